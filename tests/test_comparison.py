@@ -46,7 +46,7 @@ def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
     assert len(re.findall(r"^\d+\. ", PAGE.partition("## Sources")[2], re.MULTILINE)) == len(OTHERS)
 
 
-@pytest.mark.source("E42")
+@pytest.mark.source("E42", "P37")
 def test_our_own_figures_are_those_that_were_measured() -> None:
     measured = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
     first = next(line for line in measured.splitlines() if line.startswith("| **mean over forms**"))

@@ -288,7 +288,7 @@ class MemoryClient(Advising):
     async def trend(
         self,
         graph: str,
-        text: str,
+        text: str | None = None,
         *,
         only: Filter | Mapping[str, Any] | None = None,
         after: Receipt | int | None = None,
@@ -296,7 +296,7 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **wanted: Any,
     ) -> Trended:
-        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        """Ask how often something, without a text anything, is said, since when and when not; `wanted`: by, offset."""
         fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 

@@ -13,8 +13,9 @@ from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
 
-MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]
 
 
@@ -64,7 +65,8 @@ class Query(Message):
     memory: MemoryKind = Field(
         "all",
         description="of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what "
-        "matters little counts less; perceptual, turns that something came with",
+        "matters little counts less; semantic, what is known of what is asked: relations, and turns whenever they were "
+        "said; perceptual, turns that something came with",
         exclude_if=lambda memory: memory == "all",
     )
     like: Name | None = Field(
@@ -218,6 +220,11 @@ class Reply(Message):
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    relations: list[KnownRelation] = Field(
+        default_factory=list,
+        description="of the semantic memory: what turns say of the concepts asked for",
+        exclude_if=lambda relations: not relations,
+    )
     how: How | None = Field(
         None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
     )

@@ -25,6 +25,7 @@ from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.activation import SpreadingParameters
@@ -50,6 +51,7 @@ from processors.recall.recall import (
     recent,
     worth_showing,
 )
+from processors.recall.related import said, told_of
 from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
 from processors.recall.weights import of_graph
@@ -181,7 +183,8 @@ class _Answering:
             seen = perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
             self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
         self._habits = self._recurring()
-        self._is_match = bool(self._found.passages or self._habits)
+        self._relations = self._told()
+        self._is_match = bool(self._found.passages or self._habits or self._relations)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
@@ -201,6 +204,10 @@ class _Answering:
         ):
             return []
         return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
+
+    def _told(self) -> list[KnownRelation]:
+        """List what turns say of what is asked for, of a kind of memory that tells relations."""
+        return told_of(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -223,6 +230,7 @@ class _Answering:
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._is_match,
+            relations=self._relations,
             how=how(query, self._options, found, self._guiding),
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
@@ -263,7 +271,7 @@ class _Answering:
             not self._query.explain or not self._is_match or self._goes_on or self._perceives
         ):  # the latest turns come for no reason
             return [None] * len(listed)
-        if self._query.retriever != "default" or self._query.rerank is not None:
+        if self._query.retriever != "default" or self._options.rerank is not None:
             return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -297,6 +305,10 @@ class _Answering:
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
             packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
+        for place, known in enumerate(self._relations, start=len(self._habits) + 1):
+            if known.history:
+                continue
+            packer.add(Passage(-place, wall_clock(known.last, self._query.timezone), known.source_label, said(known)))
         _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
@@ -321,7 +333,7 @@ class _Answering:
         query, found = self._query, self._found.passages
         found = found[: most_lines(query.budget)]  # however many more are listed
         is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
-        plain = is_by_odds and query.rerank is None  # else scores are no odds
+        plain = is_by_odds and self._options.rerank is None  # else scores are no odds
         shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
@@ -432,7 +444,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
     options = RecallOptions(
         mode=query.retriever,
         spreading=_spreading(query),
-        rerank=query.rerank,
+        rerank=query.rerank or KINDS[query.memory].rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
         passages=max(listed, most_lines(query.budget)),

@@ -45,6 +45,7 @@ from processors.recall.recall import (
     strongest_of,
 )
 from processors.recall.rerank import OVERFETCH, Candidates, reranked
+from processors.recall.succession import current_first
 from processors.text.complexity import complexity
 from processors.text.language import clean
 from processors.text.question_types import greets
@@ -214,6 +215,11 @@ class _Asking:
         scores = np.array([each.score for each in found.passages])
         candidates = Candidates(self.view, numbers, scores, self._meant, self.text, self._energy, self.cosine)
         order, scores, terms = reranked(candidates, self.options.rerank)
+        if self.options.kind.tells and not self._meant.past:
+            terms["times_current"] = current_first(self.view, numbers[order], scores)
+            again = np.argsort(-scores * terms["times_current"], kind="stable")
+            scores, order = (scores * terms["times_current"])[again], order[again]
+            terms = {name: values[again] for name, values in terms.items()}
         order, scores = order[:limit], scores[:limit]
         passages = numbers[order]
         return replace(

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Integers
-from state.events.extraction_types import Concept
+from state.events.extraction_types import AnchorKind, Concept
 from state.events.memory_settings import MemorySettings
 from state.graph.columns import Late, Table, column, may_be_late
-from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
+from state.graph.decay import HOLDS, NEVER, RUSH, decayed, decayed_long, lifetime, lifetime_long
 from state.graph.stored_names import StoredNames
 
 CONCEPT_BYTES = 150  # beside columns: its id 60, what finds it 65, its place in lists 25
@@ -54,6 +54,7 @@ class ConceptTable(Table):
     alive: array[int] = column("b", default=1)  # 0 once forgotten
     pinned: array[int] = column("b", added_as="pinned_concept")  # 1 while a user wants it kept in mind
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
+    anchored: array[int] = column("b", added_as="anchored_concept")  # 1 once a turn that people keep unasked held it
 
     is_mark: array[int] = may_be_late()  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
     phrases: dict[int, None] = may_be_late()  # number of each phrase ("new york"), ascending: it was one from the first
@@ -229,14 +230,24 @@ class ConceptTable(Table):
 
     def _half_life(self, number: int, settings: MemorySettings) -> int:
         touches = self.in_turns[number] + self.recalls[number]
-        return settings.half_life * (100 + settings.stability * (touches - 1)) // 100
+        half_life = settings.half_life * (100 + settings.stability * (touches - 1)) // 100
+        return half_life * HOLDS if self.anchored[number] else half_life
 
     def _tau(self, number: int, settings: MemorySettings) -> int:
         """Compute `long_tau` of the curve that goes on from the last event: the one from `long_since`, further along.
 
         (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
         """
-        return settings.long_tau + self.strength_at[number] - self.long_since[number]
+        tau = settings.long_tau * HOLDS if self.anchored[number] else settings.long_tau
+        return tau + self.strength_at[number] - self.long_since[number]
+
+    def anchor(self, number: int, kind: AnchorKind, *, at: int, settings: MemorySettings) -> None:
+        """Let a concept hold faster that was just mentioned, at `at` (ms), in a turn with an anchor."""
+        if kind == "forced":
+            self.boost(number, RUSH, at=at, settings=settings)
+        else:
+            self._decay(number, at, settings)
+            self.anchored[number] = self.changed[number] = 1
 
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a concept in mind, out of the archive too, or let it fade again."""

@@ -323,6 +323,18 @@ class PairCounts:
         self.fans_are_stored = False
         return dropped
 
+    def lessen(self, keys: Integers, by: int) -> Counts:
+        """Count the pairs of these distinct keys with a < b, (k,), so often less; those that are left with 0 go.
+
+        returns  (k,) how often each was counted before: what has to be taken from what is stored, as what is left is
+                 counted anew
+        """
+        counts = self.drop(keys)
+        left = np.repeat(keys, np.maximum(counts - by, 0))
+        ends = np.stack((left >> 32, left & _LOW), axis=1).ravel().astype(np.int32)
+        self.add_all(ends, np.full(len(left), 2, np.int32))
+        return counts
+
     def take_away(self, keys: Integers, counts: Counts) -> None:
         """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
         self.settle()

@@ -68,7 +68,7 @@ def stored(
         _fill_pairs(graph, read, numbers)
     faded = read.columns("faded")
     if said is not None and said.records:
-        knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
+        knows_fans = values["fans"] and not _cut(faded).any()  # what was cut is in no fan, but in the records still
         _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
         if not (lazily and knows_fans):
             graph.load_pairs()
@@ -248,13 +248,20 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
         graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
+def _cut(faded: Columns) -> NDArray[np.bool_]:
+    """Tell which records are of links that were cut; of the others, only what recalls linked was loosened."""
+    return (faded["exchanges"] > 0) | (faded["turns"] > 0)
+
+
 def _take_faded(graph: Graph, faded: Columns, numbers: Integers) -> None:
     """Take away what was counted of links before they were cut: the records of what was said together still have it."""
     one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
     here = (one >= 0) & (other >= 0)
     keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
-    graph.pairs["exchange"].take_away(keys, faded["exchanges"][here])
-    graph.pairs["turn"].take_away(keys, faded["turns"][here])
+    cut = _cut(faded)[here]
+    if cut.any():
+        graph.pairs["exchange"].take_away(keys[cut], faded["exchanges"][here][cut])
+        graph.pairs["turn"].take_away(keys[cut], faded["turns"][here][cut])
     graph.pairs["recall"].take_away(keys, faded["recalls"][here])
 
 

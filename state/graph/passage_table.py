@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
 from state.graph.columns import Late, Table, column, may_be_late
+from state.graph.decay import HOLDS
 from state.graph.lists import stable_order
 from state.graph.strings import Places, Strings
 
@@ -80,6 +81,7 @@ class PassageTable(Table):
     superseded: array[int] = column(
         "i", -1, added_as="superseded"
     )  # the passage since which it is history, -1 for none
+    anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
     uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
     sessions: dict[str, int] = may_be_late()  # name → number
@@ -180,6 +182,7 @@ class PassageTable(Table):
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
+        self.anchored.append(turn.anchor is not None and turn.anchor.kind == "spontaneous")
         self.uncounted.append(bool(turn.uncounted))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
@@ -317,8 +320,11 @@ class PassageTable(Table):
         return bool(self.pinned[number]) or self.importance[number] > PROTECTED
 
     def over_at(self, number: int, life: int) -> int:
-        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive."""
-        return (self.restored[number] or self.at[number]) + life
+        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive.
+
+        One that a spontaneous anchor holds lives HOLDS times as long.
+        """
+        return (self.restored[number] or self.at[number]) + (life * HOLDS if self.anchored[number] else life)
 
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which passages are neither archived nor gone, (p,)."""

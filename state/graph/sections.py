@@ -61,7 +61,7 @@ CONCEPTS: Final = np.dtype([
 TURNS: Final = np.dtype([
     ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
     ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
-    ("uncounted", "i1"),
+    ("uncounted", "i1"), ("anchored", "i1"),
 ])  # fmt: skip
 MARKS: Final = np.dtype([
     ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),

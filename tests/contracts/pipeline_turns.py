@@ -49,7 +49,7 @@ class Turns(PipelineSteps):
 
     # turns
 
-    @pytest.mark.source("E41")
+    @pytest.mark.source("E16")
     async def test_a_new_turn_is_accepted_and_the_same_one_again_is_a_duplicate(
         self, pipeline: Pipeline, graph: str
     ) -> None:

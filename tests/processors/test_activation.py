@@ -91,7 +91,7 @@ manners = st.builds(
 )
 
 
-@pytest.mark.source("E19")
+@pytest.mark.source("E19", "E21", "E22")
 @settings(max_examples=500)
 @given(weights=graphs, seeds=some_seeds, how=manners)
 def test_energies_are_those_of_the_seeds_pseudo_code(

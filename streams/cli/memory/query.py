@@ -85,7 +85,9 @@ def query(
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
-    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
+    memory: Annotated[
+        str, typer.Option("--kind", help="Of memory: all, working, episodic, semantic, perceptual.")
+    ] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
     render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
@@ -258,6 +260,7 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
         output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
     _show_concepts(reply)
+    _show_relations(reply)
     _show_passages(reply, timezone)
     for passage in reply.passages:
         if passage.why is not None:
@@ -275,6 +278,13 @@ def _show_concepts(reply: Reply) -> None:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
     if reply.concepts:
         output.out.print(concepts)
+
+
+def _show_relations(reply: Reply) -> None:
+    for said in reply.relations:
+        ends = f"{said.source_label} {said.type} {said.target_label}"
+        line = f"{ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
+        output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _show_passages(reply: Reply, timezone: str) -> None:
