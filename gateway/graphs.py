@@ -336,7 +336,14 @@ async def configure(
     wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
     settings = wanted.settings.model_dump(exclude_none=True)
     made = await memory.configure(
-        graph, wanted.preset, weights=wanted.weights, mode=wanted.mode, rerank=wanted.rerank, id=wanted.id, **settings
+        graph,
+        wanted.preset,
+        weights=wanted.weights,
+        mode=wanted.mode,
+        rerank=wanted.rerank,
+        timezone=wanted.timezone,
+        id=wanted.id,
+        **settings,
     )
     return _told(made, 200)
 

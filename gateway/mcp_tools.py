@@ -236,7 +236,9 @@ async def _recall(
     since: Annotated[str | None, Field(description="only what was said from then on")] = None,
     until: Annotated[str | None, Field(description="only what was said before then")] = None,
     speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
-    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+    timezone: Annotated[
+        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+    ] = None,
     *,
     kind: Annotated[
         MemoryKind,
@@ -268,7 +270,9 @@ async def _recall_several(
     question: Annotated[str, Field(description="a question, or what the conversation is about")],
     graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS, description="whose memories")],
     budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context, shared out equally")] = 1000,
-    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+    timezone: Annotated[
+        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+    ] = None,
 ) -> RecalledOfSeveral:
     """Find what was said in several memories at once that answers a question."""
 
@@ -379,12 +383,17 @@ async def _compare(
 
 
 async def _configure(
-    memory: Opened, graph: Graph, preset: Annotated[str, Field(description="how the memory is to live")]
+    memory: Opened,
+    graph: Graph,
+    preset: Annotated[str, Field(description="how the memory is to live")],
+    timezone: Annotated[
+        Zone | None, Field(description="where its people are, as Europe/Berlin: what `yesterday` means; else as is")
+    ] = None,
 ) -> Remembered:
-    """Say how a memory is to fade and consolidate from here on."""
+    """Say how a memory is to fade and consolidate from here on, and where its people are."""
     name = uuid4().hex
     with _told("admin", graph):
-        return _outcome(await (await memory()).configure(graph, preset, id=name), name)
+        return _outcome(await (await memory()).configure(graph, preset, timezone=timezone, id=name), name)
 
 
 async def _undo(

@@ -753,7 +753,8 @@ type Inherited struct {
 
 // Turn: one utterance of a conversation. id names it for ever: the same id again has no second effect.
 //
-// Of metadata, one entry means something: timezone, as Europe/Berlin, says where "yesterday" was said (else UTC).
+// Of metadata, one entry means something: timezone, as Europe/Berlin, says where "yesterday" was said (else it was
+// where the graph's people are, by Configure.timezone, else UTC).
 type Turn struct {
 	ID string `json:"id"`
 	// whose memory: a user, an agent, a room; also the record's key
@@ -784,6 +785,8 @@ type Configure struct {
 	Mode string `json:"mode,omitempty"`
 	// formula of this system by which they are ordered; else as mode
 	Rerank string `json:"rerank,omitempty"`
+	// where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+	Timezone string `json:"timezone,omitempty"`
 }
 
 // Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
@@ -954,7 +957,8 @@ type Query struct {
 	After *int64 `json:"after,omitempty"`
 	// answer as of this time
 	AsOf *int64 `json:"as_of,omitempty"`
-	// where it is asked, as Europe/Berlin: what yesterday means, and by which clock the context tells
+	// where it is asked, as Europe/Berlin: what yesterday means, and by which clock the context tells; else the
+	// graph's own, UTC where it has none
 	Timezone string  `json:"timezone,omitempty"`
 	Only     *Filter `json:"only,omitempty"`
 	// say why each passage came
@@ -1165,6 +1169,8 @@ type Reply struct {
 	Paused bool `json:"paused"`
 	// of the semantic memory: what turns say of the concepts asked for
 	Relations []KnownRelation `json:"relations"`
+	// by whose clock the context tells times
+	Timezone string `json:"timezone"`
 	// if the query said explain, or guided the search
 	How *How `json:"how"`
 }
@@ -1186,17 +1192,19 @@ type Description struct {
 	// of its questions that name no mode
 	Rerank *string `json:"rerank"`
 	// what features of a turn are worth in recall, where not the default
-	Weights          map[string]float64 `json:"weights"`
-	Clock            int64              `json:"clock"`
-	Turns            int64              `json:"turns"`
-	Archived         int64              `json:"archived"`
-	Forgotten        int64              `json:"forgotten"`
-	Concepts         int64              `json:"concepts"`
-	ArchivedConcepts int64              `json:"archived_concepts"`
-	Pinned           int64              `json:"pinned"`
-	PinnedConcepts   int64              `json:"pinned_concepts"`
-	LongTerm         int64              `json:"long_term"`
-	Themes           []Theme            `json:"themes"`
+	Weights map[string]float64 `json:"weights"`
+	// of turns and questions that do not say where they were said
+	Timezone         string  `json:"timezone"`
+	Clock            int64   `json:"clock"`
+	Turns            int64   `json:"turns"`
+	Archived         int64   `json:"archived"`
+	Forgotten        int64   `json:"forgotten"`
+	Concepts         int64   `json:"concepts"`
+	ArchivedConcepts int64   `json:"archived_concepts"`
+	Pinned           int64   `json:"pinned"`
+	PinnedConcepts   int64   `json:"pinned_concepts"`
+	LongTerm         int64   `json:"long_term"`
+	Themes           []Theme `json:"themes"`
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
 	// turns that gates left out of what is counted: they are in the log alone

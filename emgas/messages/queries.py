@@ -100,10 +100,11 @@ class Query(Message):
     )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
-    timezone: Zone = Field(
-        "UTC",
-        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells",
-        exclude_if=lambda zone: zone == "UTC",
+    timezone: Zone | None = Field(
+        None,
+        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context "
+        "tells; else the graph's own, UTC where it has none",
+        exclude_if=lambda zone: zone is None,
     )
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     explain: bool = Field(
@@ -123,7 +124,8 @@ class Query(Message):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.retriever != "default" or self.rerank):
+        of_episodes = self.memory == "episodic" and self.rerank == "hello-agents"  # which has a formula for them
+        if self.memory != "all" and (self.retriever != "default" or (self.rerank and not of_episodes)):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
@@ -225,6 +227,9 @@ class Reply(Message):
         description="of the semantic memory: what turns say of the concepts asked for",
         exclude_if=lambda relations: not relations,
     )
+    timezone: str = Field(
+        "UTC", description="by whose clock the context tells times", exclude_if=lambda zone: zone == "UTC"
+    )
     how: How | None = Field(
         None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
     )
@@ -268,6 +273,11 @@ class Description(Message):
         default_factory=dict,
         description="what features of a turn are worth in recall, where not the default",
         exclude_if=lambda weights: not weights,
+    )
+    timezone: str = Field(
+        "UTC",
+        description="of turns and questions that do not say where they were said",
+        exclude_if=lambda zone: zone == "UTC",
     )
     clock: int = 0
     turns: int = 0

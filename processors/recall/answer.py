@@ -56,6 +56,7 @@ from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
 from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
+from processors.text.complexity import complexity
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -159,12 +160,13 @@ class _Answering:
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
         query = eased(by_graph(query, graph))
+        self._zone = query.timezone or "UTC"
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
         self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
         extractor, embedder = answerer.extractor, answerer.embedder
-        now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
+        now = wall_clock(graph.clock, self._zone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
         self._guiding = words_of(query.guidance, self._view, extractor)
         self._options = _options(query, graph, extractor, memory.time, self._guiding)
@@ -231,7 +233,8 @@ class _Answering:
             timing=UNTIMED,
             matched=self._is_match,
             relations=self._relations,
-            how=how(query, self._options, found, self._guiding),
+            how=how(query, self._view, self._options, found, self._guiding),
+            timezone=self._zone,
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
@@ -304,11 +307,11 @@ class _Answering:
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
-            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
+            packer.add(Passage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
         for place, known in enumerate(self._relations, start=len(self._habits) + 1):
             if known.history:
                 continue
-            packer.add(Passage(-place, wall_clock(known.last, self._query.timezone), known.source_label, said(known)))
+            packer.add(Passage(-place, wall_clock(known.last, self._zone), known.source_label, said(known)))
         _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
@@ -349,9 +352,9 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
+        at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
-        over = None if until is None else wall_clock(until, self._query.timezone)
+        over = None if until is None else wall_clock(until, self._zone)
         said = self._masked(turn)
         if said is not None:
             times = tuple(span for span in times if span.text in said)
@@ -453,8 +456,14 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
+        depth=_depth_of(query),
     )
     return guided(options, query, guiding)
+
+
+def _depth_of(query: Query) -> float | None:
+    """Say how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
+    return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
 
 
 def _spreading(query: Query) -> SpreadingParameters:

@@ -136,10 +136,10 @@ class Graph(GraphTables):
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
-        stored = self.pairs["exchange"].stored
+        resting = {id(each.stored): each.stored for each in self.pairs.values() if each.stored is not None}
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
-        if stored:
+        for stored in resting.values():
             stored.renumber(concepts)
         self.embeddings.renumber(passages)
         self.relations = self.relations.renumbered(concepts, passages)

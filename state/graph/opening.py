@@ -80,6 +80,7 @@ def stored(
     graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
     graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.timezone = values.get("timezone", "UTC")
     graph.pace, graph.active_before = values.get("pace", (0, 0))
     graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]
@@ -248,7 +249,7 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
         graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
-def _cut(faded: Columns) -> NDArray[np.bool_]:
+def _cut(faded: Columns) -> Mask:
     """Tell which records are of links that were cut; of the others, only what recalls linked was loosened."""
     return (faded["exchanges"] > 0) | (faded["turns"] > 0)
 

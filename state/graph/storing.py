@@ -76,6 +76,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "access": graph.access,
         "weights": graph.weights,
         "asked": [graph.mode, graph.rerank],
+        "timezone": graph.timezone,
         "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,

@@ -395,14 +395,21 @@ def pair_totals(segments: Sequence[Segment], section: Section, row: int, other: 
 class Runs:
     """The pairs that several segments hold, a run each, read where they lie; pages that were read last are kept.
 
-    The segments must stay as they are as long as anybody reads here.
+    found  must stay as they are as long as anybody reads here; a list that changes is read as it is then
     """
 
     def __init__(self, found: Sequence[Segment], section: Section) -> None:
-        self._segments = [each for each in found if section.name in each.fences]
-        self._section = section
+        self._found, self._section = found, section
         self._cached = OrderedDict[tuple[int, int], Records]()
-        self.records = sum(len(each.fences[section.name]) for each in self._segments) * section.page
+
+    @property
+    def _segments(self) -> list[Segment]:
+        return [each for each in self._found if self._section.name in each.fences]
+
+    @property
+    def records(self) -> int:
+        """How many records there are, at most."""
+        return sum(len(each.fences[self._section.name]) for each in self._segments) * self._section.page
 
     @property
     def size(self) -> int:

@@ -70,6 +70,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
         mode=mode_of(graph),
         rerank=rerank_of(graph),
         weights=graph.weights,
+        timezone=graph.timezone,
         clock=graph.clock,
         turns=len(graph.passages) - archived,
         archived=archived,

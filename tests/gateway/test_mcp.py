@@ -15,8 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from emgas import MemoryClient
-from gateway.keys import Caller, Keys, digest
+from gateway.keys import Caller, Keys
 from gateway.mcp_tools import mcp_server
+from gateway.new_keys import digest
 from tests.support.cli import environment
 from tests.support.served import serving
 

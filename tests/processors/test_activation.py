@@ -140,6 +140,16 @@ def test_no_iteration_leaves_the_seeds_alone() -> None:
     assert (activation.energy.tolist(), activation.rounds) == ([1.0, 0.0], 0)
 
 
+@pytest.mark.source("E24")
+@pytest.mark.parametrize("rounds", [1, 3, 10])
+def test_energy_goes_as_many_edges_far_as_there_are_iterations(rounds: int) -> None:
+    chain = symmetric(*((number, number + 1, 1.0) for number in range(12)))
+    how = replace(PLAIN, firing_threshold=0.0, max_iterations=rounds, delta=0.0)
+    activation = spread_over(chain, [0], how, 13)
+    assert activation.rounds == rounds
+    assert np.flatnonzero(activation.energy > 0).tolist() == list(range(rounds + 1))
+
+
 @pytest.mark.source("E25")
 def test_a_round_that_changes_less_than_delta_is_the_last() -> None:
     pair = symmetric((0, 1, 0.25))  # its first round changes exactly 0.125, every later one more

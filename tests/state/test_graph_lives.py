@@ -91,6 +91,7 @@ def long_term() -> Graph:
     return folded(mentioned, consolidation_closed(consolidated="coffee unheard-of", at=NOON + DEFAULT.half_life))
 
 
+@pytest.mark.source("E38")
 def test_what_a_concept_has_faded_to_is_the_start_of_the_slower_curve() -> None:
     graph, at = long_term(), NOON + DEFAULT.half_life
     concepts, number = graph.concepts, coffee(graph)

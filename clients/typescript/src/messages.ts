@@ -967,7 +967,8 @@ export interface Inherited {
 /**
  * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
  *
- * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
+ * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else it was
+ * where the graph's people are, by `Configure.timezone`, else UTC).
  */
 export interface Turn {
   id: string;
@@ -1005,7 +1006,16 @@ export interface Configure {
   id: string;
   graph: string;
   preset?:
-    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
+    | "default"
+    | "forgetful"
+    | "elephant"
+    | "memorybank"
+    | "mofox"
+    | "emgas"
+    | "soulmem"
+    | "simplemem"
+    | "hello-agents"
+    | "maibot";
   settings?: Settings;
   /**
    * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
@@ -1022,6 +1032,10 @@ export interface Configure {
    * formula of this system by which they are ordered; else as `mode`
    */
   rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
+  /**
+   * where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+   */
+  timezone?: string | null;
 }
 /**
  * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
@@ -1272,9 +1286,9 @@ export interface Query {
    */
   as_of?: number | string | null;
   /**
-   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells
+   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells; else the graph's own, UTC where it has none
    */
-  timezone?: string;
+  timezone?: string | null;
   only?: Filter;
   /**
    * say why each passage came
@@ -1570,6 +1584,10 @@ export interface Reply {
    */
   relations?: KnownRelation[];
   /**
+   * by whose clock the context tells times
+   */
+  timezone?: string;
+  /**
    * if the query said `explain`, or guided the search
    */
   how?: How | null;
@@ -1604,6 +1622,10 @@ export interface Description {
   weights?: {
     [k: string]: number;
   };
+  /**
+   * of turns and questions that do not say where they were said
+   */
+  timezone?: string;
   clock: number;
   turns: number;
   archived: number;
