@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,24 @@ class Late(NamedTuple):
     size: int = 0
 
 
+class _Laid:
+    """An attribute of a table that is laid out when it is not there: one that is there is found before this."""
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, table: Table | None, owner: type) -> Any:
+        return self if table is None else table.lay(self._name)
+
+
+def may_be_late() -> Any:
+    """Declare an attribute of a Table, beside columns, that `later` may name."""
+    return _Laid()
+
+
 class Table:
     """A table of the columns that its class declares; `columns` lists them in the order of declaration."""
 
@@ -66,8 +84,8 @@ class Table:
         """Collect the declared columns, each under the name that it was given in the class."""
         declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Column)]
         cls.columns += tuple(declaration._replace(name=name) for name, declaration in declared)
-        for name, _ in declared:  # so that a table finds none before it is laid out
-            delattr(cls, name)
+        for name, _ in declared:
+            setattr(cls, name, _Laid(name))
 
     def __init__(self) -> None:
         self._late: dict[str, Late] = {}
@@ -89,16 +107,15 @@ class Table:
         """Tell whether an attribute is not laid out yet."""
         return name in self._late
 
-    if not TYPE_CHECKING:  # else every attribute would be known to be one
-
-        def __getattr__(self, name: str) -> Any:
-            late = vars(self).get("_late", {}).get(name)
-            if late is None:
-                raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-            found = late.lay(self)
-            setattr(self, name, found)
-            self._late.pop(name, None)
-            return found
+    def lay(self, name: str) -> Any:
+        """Lay out an attribute that is late, and give it.  Raises AttributeError for any other."""
+        late = self._late.get(name)
+        if late is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+        found = late.lay(self)
+        setattr(self, name, found)
+        self._late.pop(name, None)
+        return found
 
     @property
     def size(self) -> int:

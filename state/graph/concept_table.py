@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from state.arrays import Integers
 from state.events.extraction_types import AnchorKind, Concept
 from state.events.memory_settings import MemorySettings
-from state.graph.columns import Late, Table, column
+from state.graph.columns import Late, Table, column, may_be_late
 from state.graph.decay import HOLDS, NEVER, RUSH, decayed, decayed_long, lifetime, lifetime_long
 from state.graph.stored_names import StoredNames
 
@@ -56,22 +56,25 @@ class ConceptTable(Table):
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
     anchored: array[int] = column("b", added_as="anchored_concept")  # 1 once a turn that people keep unasked held it
 
+    is_mark: array[int] = may_be_late()  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
+    phrases: dict[int, None] = may_be_late()  # number of each phrase ("new york"), ascending: it was one from the first
+    _phrases_with: dict[str, list[int]] = may_be_late()  # word → phrases that hold it; derived
+    _forms: dict[int, dict[str, int]] = may_be_late()  # number → how often other forms were seen, in first-seen order
+    _kinds: dict[int, dict[str, int]] = may_be_late()  # number → how often it was of each kind, in first-seen order
+
     def __init__(self) -> None:
         super().__init__()
         self._ids: list[str] = []  # normalised text
         self._numbers: dict[str, int] = {}  # id → number, of those that are alive
         self._packed: StoredNames | None = None  # what both are made of, until they are
-        self.is_mark = array("b")  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
-        self.phrases: dict[int, None] = {}  # number of each phrase ("new york"), ascending: it was one from the first
-        self._phrases_with: dict[str, list[int]] = {}  # word → phrases that hold it; derived
+        self.is_mark, self.phrases, self._phrases_with = array("b"), {}, {}
         self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
-        self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
+        self._forms, self._kinds = {}, {}
         self.rows = array("q")  # the row that each is stored under, ascending; given once, never again
         self.born = 0  # concepts ever: the next one's row
         self.stored = 0  # rows below it have been stored
         self.changed = array("b")  # 1 for those that have changed since
         self.forgotten: list[int] = []  # rows of those that were forgotten since
-        self._kinds: dict[int, dict[str, int]] = {}  # number → how often it was of each kind, in first-seen order
 
     def __len__(self) -> int:
         return len(self._ids) if self._packed is None else len(self._packed.ids)
@@ -110,7 +113,8 @@ class ConceptTable(Table):
 
         To be called in the order of the log.  Before anybody reads, `grow` is to be called, and all of them mentioned.
         """
-        self._unpack()
+        if self._packed is not None:
+            self._unpack()
         find, first_form = self._numbers.get, self._first_form
         numbers = []
         for concept in concepts:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
-from state.graph.columns import Late, Table, column
+from state.graph.columns import Late, Table, column, may_be_late
 from state.graph.decay import HOLDS
 from state.graph.lists import stable_order
 from state.graph.strings import Places, Strings
@@ -84,21 +84,25 @@ class PassageTable(Table):
     anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
     uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
+    sessions: dict[str, int] = may_be_late()  # name → number
+    origins: dict[str, dict[str, int]] = may_be_late()  # of sessions, and of speakers: name → key it is stored under
+    _before: array[int] = may_be_late()  # passage before it in its session, -1 for none; derived, so not packed
+    _last_of_session: dict[int, int] = may_be_late()
+
     def __init__(self) -> None:
         super().__init__()
         self._ids: list[str] = []  # turn ids
         self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
         self._packed: Places | None = None  # what both are made of, until they are
         self._packed_sessions: Strings | None = None  # the names of sessions, until there are more
-        self.sessions: dict[str, int] = {}
+        self.sessions = {}
         self.speakers: dict[str, int] = {}
         self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
         self.changed = array("b")  # 1 for those that have changed since they were stored
         self.removed: list[int] = []  # events of those that went since then
         self.newly_gone: list[int] = []  # what was put into `gone` since then
-        self.origins: dict[str, dict[str, int]] = {"sessions": {}, "speakers": {}}  # name → key it is stored under
-        self._last_of_session: dict[int, int] = {}
-        self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
+        self.origins = {"sessions": {}, "speakers": {}}
+        self._last_of_session, self._before = {}, array("i")
 
     def __len__(self) -> int:
         return len(self._ids) if self._packed is None else len(self._packed)
@@ -116,7 +120,8 @@ class PassageTable(Table):
     @property
     def accepted(self) -> int:
         """Count the turns that were ever accepted, gone ones among them."""
-        return self.here + len(self.gone)
+        known = self._numbers
+        return (len(self) if known is None else len(known)) + len(self.gone)
 
     @property
     def ids(self) -> Sequence[str]:
@@ -126,6 +131,8 @@ class PassageTable(Table):
     @property
     def numbers(self) -> Mapping[str, int]:
         """Turn id → number, of those that are kept: not to be kept."""
+        if self._numbers is not None:
+            return self._numbers
         return self._by_id() if self._packed is None else self._packed
 
     def _by_id(self) -> dict[str, int]:
@@ -152,8 +159,9 @@ class PassageTable(Table):
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
-        self._unpack()
-        number = self._by_id()[turn.id] = len(self._ids)
+        if self._packed is not None:
+            self._unpack()
+        number = (self._numbers or self._by_id())[turn.id] = len(self._ids)
         self._ids.append(turn.id)
         self.at.append(turn.at)
         self.tokens.append(turn.tokens)

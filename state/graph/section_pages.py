@@ -49,12 +49,11 @@ def encoded(section: Section, part: Part) -> bytes:
     return b"".join((head.pack(len(keys), len(starts), *places), *columns))
 
 
-def _of_strings(values: Sequence[str | Name]) -> tuple[Any, ...]:
+def _of_strings(values: Sequence[Any]) -> tuple[Any, ...]:
     if not isinstance(values[0], Name):
-        return _joined([value for value in values if isinstance(value, str)])
-    names = [value for value in values if isinstance(value, Name)]
-    are_phrases = packed(np.array([name.is_phrase for name in names], np.int8))
-    return *_joined([name.id for name in names]), *_joined([name.form for name in names]), are_phrases
+        return _joined(values)
+    are_phrases = packed(np.array([name.is_phrase for name in values], np.int8))
+    return *_joined([name.id for name in values]), *_joined([name.form for name in values]), are_phrases
 
 
 def _joined(texts: Sequence[str | None]) -> tuple[bytes, str]:
@@ -72,10 +71,8 @@ def decoded(section: Section, page: bytes) -> Part:
     of = ColumnPage.of(section, page)
     records = np.empty(of.records, section.dtype)
     records["key"] = of.keys()
-    for place, (name, dtype) in enumerate(columns_of(section.name).items()):
-        column = np.empty(of.records, dtype)
-        of.column(place).lay(column)
-        records[name] = column
+    for place, name in enumerate(columns_of(section.name)):
+        of.column(place).lay(records[name])
     return records
 
 

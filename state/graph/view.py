@@ -181,7 +181,6 @@ class GraphView:
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
         self.numbers: Mapping[str, int] = concepts.numbers
-        self.passage_id: Sequence[str] = passages.ids
         self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
         counted, rows = tables.turns - tables.uncounted, partial(_fresh_rows, tables, tables.events)
@@ -209,6 +208,11 @@ class GraphView:
     def _found(self) -> TurnIndex:
         self.check_fresh()
         return self._index
+
+    @property
+    def passage_id(self) -> Sequence[str]:
+        """The ids of turns, (p,): they are unpacked when somebody asks for one."""
+        return self._passages.ids
 
     # Few rows
 

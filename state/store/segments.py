@@ -28,6 +28,7 @@ from state.graph.stored_sections import Columns, StoredStrings, StoredTexts, sto
 
 CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
 Pages = list[tuple[int, int]]  # section's number, and how many pages of it there are
+Kept = dict[int, tuple[int, int, Part]]  # by segment: the section, the number and the records of a page
 
 
 class PageStore(Protocol):
@@ -107,9 +108,14 @@ class Segment:
         """How many pages there are of each section."""
         return _pages({name: fences.tolist() for name, fences in self._fences.items()})
 
-    def records(self, section: Section, first: int | None = None, last: int | None = None) -> Part | None:
-        """Read the records from the key `first` to before `last`, all if there is no such bound; None if none are."""
-        parts = list(self.parts(section, first, last))
+    def records(
+        self, section: Section, first: int | None = None, last: int | None = None, kept: Kept | None = None
+    ) -> Part | None:
+        """Read the records from the key `first` to before `last`, all if there is no such bound; None if none are.
+
+        kept  keeps the page that was read last, for whoever reads on from there
+        """
+        parts = list(self.parts(section, first, last, kept))
         if not parts:
             return None
         if len(parts) == 1:
@@ -118,7 +124,9 @@ class Segment:
             return sections.joined(section.dtype, [part for part in parts if isinstance(part, np.ndarray)])
         return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
 
-    def parts(self, section: Section, first: int | None = None, last: int | None = None) -> Iterator[Part]:
+    def parts(
+        self, section: Section, first: int | None = None, last: int | None = None, kept: Kept | None = None
+    ) -> Iterator[Part]:
         """Read the same page by page, none that is empty."""
         fences = self._fences.get(section.name)
         if fences is None:
@@ -126,7 +134,7 @@ class Segment:
         start = 0 if first is None else max(int(np.searchsorted(fences, first)) - 1, 0)
         end = len(fences) if last is None else int(np.searchsorted(fences, last))
         for page in range(start, end):
-            part = self.page(section, page)
+            part = self.page(section, page) if kept is None else self._page_once(section, page, kept)
             opens, closes = page <= start + 1, page == end - 1
             if (first is not None and opens) or (last is not None and closes):
                 part = sections.cut(section, part, first if opens else None, last if closes else None)
@@ -141,6 +149,12 @@ class Segment:
     def page(self, section: Section, page: int) -> Part:
         """Read the records of one page."""
         return section_pages.decoded(section, self._store.page(self.number, section.number, page))
+
+    def _page_once(self, section: Section, page: int, kept: Kept) -> Part:
+        found = kept.get(self.number)
+        if found is None or found[:2] != (section.number, page):
+            found = kept[self.number] = section.number, page, self.page(section, page)
+        return found[2]
 
     def packed(self, section: Section) -> Iterator[bytes]:
         """Read all pages of a section, as they are stored."""
@@ -281,19 +295,19 @@ class Merge:
 
     def step(self, most: float) -> None:
         """Merge some more: what `most` pairs cost, and a little beyond.  It goes off the credit, which may be owed."""
-        spent = 0.0
+        spent, kept = 0.0, Kept()
         while spent < most and self._section:
-            spent += self._piece(self._section)
+            spent += self._piece(self._section, kept)
         self.credit -= spent
 
-    def _piece(self, section: Section) -> float:
+    def _piece(self, section: Section, kept: Kept) -> float:
         start, behind = self._done_to, (each.fence_behind(section, self._done_to) for each in self.inputs)
         end = min((fence for fence in behind if fence is not None), default=None)
         if end is not None and section.adding == "sum":
             end = end >> sections.COUNT_BITS << sections.COUNT_BITS  # no pair is torn apart
         if end is not None and start is not None and end <= start:
             end = start + (1 << sections.COUNT_BITS if section.adding == "sum" else 1)
-        read = (each.records(section, start, end) for each in self.inputs)
+        read = (each.records(section, start, end, kept) for each in self.inputs)
         parts = [part for part in read if part is not None]
         if parts:
             whole = sections.without(section, sections.combined(section, parts), *self._dead_arrays)
