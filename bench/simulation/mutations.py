@@ -57,8 +57,9 @@ def _judged(**ignored: bool) -> Callable[..., Acceptance]:
 async def _sent_only(self: ProducedLog, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
     """Append without waiting for an acknowledgement: guess the offsets."""
     _, end = await self.bounds(partition)
-    for key, value in records:
-        await self._send(ProducerRecord(self._topic, key, value, (), partition))
+    self._sending = asyncio.ensure_future(self._send_all(partition, records))  # type: ignore[attr-defined]  # kept alive
+    self._sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.sleep(0)  # all are handed over
     return list(range(end, end + len(records)))
 
 

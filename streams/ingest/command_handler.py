@@ -23,6 +23,7 @@ The events are unstamped: where they lie in the log is for the partition's write
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -66,14 +67,13 @@ from state.events.events import (
     TurnRecorded,
     TurnRejected,
     Unpinned,
-    encode,
 )
 from state.events.extraction_types import Attached, Concept, Mention
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
-from state.log_position import LogPosition, stamp
+from state.log_position import draft
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
@@ -91,7 +91,6 @@ from streams.ingest.undoing import why_not
 from streams.ingest.weighing import weighed
 
 log = logger("ingest")
-ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
@@ -103,6 +102,7 @@ class Decision:
     """One record, the events it becomes, and what its sender is told.
 
     unheard  nothing of it is to be kept, not even as a dead letter
+    drafts   the record values of the events but for their stamps, if they are written already
     """
 
     arrival: Record
@@ -114,6 +114,7 @@ class Decision:
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
     unheard: bool = False
+    drafts: Sequence[bytes] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -247,15 +248,14 @@ class CommandHandler:
         was_born, was_pending = command.graph in self._born, (command.graph, command.id) in self._pending
         try:
             decision = self._decided(arrival, command)
-            for event in decision.events:
-                encode(stamp(event, ANYWHERE))
+            drafts = [draft(event) for event in decision.events]
         except Exception:
             if not was_born:
                 self._born.discard(command.graph)
             if not was_pending:
                 self._pending.pop((command.graph, command.id), None)
             raise
-        return decision
+        return dataclasses.replace(decision, drafts=drafts)
 
     def _decided(self, arrival: Record, command: Command) -> Decision:  # noqa: PLR0911 - a table of kinds
         try:
