@@ -305,6 +305,10 @@ class TurnProcessor:
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
+        with self._context.slices.work() as share:
+            for delivery in deliveries:
+                self._handler.find(delivery.arrival)
+                await share.breathe()
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             self._under_way = batch.decisions
