@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from emgas.wire import ProducerRecord, Record
+from emgas.wire import Record
 from processors.lifecycle.windows import next_alarm
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition, fingerprint

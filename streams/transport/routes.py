@@ -7,7 +7,6 @@ from typing import Protocol
 
 from faust.types import TP
 
-
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
 
 

@@ -67,7 +67,7 @@ class EmbeddedProducer(Producer):
         return await (await self.send(*args, **kwargs))
 
     async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:
-        """Take records of one partition; return their offsets once all are durable.  TransportError: none can ever be."""
+        """Take records of one partition; return their offsets once all are durable.  TransportError as `send`."""
         sent = [await self.send(tp.topic, key, value, tp.partition, None, None) for key, value in records]
         return [there.offset for there in await asyncio.gather(*sent)]
 

@@ -178,7 +178,7 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
         await cast(KafkaConsumerThread, self._thread).rejoin()
 
     def _message_of(self, tp: TP, fetched: Any) -> ConsumerMessage:
-        message = driver.Consumer._to_message(self, tp, fetched)
+        message = driver.Consumer._to_message(self, tp, fetched)  # noqa: SLF001 - ours gives a record, or a run of them, to this
         # Kafka allows a header without a value; ours are always bytes
         message.headers = [(name, value or b"") for name, value in fetched.headers]
         return message
