@@ -88,6 +88,10 @@ def test_the_events_are_the_same_byte_for_byte_wherever_their_concepts_are_found
     runner.run(ahead.extract_ahead(pool, came))
     found = [draft(event) for each in came for event in decide(ahead, each).events]
     assert found == values(here, unlike(turns))
+    before = a_handler(extractor=YAKE)
+    for each in came:
+        before.find(each)
+    assert [draft(event) for each in came for event in decide(before, each).events] == found
 
 
 def unlike(turns: list[dict[str, object]]) -> list[dict[str, object]]:
