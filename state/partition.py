@@ -232,6 +232,10 @@ class Partition:
             self._lend(graph_id)
         return graph
 
+    def graph_at_hand(self, graph_id: str) -> Graph | None:
+        """Give the graph if it is in memory: for who only saves work by a look at it."""
+        return self._graphs.get(graph_id)
+
     def _held(self, graph_id: str) -> Graph | None:
         graph = self._graphs.get(graph_id)
         if graph is None:
