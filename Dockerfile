@@ -1,5 +1,5 @@
 # The worker image: the service in an environment of its own, run by an ordinary user.
-# Any base will do that has a Python 3.11 to 3.13 with venv: scripts/image makes one where there is no registry.
+# Any base will do that has a Python 3.11 to 3.14 with venv: scripts/image makes one where there is no registry.
 ARG BASE=python:3.12-slim
 FROM ${BASE}
 

@@ -49,6 +49,7 @@ EVENTFUL = (
     "Latte at the corner café before work.",
     "Remember that the code of the lock is {life}{n}.",
     "Had a latte, a large one.",
+    "I promise to call grandmother on the {life}th.",
     "我搬到第{life}区了，第二天喝了拿铁。",
 )
 EVERYTHING = {
@@ -65,6 +66,16 @@ EVERYTHING = {
     "session_turns": 6,
     "topic_shift": 0.05,
     "duplicate_above": 0.6,
+    "keep_information": 1,
+    "novelty_above": 0.1,
+    "worth_words": 1,
+    "clauses": 1,
+    "steady_growth": 0.1,
+    "dream_every": 2 * DAY_MS,
+    "frequent_linked": 2,
+    "recall_spread": 0.5,
+    "link_candidates": 3,
+    "link_above": 0.5,
 }
 PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
 
@@ -134,6 +145,7 @@ async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
     await memory.pin(ALL_ON, turns=[f"e{life}-0"])
     await memory.unpin(ALL_ON, turns=[f"e{life - 1}-0"])
     await memory.feedback(ALL_ON, [f"e{life}-1"], 1.0, query="Where is the kettle?")
+    await memory.feedback(ALL_ON, [f"e{life}-2", f"e{life - 1}-1"], -1.0, query="Where is the kettle?")
     await memory.query(ALL_ON, "Where do I live, and where is the kettle?", reinforce=True)
     await memory.forget(ALL_ON, turns=[f"e{life}-4"])
     await memory.end_session(ALL_ON, f"s{life}")

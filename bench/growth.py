@@ -10,6 +10,7 @@ flush_pause_ms        the longest time for which a flush, or a piece of tidying 
 flush_us              CPU µs a turn of both
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
+giving_back_ms        the longest look for free memory that goes back to the system (streams/worker/free_memory.py)
 reopened_mb           of the same process once it let go of the graph, opened it anew and answered: what it needs, and
                       what the allocator kept
 igraph_ppr_ms         the peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
@@ -41,6 +42,7 @@ from state.log_position import stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
+from streams.worker.free_memory import FreeMemory
 
 SIZES: Final = (6_000, 60_000, 300_000)
 FLUSH_EVERY: Final = 256  # turns
@@ -56,6 +58,8 @@ class Growing:
     offset: int = 0
     fold_ms: float = 0.0
     pauses: list[float] = field(default_factory=list)
+    memory: FreeMemory = field(default_factory=FreeMemory)
+    looks: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, directory: Path) -> Growing:
@@ -84,6 +88,11 @@ class Growing:
                 started = time.thread_time()
                 more = self.state.tidy()
                 self.pauses.append((time.thread_time() - started) * 1000)
+            self.look()
+
+    def look(self) -> None:
+        """Give back free memory, if it is much: a worker looks every few seconds."""
+        self.looks.append(pause(self.memory.look))
 
     @property
     def graph(self) -> Graph:
@@ -140,7 +149,8 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     )
     coming = zip(zipf.turns(AFTER, first=turns, of=turns), texts, strict=False)
     found["recall_after_turn_ms"] = mid(answered_after(growing, answerer, turn, text) for turn, text in coming)
-    found["resident_mb"] = resident_mb()
+    growing.look()
+    found["resident_mb"], found["giving_back_ms"] = resident_mb(), rounded(max(growing.looks))
     return growing, found
 
 

@@ -8,6 +8,7 @@ not: its requests are told by the headers that a browser adds: Host (of a reboun
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Collection
 from contextvars import ContextVar
 from typing import Annotated, Any
@@ -31,6 +32,9 @@ OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 CHAT_BYTES = 16 * 1024 * 1024  # a conversation, with pictures in it
 CHAT = "/v1/chat/completions"
+IMPORT_BYTES = 512 * 1024 * 1024  # a chat's export
+IMPORT = re.compile(r"/v1/graphs/.+/import")
+FILES = ("application/octet-stream", "application/zip", "application/x-ndjson", "application/json")
 API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
@@ -106,12 +110,15 @@ def _check_body(scope: Scope, headers: Headers) -> None:
         raise TooLargeError(f"the body has more than {most} bytes")
     if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith(API):
         media = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media != "application/json":
-            raise WrongContentTypeError("send the header Content-Type: application/json")
+        wanted = FILES if IMPORT.fullmatch(scope["path"]) else FILES[-1:]
+        if media not in wanted:
+            raise WrongContentTypeError(f"send the header Content-Type: {wanted[0]}")
 
 
 def most_bytes(path: str) -> int:
     """Tell how large a body may be."""
+    if IMPORT.fullmatch(path):
+        return IMPORT_BYTES
     return CHAT_BYTES if path == CHAT else BODY_BYTES
 
 

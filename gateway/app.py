@@ -22,7 +22,7 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway import chat, graphs, page, records
+from gateway import chat, graphs, imports, page, records
 from gateway.access import BODY_BYTES, Access, subject
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
@@ -75,6 +75,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
     app.include_router(graphs.several)
+    app.include_router(imports.router)
     app.include_router(records.router)
     app.include_router(mem0.router)
     app.include_router(chat.router)

@@ -51,14 +51,14 @@ def serve(
     ] = None,
 ) -> None:
     """Serve a memory over HTTP and MCP: /docs has every route, /mcp is MCP."""
+    if new_key_for is not None:
+        _print_key(new_key_for)
+        return
     _check_installed()
     from gateway.access import is_loopback
     from gateway.chat import Model
     from gateway.serve import served
 
-    if new_key_for is not None:
-        _print_key(new_key_for)
-        return
     known = _keys(keys)
     if not known.are_wanted and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
@@ -118,7 +118,7 @@ def _keys(path: Path | None) -> Keys:
 
 
 def _print_key(name: str) -> None:
-    from gateway.keys import KEY_BYTES, digest, new_key
+    from gateway.new_keys import KEY_BYTES, digest, new_key
 
     key = new_key()
     typer.echo(f"# the key, shown once ({KEY_BYTES} random bytes): {key}")

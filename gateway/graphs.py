@@ -270,18 +270,21 @@ async def recent(
 
 @router.get("/trend")
 async def trend(
-    graph: Annotated[Graph, may("read", "text", "by", "offset", "moods", "as_of")],
+    graph: Annotated[Graph, may("read", "text", "speaker", "session", "by", "offset", "moods", "as_of")],
     memory: Memory,
     response: Response,
-    text: Annotated[Text, Query(description="a question, or words")],
+    text: Annotated[Text | None, Query(description="a question, or words; without it, all turns")] = None,
     *,
+    speaker: Annotated[list[Name] | None, Query(description="only what these said")] = None,
+    session: Annotated[list[Name] | None, Query(description="only of these sessions")] = None,
     by: views.Period = "day",
     offset: Annotated[int, Query(ge=-1080, le=1080, description="of the asker's clock from UTC, minutes")] = 0,
     moods: Annotated[bool, Query(description="also how those felt who said it")] = False,
     as_of: Moment = None,
 ) -> views.Trended:
     """Tell how often something is spoken of, since when, at which hours, and when not."""
-    told = await memory.trend(graph, text, by=by, offset=offset, moods=moods, as_of=as_of)
+    only = {"speakers": speaker or [], "sessions": session or []}
+    told = await memory.trend(graph, text, only=only, by=by, offset=offset, moods=moods, as_of=as_of)
     _found(response, told.position, found=told.found)
     return told
 
@@ -333,7 +336,14 @@ async def configure(
     wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
     settings = wanted.settings.model_dump(exclude_none=True)
     made = await memory.configure(
-        graph, wanted.preset, weights=wanted.weights, mode=wanted.mode, rerank=wanted.rerank, id=wanted.id, **settings
+        graph,
+        wanted.preset,
+        weights=wanted.weights,
+        mode=wanted.mode,
+        rerank=wanted.rerank,
+        timezone=wanted.timezone,
+        id=wanted.id,
+        **settings,
     )
     return _told(made, 200)
 

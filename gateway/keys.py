@@ -16,9 +16,7 @@ A key is looked up by its digest: the time that takes tells nothing about it.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
-import secrets
 import time
 import tomllib
 import unicodedata
@@ -32,11 +30,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from emgas.limits import GRAPH_ID_CHARACTERS
 from emgas.validation import describe
 from gateway.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
+from gateway.new_keys import digest
 from gateway.tokens import Issuer, Tokens
 
 Right = Literal["read", "write", "forget", "admin"]
 RIGHTS: frozenset[Right] = frozenset({"read", "write", "forget", "admin"})
-KEY_BYTES = 32
 MINUTE = 60.0  # seconds
 SCHEMES = ("bearer", "token")  # the second is what mem0's clients say
 
@@ -143,16 +141,6 @@ class Keys:
             return Caller.model_validate({"name": f"oidc:{claims['sub']}", **named})
         except ValidationError as error:
             raise NoKeyError(f"this token's claims are not as they must be: {describe(error)}") from None
-
-
-def digest(key: str) -> str:
-    """Hash a key as the file has it: sha256, hex."""
-    return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
-
-
-def new_key() -> str:
-    """Make a key that nobody can guess."""
-    return f"emgas_{secrets.token_urlsafe(KEY_BYTES)}"
 
 
 class KeysFile(BaseModel):

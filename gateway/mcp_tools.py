@@ -32,11 +32,12 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
 from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.pictures import ChangedTheme
-from emgas.messages.queries import Reply, Theme
+from emgas.messages.queries import MemoryKind, Reply, Theme
+from emgas.messages.relations import RelationType
 from emgas.messages.sessions import Inherited
 from emgas.messages.several import AskedGraph
 from emgas.messages.turns import Outcome
-from emgas.messages.views import KnownConcept, KnownRelation
+from emgas.messages.views import Inferred, KnownConcept, KnownRelation
 from emgas.times import milliseconds
 from emgas.validation import describe
 from gateway.access import caller
@@ -82,6 +83,7 @@ class Recalled(BaseModel):
     context: str = Field(description="ready to be put into the prompt")
     passages: list[Passage]
     concepts: list[str]
+    relations: list[KnownRelation] = Field(description="of the kind semantic: what was said of what is asked for")
     how: How | None = Field(None, description="which mode answered, and how, if that or guidance was asked for")
 
 
@@ -126,6 +128,7 @@ class Explored(BaseModel):
     concept: KnownConcept | None
     neighbours: list[Linked] = Field(description="the strongest links first")
     relations: list[KnownRelation] = Field(description="what was said of it and another")
+    inferred: list[Inferred] = Field(description="what follows by the relation that was asked for, nearest first")
     paths: list[list[str]] = Field(description="ways to the concept `to`, the strongest first, as ids")
     turns: list[str] = Field(description="ids of the latest turns that hold it")
 
@@ -210,12 +213,16 @@ async def _remember(
     at: Annotated[str | int | None, Field(description="when it was said: 2025-03-01T14:00, or ms; else now")] = None,
     timezone: Annotated[Zone | None, Field(description="where it was said, as Europe/Berlin: for `yesterday`")] = None,
     id: Annotated[str | None, Field(description="names the turn: the same again has no effect")] = None,
+    importance: Annotated[
+        float | None, Field(ge=0, le=1, description="how much it matters; above 0.8 it never fades away")
+    ] = None,
 ) -> Remembered:
     """Keep something that was said, for ever."""
     name = id or uuid4().hex
     turn: dict[str, Any] = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session}
     turn["at"] = _clock_time(at, timezone)
     turn["metadata"] = {} if timezone is None else {"timezone": timezone}
+    turn["importance"] = importance
     with _told("write", graph):
         return _outcome(await (await memory()).record(turn), name)
 
@@ -229,8 +236,15 @@ async def _recall(
     since: Annotated[str | None, Field(description="only what was said from then on")] = None,
     until: Annotated[str | None, Field(description="only what was said before then")] = None,
     speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
-    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+    timezone: Annotated[
+        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+    ] = None,
     *,
+    kind: Annotated[
+        MemoryKind,
+        Field(description="working: what is in mind; episodic: new first; semantic: what is known; perceptual: photos"),
+    ] = "all",
+    asker: Annotated[str | None, Field(description="who asks: whom `my` and `I` mean")] = None,
     explain: Annotated[bool, Field(description="tell why each passage came")] = False,
     mode: Annotated[Mode, Field(description="which retriever answers: leave it unless you compare them")] = "default",
     weighting: Annotated[Weighting | None, Field(description="of links between concepts; else the mode's own")] = None,
@@ -243,11 +257,12 @@ async def _recall(
     only = {name: value for name, value in filters.items() if value is not None}
     with _told("read", graph):
         wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}
-        wanted |= {"weighting": weighting, "guidance": guidance or Guidance()}
+        wanted |= {"weighting": weighting, "guidance": guidance or Guidance(), "memory": kind, "asker": asker}
         reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **wanted)
     passages = [Passage(**_fields(Passage, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
-    return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts, how=reply.how)
+    found = {"found": reply.found, "context": reply.context, "relations": reply.relations, "how": reply.how}
+    return Recalled(passages=passages, concepts=concepts, **found)
 
 
 async def _recall_several(
@@ -255,7 +270,9 @@ async def _recall_several(
     question: Annotated[str, Field(description="a question, or what the conversation is about")],
     graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS, description="whose memories")],
     budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context, shared out equally")] = 1000,
-    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+    timezone: Annotated[
+        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+    ] = None,
 ) -> RecalledOfSeveral:
     """Find what was said in several memories at once that answers a question."""
 
@@ -289,12 +306,16 @@ async def _explore(
     to: Annotated[str | None, Field(description="another one: by which ways does the first lead to it?")] = None,
     hops: Annotated[int, Field(ge=1, le=3, description="links from the concept to what is told, at most")] = 1,
     limit: Annotated[int, Field(ge=0, le=100)] = 10,
+    relation: Annotated[
+        RelationType | None, Field(description="what follows about it by this relation, over `hops` steps?")
+    ] = None,
 ) -> Explored:
     """Tell what a concept is to a memory, what it is linked with, and what was said of it and others."""
     with _told("read", graph):
-        found = await (await memory()).explore(graph, concept, to=to, hops=hops, limit=limit)
+        wanted: dict[str, Any] = {"to": to, "hops": hops, "limit": limit, "relation": relation}
+        found = await (await memory()).explore(graph, concept, **wanted)
     linked = [Linked(**_fields(Linked, each)) for each in found.neighbours]
-    known = {name: getattr(found, name) for name in ("found", "concept", "relations", "paths")}
+    known = {name: getattr(found, name) for name in ("found", "concept", "relations", "inferred", "paths")}
     return Explored(neighbours=linked, turns=found.ids, **known)
 
 
@@ -362,12 +383,17 @@ async def _compare(
 
 
 async def _configure(
-    memory: Opened, graph: Graph, preset: Annotated[str, Field(description="how the memory is to live")]
+    memory: Opened,
+    graph: Graph,
+    preset: Annotated[str, Field(description="how the memory is to live")],
+    timezone: Annotated[
+        Zone | None, Field(description="where its people are, as Europe/Berlin: what `yesterday` means; else as is")
+    ] = None,
 ) -> Remembered:
-    """Say how a memory is to fade and consolidate from here on."""
+    """Say how a memory is to fade and consolidate from here on, and where its people are."""
     name = uuid4().hex
     with _told("admin", graph):
-        return _outcome(await (await memory()).configure(graph, preset, id=name), name)
+        return _outcome(await (await memory()).configure(graph, preset, timezone=timezone, id=name), name)
 
 
 async def _undo(

@@ -16,7 +16,8 @@ from emgas.client.connection import Announcing
 from gateway.access import hostname, is_loopback
 from gateway.app import gateway
 from gateway.chat import Model
-from gateway.keys import RIGHTS, Caller, Keys, digest, new_key
+from gateway.keys import RIGHTS, Caller, Keys
+from gateway.new_keys import digest, new_key
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
 BACKLOG = 2048

@@ -91,6 +91,7 @@ def _message(event: GraphEvent) -> Message | None:
         made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
         # All of it, {} and "none" too: what the graph had of its own before is gone.
         own = {"mode": event.mode, "rerank": event.rerank or "none", "weights": event.weights}
+        own |= {"timezone": event.timezone}
         return Configure.model_validate({**made.model_dump(), **own})
     if isinstance(event, Forgotten):
         name = f"branch/forget/{event.seq}"

@@ -11,7 +11,7 @@ not live on in another database.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from emgas.errors import EmgasError
 from emgas.wire import Record
@@ -21,6 +21,8 @@ from replay.log import LogReader, keys_of
 from state.events.events import GraphEvent
 from state.partition import Partition
 from state.store.store import MemoryStore
+
+ANOTHER: Final = "another sink writes there, too: let one of them be enough"
 
 
 class SinkPosition(NamedTuple):

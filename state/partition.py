@@ -346,7 +346,7 @@ class Partition:
         """Compute how many events a graph may have that its stored tables do not know of."""
         if self._rebuilding and not self._budget.is_exceeded:  # else graphs come and go: tables pay
             return REBUILT_STORED_AFTER
-        return min(max(STORED_AFTER, len(graph.passages.numbers) // 4), MOST_UNSTORED)
+        return min(max(STORED_AFTER, graph.passages.here // 4), MOST_UNSTORED)
 
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""

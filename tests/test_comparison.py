@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 
+from emgas.messages.modes import Mode
 from state.events.memory_settings import PRESETS
 from tests.support.cli import ROOT
 
@@ -46,7 +48,7 @@ def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
     assert len(re.findall(r"^\d+\. ", PAGE.partition("## Sources")[2], re.MULTILINE)) == len(OTHERS)
 
 
-@pytest.mark.source("E42")
+@pytest.mark.source("E42", "P37")
 def test_our_own_figures_are_those_that_were_measured() -> None:
     measured = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
     first = next(line for line in measured.splitlines() if line.startswith("| **mean over forms**"))
@@ -55,6 +57,26 @@ def test_our_own_figures_are_those_that_were_measured() -> None:
     for figure in figures:
         assert figure in PAGE
         assert figure in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.source("E42", "P36", "P37")
+def test_the_ways_to_retrieve_are_measured_in_every_mode_and_agree_with_the_page_of_recall() -> None:
+    recall = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    rows = {row[1].strip("`"): row[2:4] for row in section("Their ways to retrieve, measured on one graph")}
+    assert set(rows) == {*get_args(Mode), ""}, "BM25 is no mode"
+    for mode, measured in rows.items():
+        there = re.search(rf"^\| `{mode or 'bm25'}` \| ([\d., ]+) \| ([\d., ]+) \|", recall, re.MULTILINE)
+        assert there is not None, mode
+        assert list(there.groups()) == measured
+
+
+@pytest.mark.source("E42", "P36", "P37")
+def test_what_is_quoted_of_one_test_has_every_system_of_it_and_its_source() -> None:
+    rows = {row[0]: row[1:] for row in section("One test of eight of them, quoted")}
+    named = {"MemGPT", "ReadAgent", "LightMem", "MemoryBank", "A-Mem", "Mem0", "SimpleMem", "full context"}
+    assert set(rows) == named
+    assert all(len(row) == 7 and all(row) for row in rows.values())
+    assert all(float(row[0]) > 0 for row in rows.values())
 
 
 @pytest.mark.source("H16")

@@ -40,8 +40,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies", "paths", "reference"), ("tokens",), ("keys",), ("access",),
-        ("graphs", "records", "mcp_tools", "page"), ("chat", "mem0"), ("app",),
+        ("errors", "bodies", "paths", "reference", "new_keys"), ("tokens",), ("keys",), ("access",),
+        ("graphs", "records", "mcp_tools", "page"), ("imports", "chat", "mem0"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),

@@ -340,6 +340,22 @@ type Kind struct {
 	Member string `json:"member"`
 }
 
+// KnownRelation: what turns say of two concepts: how many of them do, when they first and last did (ms), the latest
+// by id.
+type KnownRelation struct {
+	Source      string   `json:"source"`
+	Type        string   `json:"type"`
+	Target      string   `json:"target"`
+	SourceLabel string   `json:"source_label"`
+	TargetLabel string   `json:"target_label"`
+	Times       int64    `json:"times"`
+	First       int64    `json:"first"`
+	Last        int64    `json:"last"`
+	IDs         []string `json:"ids"`
+	// all turns that say it are history: it is otherwise now
+	History bool `json:"history"`
+}
+
 // Mention: a seed that was said in the passage (distance 0), or so many turns before it (< 0) or after it (> 0).
 //
 // weight: what it counts as a seed: 1 for a word of the question
@@ -465,6 +481,8 @@ type RecordedTurn struct {
 	Pinned bool `json:"pinned"`
 	// how much it matters, 0 to 1, where that is known
 	Importance *float64 `json:"importance"`
+	// the rule that says that it matters: remember, health, code, birthday, promise, meeting
+	Anchor *string `json:"anchor"`
 	// what it says of time
 	Times []SpokenTime `json:"times"`
 	// whom its pronouns mean
@@ -663,20 +681,8 @@ type KnownConcept struct {
 	Theme    *string          `json:"theme"`
 	// what it is: person, place, organisation …
 	Of *string `json:"of"`
-}
-
-// KnownRelation: what turns say of two concepts: how many of them do, when they first and last did (ms), the latest
-// by id.
-type KnownRelation struct {
-	Source      string   `json:"source"`
-	Type        string   `json:"type"`
-	Target      string   `json:"target"`
-	SourceLabel string   `json:"source_label"`
-	TargetLabel string   `json:"target_label"`
-	Times       int64    `json:"times"`
-	First       int64    `json:"first"`
-	Last        int64    `json:"last"`
-	IDs         []string `json:"ids"`
+	// of a turn that people keep unasked: it fades slower
+	Anchored bool `json:"anchored"`
 }
 
 // Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
@@ -747,7 +753,8 @@ type Inherited struct {
 
 // Turn: one utterance of a conversation. id names it for ever: the same id again has no second effect.
 //
-// Of metadata, one entry means something: timezone, as Europe/Berlin, says where "yesterday" was said (else UTC).
+// Of metadata, one entry means something: timezone, as Europe/Berlin, says where "yesterday" was said (else it was
+// where the graph's people are, by Configure.timezone, else UTC).
 type Turn struct {
 	ID string `json:"id"`
 	// whose memory: a user, an agent, a room; also the record's key
@@ -778,6 +785,8 @@ type Configure struct {
 	Mode string `json:"mode,omitempty"`
 	// formula of this system by which they are ordered; else as mode
 	Rerank string `json:"rerank,omitempty"`
+	// where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+	Timezone string `json:"timezone,omitempty"`
 }
 
 // Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
@@ -931,7 +940,8 @@ type Query struct {
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
-	// little counts less; perceptual, turns that something came with
+	// little counts less; semantic, what is known of what is asked: relations, and turns whenever they were
+	// said; perceptual, turns that something came with
 	Memory string `json:"memory,omitempty"`
 	// perceptual: a turn; what comes back is like what came with it
 	Like string `json:"like,omitempty"`
@@ -947,7 +957,8 @@ type Query struct {
 	After *int64 `json:"after,omitempty"`
 	// answer as of this time
 	AsOf *int64 `json:"as_of,omitempty"`
-	// where it is asked, as Europe/Berlin: what yesterday means, and by which clock the context tells
+	// where it is asked, as Europe/Berlin: what yesterday means, and by which clock the context tells; else the
+	// graph's own, UTC where it has none
 	Timezone string  `json:"timezone,omitempty"`
 	Only     *Filter `json:"only,omitempty"`
 	// say why each passage came
@@ -1043,12 +1054,13 @@ type Recap struct {
 
 // Trend: a question how often something is spoken of: since when, when last, at which hours, and when not.
 //
-// text: a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+// text: a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
+// without it, every turn that only lets through: of a session, of a speaker
 // offset: of the asker's clock from UTC, minutes: where a day begins
 type Trend struct {
 	Kind   string  `json:"kind"`
 	Graph  string  `json:"graph"`
-	Text   string  `json:"text"`
+	Text   string  `json:"text,omitempty"`
 	By     string  `json:"by,omitempty"`
 	Offset *int    `json:"offset,omitempty"`
 	Only   *Filter `json:"only,omitempty"`
@@ -1155,6 +1167,10 @@ type Reply struct {
 	Matched bool `json:"matched"`
 	// recalling is paused
 	Paused bool `json:"paused"`
+	// of the semantic memory: what turns say of the concepts asked for
+	Relations []KnownRelation `json:"relations"`
+	// by whose clock the context tells times
+	Timezone string `json:"timezone"`
 	// if the query said explain, or guided the search
 	How *How `json:"how"`
 }
@@ -1176,17 +1192,19 @@ type Description struct {
 	// of its questions that name no mode
 	Rerank *string `json:"rerank"`
 	// what features of a turn are worth in recall, where not the default
-	Weights          map[string]float64 `json:"weights"`
-	Clock            int64              `json:"clock"`
-	Turns            int64              `json:"turns"`
-	Archived         int64              `json:"archived"`
-	Forgotten        int64              `json:"forgotten"`
-	Concepts         int64              `json:"concepts"`
-	ArchivedConcepts int64              `json:"archived_concepts"`
-	Pinned           int64              `json:"pinned"`
-	PinnedConcepts   int64              `json:"pinned_concepts"`
-	LongTerm         int64              `json:"long_term"`
-	Themes           []Theme            `json:"themes"`
+	Weights map[string]float64 `json:"weights"`
+	// of turns and questions that do not say where they were said
+	Timezone         string  `json:"timezone"`
+	Clock            int64   `json:"clock"`
+	Turns            int64   `json:"turns"`
+	Archived         int64   `json:"archived"`
+	Forgotten        int64   `json:"forgotten"`
+	Concepts         int64   `json:"concepts"`
+	ArchivedConcepts int64   `json:"archived_concepts"`
+	Pinned           int64   `json:"pinned"`
+	PinnedConcepts   int64   `json:"pinned_concepts"`
+	LongTerm         int64   `json:"long_term"`
+	Themes           []Theme `json:"themes"`
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
 	// turns that gates left out of what is counted: they are in the log alone

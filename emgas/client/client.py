@@ -24,7 +24,7 @@ from emgas.client.answers import moment as _time
 from emgas.client.answers import names as _named
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
-from emgas.client.connect import connect
+from emgas.client.connect import connect, named_topics
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
@@ -46,7 +46,7 @@ from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.validation import build, checked_graph, encode
-from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
+from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
@@ -66,7 +66,7 @@ class MemoryClient(Advising):
         self,
         url: str | Connection | None = None,
         *,
-        prefix: str = "emgas",
+        prefix: str | None = None,
         timeout: float = 10.0,
         key: str | None = None,
         subject: Subject | None = None,
@@ -75,7 +75,7 @@ class MemoryClient(Advising):
         """Remember where the memory is.
 
         url       kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
-                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA
+                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA; prefix: $EMGAS_PREFIX, else emgas
         key       for http:// only, by default $EMGAS_KEY
         subject   on whose behalf, for graphs that grant rights (`grant`): a name, or what gives it when a call is made;
                   None: of who runs the memory.  A gateway takes the name of the key instead
@@ -102,7 +102,7 @@ class MemoryClient(Advising):
         """Connect; what `async with` does."""
         if self._request_reply is not None:
             raise TransportError("this client is open already")
-        topics = TopicNames(self._prefix)
+        topics = named_topics(self._prefix)
         connection = traced(connect(self._url, topics, self._timeout, key=self._key, **self._security))
         request_reply = RequestReply(connection, self._subject)
         await request_reply.open()
@@ -163,8 +163,7 @@ class MemoryClient(Advising):
         """Ask a graph; `options`: the other fields of Query.
 
         after    answer only once that turn is folded
-        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime, or ms; without a zone, of the
-                 asker's: `timezone`, one of the options, as Europe/Berlin (else UTC)
+        as_of    answer from the graph as it was then: ISO 8601 or a datetime (without a zone, by `timezone`), or ms
         only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
         """
         graph = checked_graph(graph)
@@ -288,7 +287,7 @@ class MemoryClient(Advising):
     async def trend(
         self,
         graph: str,
-        text: str,
+        text: str | None = None,
         *,
         only: Filter | Mapping[str, Any] | None = None,
         after: Receipt | int | None = None,
@@ -296,7 +295,7 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **wanted: Any,
     ) -> Trended:
-        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        """Ask how often something, without a text anything, is said, since when and when not; `wanted`: by, offset."""
         fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 
@@ -368,9 +367,9 @@ class MemoryClient(Advising):
     ) -> Outcome:
         """Set switches, and leave all else that a graph lives by as it is."""
         known = await self.describe(graph, timeout=timeout)
-        switches = {"recording": recording, "recalling": recalling}
-        switched: dict[str, Any] = {name: value for name, wanted in switches.items() if wanted}
-        return await self.configure(graph, known.preset, timeout=timeout, **{**known.settings, **switched})
+        switches = (("recording", recording), ("recalling", recalling))
+        changed: dict[str, Any] = known.settings | {name: value for name, on in switches if on}
+        return await self.configure(graph, known.preset, timeout=timeout, **changed)
 
     async def grant(
         self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
@@ -394,6 +393,7 @@ class MemoryClient(Advising):
         weights: Mapping[str, float] | None = None,
         mode: Mode | None = None,
         rerank: str | None = None,
+        timezone: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
         **settings: Any,
@@ -402,12 +402,12 @@ class MemoryClient(Advising):
 
         It is the whole of it: what an earlier call changed and this one does not name is the preset's again.
 
-        weights  what features of a turn are worth in recall (docs/recall.md), where not the default: these alone; None
-                 leaves them as they are
+        weights  what features of a turn are worth in recall (docs/recall.md): these alone; None: as they are
         mode     of questions that name none, and rerank: by whose formula they are ordered, "none" for none
+        timezone where the graph's people are, as Europe/Berlin: of turns and questions that do not say; None: as it was
         """
         fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
-        fields |= {"mode": mode, "rerank": rerank, "weights": None if weights is None else dict(weights)}
+        fields |= {"mode": mode, "rerank": rerank, "timezone": timezone, "weights": weights and dict(weights)}
         return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(

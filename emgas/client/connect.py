@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
 
+def named_topics(prefix: str | None) -> TopicNames:
+    """Name the topics under `prefix`, or (None) under the one that workers and commands are told."""
+    return TopicNames(prefix or os.environ.get("EMGAS_PREFIX") or "emgas")
+
+
 def connect(
     url: str | Connection | None,
     topics: TopicNames,

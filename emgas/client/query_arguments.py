@@ -20,7 +20,7 @@ def asking(
     fields: Mapping[str, Any],
 ) -> Query:
     """Build a query; times without a zone are of the asker's, `timezone`.  Raises InvalidMessageError."""
-    timezone = fields.get("timezone", "UTC")
+    timezone = fields.get("timezone")
     timezone = timezone if isinstance(timezone, str) else "UTC"  # what is none is refused with the other fields
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})

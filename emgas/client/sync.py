@@ -136,7 +136,7 @@ class Memory:
         """Tell what conversations were about.  `wanted`: what MemoryClient.recap takes."""
         return self._wait(self._client.recap(self._named(graph), sessions, **wanted))
 
-    def trend(self, text: str, *, graph: str | None = None, **wanted: Any) -> Trended:
+    def trend(self, text: str | None = None, *, graph: str | None = None, **wanted: Any) -> Trended:
         """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
         return self._wait(self._client.trend(self._named(graph), text, **wanted))
 

@@ -78,6 +78,11 @@ class RecordedTurn(Message):
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
     )
+    anchor: str | None = Field(
+        None,
+        description="the rule that says that it matters: remember, health, code, birthday, promise, meeting",
+        exclude_if=lambda rule: rule is None,
+    )
     times: list[SpokenTime] = Field(
         default_factory=list, description="what it says of time", exclude_if=lambda told: not told
     )

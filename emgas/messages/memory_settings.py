@@ -19,7 +19,7 @@ of the sources stand value by value, with what the source has and why ours diffe
     default     fades over months, keeps what recurs
     forgetful   a week's half-life: for tests, demos and rooms that should stay small
     elephant    archives nothing
-    emgas, soulmem, memorybank, mofox, simplemem, hello-agents    as these systems describe themselves
+    emgas, soulmem, memorybank, maibot, mofox, simplemem, hello-agents    as these systems describe themselves
 """
 
 from __future__ import annotations
@@ -373,6 +373,7 @@ PRESETS = {
         frequent_linked=5,
         dream_every=DAY_MS,
         recall_spread=0.5,
+        links_below=0.5,
     ),
     "simplemem": Settings(
         prune_below=0.0,
@@ -386,6 +387,18 @@ PRESETS = {
     "hello-agents": Settings(
         prune_below=0.0, long_windows=0, long_recalls=0, idle=HOUR_MS, habit_members=0, duplicate_above=1.0
     ),
+    "maibot": Settings(
+        prune_below=0.0,
+        long_windows=0,
+        long_recalls=0,
+        decay_every=50 * MINUTE_MS,
+        consolidate_every=1_000_000,
+        links_step=48 * HOUR_MS,
+        duplicate_above=0.7,
+        keep_information=1,
+        worth_words=2,
+        habit_members=0,
+    ),
 }
 
 # How questions are answered that name no mode: the mode, and whose formula orders what it finds ("": nobody's).
@@ -393,6 +406,7 @@ PRESET_MODES: dict[str, tuple[Mode, Rerank | Literal[""]]] = {
     "emgas": ("literal", ""),
     "soulmem": ("staged", ""),
     "memorybank": ("vector", ""),
+    "maibot": ("subtractive", ""),
     "mofox": ("path", "mofox"),
     "simplemem": ("default", "simplemem"),
     "hello-agents": ("vector", "hello-agents"),

@@ -45,7 +45,8 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
         Choice("frequent_linked", "the k most frequently retrieved are linked with new notes, k not given", "5"),
         Choice("dream_every", "memory replay when idle, how often is not given", "once a day of the graph's time"),
         Choice("recall_spread", "paths that were used get stronger, by how much is not given", "half of the boost"),
-        Choice("prune_below", "details are masked, nothing is removed"),
+        Choice("links_below", "strength fades by Ebbinghaus, a link goes below a threshold, not given", "0.5"),
+        Choice("prune_below", "a node goes with the last of its links, not by itself"),
         Choice("long_windows", "strength falls exponentially, one curve"),
         Choice("long_recalls", "one curve"),
         Choice("masks", "opacity falls by Ebbinghaus, thresholds θ1 > θ2, not given", "a question says", "`render`"),
@@ -62,6 +63,22 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
         ),
         Choice("long_windows", "one curve"),
         Choice("long_recalls", "one curve"),
+    ),
+    "maibot": (
+        Choice("mode", "current − 1 / strength, 3 edges deep; 3 nodes by squared energy, 2 items of each by cosine"),
+        Choice("worth_words", "a model says 1 or 0: worth remembering or not", "2 content words: no model is asked"),
+        Choice("links_step", "strength − 1 of what is idle for 48 hours; its code samples 0.8 % each time", "of all"),
+        Choice("prune_below", "an idle node is removed", "with the last of its links: archived"),
+        Choice("decay_every", "its configuration: 3000 s"),
+        Choice("consolidate_every", "its configuration: 1000 s"),
+        Choice("duplicate_above", "its configuration: 0.7, of texts", "of words in common"),
+        Choice("keep_information", "of similar items the one with more information stays"),
+        Choice("long_windows", "no tiers"),
+        Choice("long_recalls", "no tiers"),
+        Choice("habit_members", "a model sums up samples, by topic", "`recap --topics` does; none are recorded"),
+        Choice(
+            "running memory", "3 items for 3 turns, none like another by 0.7", "", "`RunningMemory`, with every preset"
+        ),
     ),
     "mofox": (
         Choice("mode", "paths: 2 hops, damping 0.85, at most 10 branches"),
@@ -91,7 +108,7 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
         Choice("novelty_alpha", "α 0.5"),
         Choice("novelty_beta", "β 0.1"),
         Choice(
-            "novelty_border", "what is near τ is kept, how near is not given", "0.1 below, if it names something new"
+            "novelty_border", "what is near τ is kept, how near is not given", "0.2 below, if it names something new"
         ),
         Choice("window_tokens", "512 tokens; its code: 40 dialogues", "512 words; the article is followed"),
         Choice("window_overlap", "50 %; its code: 2 dialogues", "the article is followed"),
@@ -104,12 +121,21 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
         Choice("prune_below", "only abstracts and age archive"),
         Choice("steady_growth", "consolidation adapts to growth, by how much is not given", "0.1"),
         Choice(
-            "k", "3 · (1 + 5.67 C); its code: 25 semantic, 5 lexical, 5 structured", "", "3 to 20, the same formula"
+            "k",
+            "3 · (1 + 5.67 C); its code: 25 semantic, 5 lexical, 5 structured",
+            "",
+            "the article's, 3 to 20, by its C, where nobody says how many",
         ),
     ),
     "hello-agents": (
         Choice("mode", "vectors", "tf-idf vectors where there is no model of embeddings"),
         Choice("rerank", "(0.7 vector + 0.3 graph) · (0.8 + 0.4 importance), twice as many fetched"),
+        Choice(
+            "episodes",
+            "(0.8 vector + 0.2 recency) · (0.8 + 0.4 importance), five times as many fetched",
+            "",
+            "`memory=episodic`, so",
+        ),
         Choice("idle", "what is worked with lives 60 minutes"),
         Choice("prune_below", "only the working memory forgets"),
         Choice("long_windows", "no tiers within a kind"),

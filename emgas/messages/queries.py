@@ -13,8 +13,9 @@ from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
 
-MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]
 
 
@@ -64,7 +65,8 @@ class Query(Message):
     memory: MemoryKind = Field(
         "all",
         description="of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what "
-        "matters little counts less; perceptual, turns that something came with",
+        "matters little counts less; semantic, what is known of what is asked: relations, and turns whenever they were "
+        "said; perceptual, turns that something came with",
         exclude_if=lambda memory: memory == "all",
     )
     like: Name | None = Field(
@@ -98,10 +100,11 @@ class Query(Message):
     )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
-    timezone: Zone = Field(
-        "UTC",
-        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells",
-        exclude_if=lambda zone: zone == "UTC",
+    timezone: Zone | None = Field(
+        None,
+        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context "
+        "tells; else the graph's own, UTC where it has none",
+        exclude_if=lambda zone: zone is None,
     )
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     explain: bool = Field(
@@ -121,7 +124,8 @@ class Query(Message):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.retriever != "default" or self.rerank):
+        of_episodes = self.memory == "episodic" and self.rerank == "hello-agents"  # which has a formula for them
+        if self.memory != "all" and (self.retriever != "default" or (self.rerank and not of_episodes)):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
@@ -218,6 +222,14 @@ class Reply(Message):
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    relations: list[KnownRelation] = Field(
+        default_factory=list,
+        description="of the semantic memory: what turns say of the concepts asked for",
+        exclude_if=lambda relations: not relations,
+    )
+    timezone: str = Field(
+        "UTC", description="by whose clock the context tells times", exclude_if=lambda zone: zone == "UTC"
+    )
     how: How | None = Field(
         None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
     )
@@ -261,6 +273,11 @@ class Description(Message):
         default_factory=dict,
         description="what features of a turn are worth in recall, where not the default",
         exclude_if=lambda weights: not weights,
+    )
+    timezone: str = Field(
+        "UTC",
+        description="of turns and questions that do not say where they were said",
+        exclude_if=lambda zone: zone == "UTC",
     )
     clock: int = 0
     turns: int = 0

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text
+from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text, Zone
 from emgas.messages.memory_settings import PresetName, Settings, Weights
 from emgas.messages.modes import Mode, Rerank
 
@@ -33,7 +33,8 @@ class Attachment(Message):
 class Turn(Message):
     """One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
 
-    Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
+    Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else it was
+    where the graph's people are, by `Configure.timezone`, else UTC).
     """
 
     id: Name
@@ -81,6 +82,11 @@ class Configure(Message):
         None,
         description="formula of this system by which they are ordered; else as `mode`",
         exclude_if=lambda rerank: rerank is None,
+    )
+    timezone: Zone | None = Field(
+        None,
+        description="where its people are, as Europe/Berlin: of turns and questions that do not say; else as is",
+        exclude_if=lambda timezone: timezone is None,
     )
 
 

@@ -94,13 +94,14 @@ Mood = Literal["glad", "sad", "angry", "afraid", "tired", "calm"]
 class Trend(Message):
     """A question how often something is spoken of: since when, when last, at which hours, and when not.
 
-    text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+    text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
+            without it, every turn that `only` lets through: of a session, of a speaker
     offset  of the asker's clock from UTC, minutes: where a day begins
     """
 
     kind: Literal["trend"] = "trend"
     graph: GraphId
-    text: Text
+    text: Text | None = None
     by: Period = "day"
     offset: int = Field(0, ge=-1080, le=1080)
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
@@ -202,6 +203,11 @@ class KnownConcept(Message):
     pinned: bool
     theme: str | None
     of: str | None = Field(None, description="what it is: person, place, organisation …")
+    anchored: bool = Field(
+        default=False,
+        description="of a turn that people keep unasked: it fades slower",
+        exclude_if=lambda it: not it,
+    )
 
 
 class KnownRelation(Message):
@@ -216,6 +222,11 @@ class KnownRelation(Message):
     first: int
     last: int
     ids: list[str]
+    history: bool = Field(
+        default=False,
+        description="all turns that say it are history: it is otherwise now",
+        exclude_if=lambda it: not it,
+    )
 
 
 class Inferred(Message):

@@ -40,7 +40,7 @@ def _steady(given: Given) -> Floats:
 
 
 def _subtractive(given: Given) -> Floats:
-    return matched(given.view, subtractive.energies(given) ** 2)
+    return matched(given.view, subtractive.energies(given).energy ** 2)
 
 
 WALKS: dict[Mode, Walk] = {

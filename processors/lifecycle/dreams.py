@@ -26,6 +26,7 @@ import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from state.events.events import UNSTAMPED, MemoryReplayed
+from state.events.memory_settings import MemorySettings
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 
@@ -39,8 +40,16 @@ def next_dream(graph: Graph) -> int:
     settings = graph.settings
     if not settings.dream_every or graph.last_turn_at == EARLIEST_MS:
         return NEVER
-    end = dream_after(graph.clock - settings.grace, settings.dream_every, settings.dream_at)
+    end = dream_after(graph.clock - settings.grace, settings.dream_every, dreams_at(settings))
     return end if graph.last_turn_at > end - settings.dream_every else NEVER
+
+
+def dreams_at(settings: MemorySettings) -> int:
+    """Tell how long after the beginning of a stretch dreams are, ms: one later than a decay window that ends there too.
+
+    Of two windows that end at once, the one that closed first would take the other its turn: both say how late it is.
+    """
+    return settings.dream_at + (settings.dream_at % settings.decay_every == 0)
 
 
 def dream_after(at: int, every: int, offset: int) -> int:

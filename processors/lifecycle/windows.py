@@ -40,7 +40,7 @@ from msgspec.structs import replace
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation import consolidated, fresh_passages
-from processors.lifecycle.dreams import dream_after, dreamt, next_dream
+from processors.lifecycle.dreams import dream_after, dreams_at, dreamt, next_dream
 from processors.lifecycle.forgetting import faded
 from processors.lifecycle.habits import recurring
 from processors.lifecycle.homeostasis import adapted
@@ -226,7 +226,7 @@ class WindowForecast:
         return len(set(windows)) > 1 or self._may_dream(now) or _consolidation_end(self, now) is not None
 
     def _may_dream(self, now: int) -> bool:
-        every, offset, grace = self.settings.dream_every, self.settings.dream_at, self.settings.grace
+        every, offset, grace = self.settings.dream_every, dreams_at(self.settings), self.settings.grace
         ends = (dream_after(time - grace, every, offset) for time in (now, self.clock)) if every else ()
         return len(set(ends)) > 1
 

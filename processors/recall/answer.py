@@ -25,6 +25,7 @@ from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.activation import SpreadingParameters
@@ -50,10 +51,12 @@ from processors.recall.recall import (
     recent,
     worth_showing,
 )
+from processors.recall.related import said, told_of
 from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
 from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
+from processors.text.complexity import complexity
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -157,12 +160,13 @@ class _Answering:
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
         query = eased(by_graph(query, graph))
+        self._zone = query.timezone or "UTC"
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
         self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
         extractor, embedder = answerer.extractor, answerer.embedder
-        now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
+        now = wall_clock(graph.clock, self._zone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
         self._guiding = words_of(query.guidance, self._view, extractor)
         self._options = _options(query, graph, extractor, memory.time, self._guiding)
@@ -181,7 +185,8 @@ class _Answering:
             seen = perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
             self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
         self._habits = self._recurring()
-        self._is_match = bool(self._found.passages or self._habits)
+        self._relations = self._told()
+        self._is_match = bool(self._found.passages or self._habits or self._relations)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
@@ -201,6 +206,10 @@ class _Answering:
         ):
             return []
         return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
+
+    def _told(self) -> list[KnownRelation]:
+        """List what turns say of what is asked for, of a kind of memory that tells relations."""
+        return told_of(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -223,7 +232,9 @@ class _Answering:
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._is_match,
-            how=how(query, self._options, found, self._guiding),
+            relations=self._relations,
+            how=how(query, self._view, self._options, found, self._guiding),
+            timezone=self._zone,
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
@@ -263,7 +274,7 @@ class _Answering:
             not self._query.explain or not self._is_match or self._goes_on or self._perceives
         ):  # the latest turns come for no reason
             return [None] * len(listed)
-        if self._query.retriever != "default" or self._query.rerank is not None:
+        if self._query.retriever != "default" or self._options.rerank is not None:
             return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -296,7 +307,11 @@ class _Answering:
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
-            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
+            packer.add(Passage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
+        for place, known in enumerate(self._relations, start=len(self._habits) + 1):
+            if known.history:
+                continue
+            packer.add(Passage(-place, wall_clock(known.last, self._zone), known.source_label, said(known)))
         _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
@@ -321,7 +336,7 @@ class _Answering:
         query, found = self._query, self._found.passages
         found = found[: most_lines(query.budget)]  # however many more are listed
         is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
-        plain = is_by_odds and query.rerank is None  # else scores are no odds
+        plain = is_by_odds and self._options.rerank is None  # else scores are no odds
         shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
@@ -337,9 +352,9 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
+        at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
-        over = None if until is None else wall_clock(until, self._query.timezone)
+        over = None if until is None else wall_clock(until, self._zone)
         said = self._masked(turn)
         if said is not None:
             times = tuple(span for span in times if span.text in said)
@@ -432,7 +447,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
     options = RecallOptions(
         mode=query.retriever,
         spreading=_spreading(query),
-        rerank=query.rerank,
+        rerank=query.rerank or KINDS[query.memory].rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
         passages=max(listed, most_lines(query.budget)),
@@ -441,8 +456,14 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
+        depth=_depth_of(query),
     )
     return guided(options, query, guiding)
+
+
+def _depth_of(query: Query) -> float | None:
+    """Say how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
+    return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
 
 
 def _spreading(query: Query) -> SpreadingParameters:

@@ -83,15 +83,16 @@ class ContextPacker:
     def add(self, passage: Passage) -> bool:
         """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
         words = _words(passage.text)
+        first = _first(words)
         passage = quoted(passage)
         cost = tokens(shown := line(passage))
-        if cost > self._budget or self._said.repeats(words):
+        if cost > self._budget or self._said.repeats(words, first):
             return True
         if self._spent + cost > self._budget:
             return False
         self._chosen.append(passage)
         self._shown[passage.number] = shown
-        self._said.add(words)
+        self._said.add(words, first)
         self._spent += cost
         return True
 
@@ -129,18 +130,23 @@ class _Said:
     def __init__(self) -> None:
         self._by_word: dict[str, list[frozenset[str]]] = {}
 
-    def add(self, words: frozenset[str]) -> None:
-        for word in _first(words):
+    def add(self, words: frozenset[str], first: Iterable[str]) -> None:
+        for word in first:
             self._by_word.setdefault(word, []).append(words)
 
-    def repeats(self, words: frozenset[str]) -> bool:
-        """Tell whether a passage of these words says what one of them says."""
-        return any(_alike(words, others) for word in _first(words) for others in self._by_word.get(word, ()))
+    def repeats(self, words: frozenset[str], first: Iterable[str]) -> bool:
+        """Tell whether a passage of these words says what one of them says.
+
+        first  those of its words without which nothing is alike
+        """
+        return any(_alike(words, others) for word in first for others in self._by_word.get(word, ()))
 
 
 def _first(words: frozenset[str]) -> list[str]:
     """List the words that no text can lack all of and be alike; longer ones first, as fewer texts hold them."""
-    return sorted(words, key=lambda word: (-len(word), word))[: len(words) - ceil(SAME * len(words)) + 1]
+    listed = sorted(words)
+    listed.sort(key=len, reverse=True)  # of one length, they stay in their order
+    return listed[: len(words) - ceil(SAME * len(words)) + 1]
 
 
 def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:

@@ -1,7 +1,7 @@
-"""What a question leaves open, as its graph is set: in which mode it is answered, and by whose formula it is ordered.
+"""What a question leaves open, as its graph is set: where it is asked, in which mode, by whose formula.
 
 A question that names a mode is answered in that, plainly; one that asks for a kind of memory, in the default mode,
-which alone has kinds.
+which alone has kinds: its episodes are ordered by whose formula the graph's questions are, where that has one for them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import cast, get_args
 
 from emgas.messages.modes import Mode, Rerank
 from emgas.messages.queries import Query
+from processors.recall.rerank import EPISODES
 from state.graph.graph import Graph
 
 
@@ -24,8 +25,12 @@ def rerank_of(graph: Graph) -> Rerank | None:
 
 
 def by_graph(query: Query, graph: Graph) -> Query:
-    """Let a question that names no mode be answered as its graph is set."""
-    if query.mode is not None or query.memory != "all":
-        return query
+    """Let a question that names no mode, or no time zone, be answered as its graph is set."""
+    if query.timezone is None:
+        query = query.model_copy(update={"timezone": graph.timezone})
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
+    if query.mode is not None or query.memory not in ("all", "episodic"):
+        return query
+    if query.memory == "episodic":
+        return query.model_copy(update={"rerank": rerank if rerank in EPISODES else None})
     return query.model_copy(update={"mode": mode_of(graph), "rerank": rerank})

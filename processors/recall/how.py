@@ -7,8 +7,9 @@ not happen.  SEEDS S7.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from emgas.messages.modes import Guidance, Guided, How
+from emgas.messages.modes import Guidance, Guided, How, Mode
 from emgas.messages.queries import Query
 from processors.extraction.extractor import Extractor
 from processors.recall.modes.constants import MODES
@@ -33,9 +34,19 @@ def words_of(guidance: Guidance, view: GraphView, extractor: Extractor) -> Meant
     said = ". ".join(each for each in (guidance.mood, guidance.role) if each)
     if not said:
         return Meant()
-    found = [each.id for each in extractor.of_query(said).concepts if not each.id.startswith("@")]
+    found = _words(extractor, said)
     known = tuple(each for each in found if view.number(each) is not None)
-    return Meant(known, tuple(each for each in found if each not in known))
+    did = {*known, *(_words(extractor, guidance.mood or "") if _mood_says(guidance) else ())}
+    return Meant(known, tuple(each for each in found if each not in did))
+
+
+def _words(extractor: Extractor, said: str) -> list[str]:
+    return [each.id for each in extractor.of_query(said).concepts if not each.id.startswith("@")]
+
+
+def _mood_says(guidance: Guidance) -> bool:
+    """Tell whether a mood says how thoroughly to search: whatever words it has, they did that."""
+    return guidance.depth is None and guidance.mood is not None and depth_of(guidance.mood) is not None
 
 
 def guided(options: RecallOptions, query: Query, meant: Meant) -> RecallOptions:
@@ -48,7 +59,7 @@ def guided(options: RecallOptions, query: Query, meant: Meant) -> RecallOptions:
         options,
         spreading=replace(options.spreading, type_weights=type_weights),
         weak=() if options.mode == "literal" else meant.known,
-        depth=_depth(guidance, query.text),
+        depth=options.depth if (depth := _depth(guidance, query.text)) is None else depth,
         rounds=guidance.rounds,
         episodic=guidance.kinds.get("episodic", 1.0),
         semantic=guidance.kinds.get("semantic", 1.0),
@@ -63,7 +74,7 @@ def _depth(guidance: Guidance, text: str) -> float | None:
     return complexity(text) if mood is None and guidance.by_complexity else mood
 
 
-def how(query: Query, options: RecallOptions, found: RecallResult, meant: Meant) -> How | None:
+def how(query: Query, view: GraphView, options: RecallOptions, found: RecallResult, meant: Meant) -> How | None:
     """Say how a question was answered, if it wants to know, or was guided."""
     if not query.explain and query.guidance == UNGUIDED:
         return None
@@ -76,28 +87,46 @@ def how(query: Query, options: RecallOptions, found: RecallResult, meant: Meant)
         constants={name: float(getattr(spreading, name)) for name in facts.fields},
         complexity=round(complexity(query.text), 4),
         stages=list(found.stages),
-        guidance=None if query.guidance == UNGUIDED else _guided(options, found, meant),
+        guidance=None if query.guidance == UNGUIDED else _guided(view, options, found, meant),
     )
 
 
-def _guided(options: RecallOptions, found: RecallResult, meant: Meant) -> Guided:
-    weights = {str(name): weight for name, weight in options.spreading.type_weights.items()}
-    if options.mode == "default":
-        weights |= dict.fromkeys(EPISODIC, options.episodic) if options.episodic != 1.0 else {}
-        weights |= dict.fromkeys(SEMANTIC, options.semantic) if options.semantic != 1.0 else {}
-    else:
-        mentions, associations = options.mode in BY_MENTIONS, options.mode in BY_ASSOCIATIONS
-        weights |= {"mention": options.episodic} if mentions and options.episodic != 1.0 else {}
-        weights |= {"association": options.semantic} if associations and options.semantic != 1.0 else {}
+def _guided(view: GraphView, options: RecallOptions, found: RecallResult, meant: Meant) -> Guided:
     return Guided(
         words=list(options.weak),
         unknown=[*meant.unknown, *(meant.known if not options.weak else ())],
         depth=options.depth,
         passages=found.depth,
-        weights=weights,
+        weights=_weights(view, options, _asked(options, found)),
     )
 
 
+def _weights(view: GraphView, options: RecallOptions, asked: frozenset[Mode]) -> dict[str, float]:
+    """Name what counted more or less than by itself: relations that the graph has, edges that a mode goes over."""
+    held = view.relations.types() if asked & BY_RELATIONS else frozenset()
+    weights = {str(name): weight for name, weight in options.spreading.type_weights.items() if name in held}
+    if options.episodic != 1.0:
+        names = (*(EPISODIC if "default" in asked else ()), *(("mention",) if asked & BY_MENTIONS else ()))
+        weights |= dict.fromkeys(names, options.episodic)
+    if options.semantic != 1.0:
+        names = (*(SEMANTIC if "default" in asked else ()), *(("association",) if asked & BY_ASSOCIATIONS else ()))
+        weights |= dict.fromkeys(names, options.semantic)
+    return weights
+
+
+def _asked(options: RecallOptions, found: RecallResult) -> frozenset[Mode]:
+    """Name the modes that were asked: of `staged`, those of the stages that it came to."""
+    if options.mode != "staged":
+        return frozenset({options.mode})
+    return frozenset(mode for stage in found.stages for mode in OF_STAGES.get(stage.name, ()))
+
+
+OF_STAGES: Final[dict[str, tuple[Mode, ...]]] = {
+    "spread": ("default",),
+    "ppr": ("ppr",),
+    "exhaustive": ("default", "path"),
+}
 # Modes in which such edges may count more or less; in `steady-state` all of them do alike, so that nothing changes
-BY_MENTIONS = frozenset({"ppr", "ppr-push", "staged"})
-BY_ASSOCIATIONS = BY_MENTIONS | {"subtractive", "path"}
+BY_MENTIONS: Final[frozenset[Mode]] = frozenset({"ppr", "ppr-push"})
+BY_ASSOCIATIONS: Final[frozenset[Mode]] = BY_MENTIONS | {"subtractive", "path"}
+BY_RELATIONS: Final[frozenset[Mode]] = BY_ASSOCIATIONS | {"default", "literal", "steady-state"}

@@ -1,4 +1,4 @@
-"""Kinds of memory: what differs from the default when a question asks for one, as data.  SEEDS H1–H6, H10.
+"""Kinds of memory: what differs from the default when a question asks for one, as data.  SEEDS H1–H6, H9, H10.
 
     all       every turn, by the default weights
     working   what is in mind of a conversation alone (working.py), by the source's formula; 5 where nobody says how
@@ -7,9 +7,12 @@
               score is a logarithm of odds here, so its factors are terms, their logarithms, in the place of the
               default's own term for importance
 
+    semantic  what is known, whenever it was said: relations of the concepts asked for come with the answer
+              (related.py), and turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), twice as many
+              looked at as come back (rerank.py); what is history behind what came in its place (succession.py)
     perceptual  turns that something came with, ranked anew (perceptual.py)
 
-A kind is a filter, terms and constants of the one engine.  Others (semantic) are added here.
+A kind is a filter, terms and constants of the one engine.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from emgas.messages.modes import Rerank
 from emgas.messages.queries import MemoryKind
 from emgas.times import DAY_MS
 from processors.recall.working import matters
@@ -51,6 +55,8 @@ class Kind:
     depth    how many turns come back where nobody says; None: as many as the question needs
     without  features that are worth nothing
     terms    what is added to a turn's score besides, by its name in an explanation;  most: all of it, at most
+    rerank   by whose formula the best are ordered anew, None for nobody's
+    tells    whether relations of what is asked for come with the answer
     """
 
     in_mind: bool = False
@@ -58,6 +64,8 @@ class Kind:
     without: tuple[str, ...] = ()
     terms: Mapping[str, Callable[[GraphView, Integers], Floats]] = field(default_factory=dict)
     most: float = 0.0
+    rerank: Rerank | None = None
+    tells: bool = False
 
     def graded(self, view: GraphView, turns: Integers, scores: Floats) -> Floats:
         """Add what the kind does to the scores of k turns."""
@@ -74,6 +82,7 @@ class Kind:
 KINDS: Final[dict[MemoryKind, Kind]] = {
     "all": Kind(),
     "working": Kind(in_mind=True, depth=5),
+    "semantic": Kind(rerank="hello-agents", tells=True),
     "perceptual": Kind(),
     "episodic": Kind(without=("importance",), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))),
 }

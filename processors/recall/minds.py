@@ -9,6 +9,7 @@ SEEDS S14, H1, M14, P28, P38.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -18,12 +19,14 @@ from emgas.messages.contents import BoundPronoun, RecordedTurn, SpokenTime
 from emgas.messages.sessions import Inherited, InMind, Recent
 from processors.recall import recaps, working
 from processors.recall.answer import Memory
+from processors.text.shown import Shown
 from state.arrays import Integers
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
 THEMES: Final = 5
+NAMED_BY: Final = 3  # words that a theme is named by
 
 
 def minded(memory: Memory, asked: Recent) -> InMind:
@@ -39,7 +42,7 @@ def minded(memory: Memory, asked: Recent) -> InMind:
     turns = working.in_mind(view, session, memory.time)
     last = turns[len(turns) - min(asked.limit, len(turns)) :]
     shown = [recorded(memory.text_of(graph, number), view, number) for number in last.tolist()]
-    words = working.keywords(view, turns.tolist())
+    words = working.keywords(view, turns.tolist(), shown=Shown(view.known))
     return InMind(
         graph=asked.graph,
         found=True,
@@ -48,7 +51,7 @@ def minded(memory: Memory, asked: Recent) -> InMind:
         ended=recaps.ending_of(graph.sessions.ended.get(session)),
         total=len(turns),
         turns=shown,
-        keywords=[view.labels[number] for number in words],
+        keywords=[label for _, label in Shown(view.known).labels(words)],
         themes=_themes(view, turns),
         inherited=_inherited(memory, graph, view, session),
         position=memory.position,
@@ -69,6 +72,7 @@ def recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         archived=bool(view.of_turns("archived", one)[0]),
         pinned=bool(view.of_turns("pinned", one)[0]),
         importance=turn.importance,
+        anchor=turn.anchor.rule if turn.anchor else None,
         times=[SpokenTime(**asdict(span)) for span in turn.times],
         mentions=[BoundPronoun(**asdict(each)) for each in turn.mentions],
         novelty=turn.novelty,
@@ -84,14 +88,15 @@ def _last_at(view: GraphView, session: str) -> int:
 def _themes(view: GraphView, turns: Integers) -> list[str]:
     """Name the themes that turns touch, the latest first: the topics of a conversation as a stack."""
     theme_of = {word: theme for theme in view.themes for word in theme.members}
+    shown = Shown(view.known)
     found: dict[str, None] = {}
     for turn in turns[::-1].tolist():
         _, concepts, _ = view.held(np.array([turn]))
         for concept in concepts.tolist():
             if concept in theme_of:
-                words = [view.labels[word] for word in theme_of[concept].members[:3]]
-                found.setdefault(", ".join(words))
-    return list(found)[:THEMES]
+                named = islice(shown.labels(theme_of[concept].members), NAMED_BY)
+                found.setdefault(", ".join(label for _, label in named))
+    return [label for label in found if label][:THEMES]
 
 
 def _inherited(memory: Memory, graph: Graph, view: GraphView, session: str) -> Inherited | None:

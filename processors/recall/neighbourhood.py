@@ -1,6 +1,7 @@
 """A concept, what it is linked with, and by which ways it leads to another.  SEEDS E2, H12, S10.
 
-neighbour   reached over at most `hops` links, each as strong as spreading sees it (processors/association.py, fan);
+neighbour   a word that somebody would say (shown.py), reached over at most `hops` links, each as strong as spreading
+sees it (processors/association.py, fan);
 its strength is the product of the links on the strongest way to it, its confidence 1 / hops
 way         the strongest product of links (Dijkstra on −ln of each, a link counting at most 1), of at
 most MOST_HOPS; the next ways avoid what the ones before went through
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from processors.recall.activation import DEFAULT
 from processors.recall.answer import Memory, concept_ids
 from processors.recall.related import inferred, related
 from processors.recall.speaker_mentions import speaker_mark
+from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.graph import Graph
 from state.graph.view import GraphView
@@ -95,6 +98,7 @@ def _known(graph: Graph, view: GraphView, number: int) -> KnownConcept:
         pinned=bool(concepts.pinned[number]),
         theme=None if theme is None else theme.id,
         of=view.kind(number) or None,
+        anchored=bool(concepts.anchored[number]),
     )
 
 
@@ -112,16 +116,17 @@ def _neighbours(view: GraphView, number: int, asked: Explore) -> list[Neighbour]
         reached |= found
         edge = sorted(found, key=lambda node: (-found[node].strength, node))[:BROAD]
     del reached[number]
-    order = sorted(reached, key=lambda node: (len(reached[node].path), -reached[node].strength, node))[: asked.limit]
-    return [_neighbour(view, node, reached[node]) for node in order]
+    order = sorted(reached, key=lambda node: (len(reached[node].path), -reached[node].strength, node))
+    told = islice(Shown(view.known).labels(order), asked.limit)
+    return [_neighbour(view, node, label, reached[node]) for node, label in told]
 
 
-def _neighbour(view: GraphView, number: int, found: _Reached) -> Neighbour:
+def _neighbour(view: GraphView, number: int, label: str, found: _Reached) -> Neighbour:
     hops = len(found.path) - 1
     times = _said_together(view, *found.path[-2:])
     return Neighbour(
         id=view.ids[number],
-        label=view.labels[number],
+        label=label,
         strength=round(found.strength, DIGITS),
         times=found.times,
         hops=hops,

@@ -1,6 +1,7 @@
 """Ordering the best anew, by the formula of another system; each is data.  SEEDS S3, H10, P33, M23.
 
-    hello-agents  (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance)
+    hello-agents  (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance);  of episodes, which has no graph:
+                  (0.8 cosine + 0.2 recent) · (0.8 + 0.4 importance), five times as many fetched
     simplemem     0.5 semantic + 0.3 bm25 + 0.2 constraint; 0.1 more for what the question is like, then of 1 in all:
                   constraint where it names several, bm25 where it has technical terms, else semantic
     mofox         0.4 cosine + 0.2 graph + 0.2 importance + 0.2 recency; what matters less than 0.3 does not come back
@@ -9,9 +10,9 @@
     semantic    the cosine of embeddings; without them, `graph`                its best over what it found, 0 to 1
     bm25        match of the words, of the best                    importance  0 to 1, 0.5 where nobody said
     constraint  share of what is asked beside words, that holds: the speaker, the dates, a name, a number, a time
-    recency     1 / (1 + days / 30), by the graph's clock
+    recency     1 / (1 + days / 30), by the graph's clock        recent     max(0.1, e^(−0.05 a day)), likewise
 
-Twice as many as are wanted are ordered, and the best of them come back.
+Twice as many as are wanted are ordered, or as many as a formula says, and the best of them come back.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from emgas.messages.modes import Rerank
+from emgas.messages.queries import MemoryKind
+from processors.recall import kinds
 from processors.recall.modes.matching import matched, tfidf_cosine
 from processors.recall.modes.path import recency
 from processors.recall.query_terms import QueryTerms
@@ -31,7 +34,6 @@ from processors.recall.working import matters
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-OVERFETCH: Final = 2
 MORE: Final = 0.1  # weight of the term that a question is like
 _TECHNICAL: Final = re.compile(r"[A-Za-z]+[-_.]?\d|[A-Z]{2,}|[a-z][A-Z]|\w+[_/]\w+|\w+\.\w{1,4}\b")
 
@@ -53,12 +55,16 @@ class Candidates:
 
 
 class Formula(NamedTuple):
-    """Weights of terms by name, whether importance multiplies their sum, and how much a turn must matter."""
+    """Weights of terms by name, whether importance multiplies their sum, and how much a turn must matter.
+
+    fetched  how many times as many as are wanted are ordered
+    """
 
     weights: Mapping[str, float]
     times_importance: bool = False
     least_importance: float = 0.0
     is_dynamic: bool = False
+    fetched: int = 2
 
 
 FORMULAS: Final[dict[Rerank, Formula]] = {
@@ -66,11 +72,18 @@ FORMULAS: Final[dict[Rerank, Formula]] = {
     "simplemem": Formula({"semantic": 0.5, "bm25": 0.3, "constraint": 0.2}, is_dynamic=True),
     "mofox": Formula({"cosine": 0.4, "graph": 0.2, "importance": 0.2, "recency": 0.2}, least_importance=0.3),
 }
+EPISODES: Final[dict[Rerank, Formula]] = {
+    "hello-agents": Formula({"cosine": 0.8, "recent": 0.2}, times_importance=True, fetched=5)
+}
 
 
-def reranked(of: Candidates, by: Rerank) -> tuple[Integers, Floats, dict[str, Floats]]:
+def formula_of(by: Rerank, memory: MemoryKind) -> Formula:
+    """Choose a system's formula for a kind of memory."""
+    return EPISODES.get(by, FORMULAS[by]) if memory == "episodic" else FORMULAS[by]
+
+
+def reranked(of: Candidates, formula: Formula) -> tuple[Integers, Floats, dict[str, Floats]]:
     """Order candidates anew: (m,) positions among them, best first, (m,) their scores, and the terms of each."""
-    formula = FORMULAS[by]
     weights = _dynamic(formula.weights, of) if formula.is_dynamic else formula.weights
     terms = {name: weight * TERMS[name](of) for name, weight in weights.items()}
     total = sum(terms.values(), np.zeros(len(of.passages)))
@@ -127,4 +140,5 @@ TERMS: Final[dict[str, Callable[[Candidates], Floats]]] = {
     "constraint": _constraint,
     "importance": lambda of: matters(of.view, of.passages),
     "recency": lambda of: recency(of.view, of.passages),
+    "recent": lambda of: np.exp(kinds.recency(of.view, of.passages)),
 }

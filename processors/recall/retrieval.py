@@ -29,6 +29,7 @@ from processors.recall.modes.registry import FINDS
 from processors.recall.modes.seam import Found, Given
 from processors.recall.modes.seeds import put_in
 from processors.recall.modes.staged import Ranking
+from processors.recall.modes.ways import likeliest
 from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import (
     MOST_RECALLED,
@@ -44,7 +45,8 @@ from processors.recall.recall import (
     shown,
     strongest_of,
 )
-from processors.recall.rerank import OVERFETCH, Candidates, reranked
+from processors.recall.rerank import Candidates, formula_of, reranked
+from processors.recall.succession import current_first
 from processors.text.complexity import complexity
 from processors.text.language import clean
 from processors.text.question_types import greets
@@ -66,7 +68,8 @@ def retrieve(
     """
     wide = options
     if options.rerank is not None and options.passages is not None:
-        wide = replace(options, passages=OVERFETCH * options.passages)
+        fetched = formula_of(options.rerank, options.memory).fetched
+        wide = replace(options, passages=fetched * options.passages)
     asking = _Asking(view, question, text, wide, cosine)
     found = asking.once()
     if options.rounds > 1 and found.passages:
@@ -170,7 +173,7 @@ class _Asking:
         needed = needs(self.text, self._meant, options)
         order = order[: needed if options.passages is None else options.passages]
         places, scores = places[order], scores[order]
-        activation = _activation(found, self._energy)
+        activation = self._activation(found)
         awake = np.flatnonzero(found.energy > 0)
         words = awake[~view.marks(awake)]
         seeds = seeds_of(view, self.question, self._meant, options.mode)
@@ -189,6 +192,14 @@ class _Asking:
             topics=_topics(passages, found.topic, places),
             activation=activation,
         )
+
+    def _activation(self, found: Found) -> Activation:
+        """Describe what a mode left behind as spreading does: a walk has no ways of its own."""
+        before = found.predecessor
+        if before is None:
+            woke = found.energy is not self._energy
+            before = likeliest(self._given(), found.energy) if woke else np.full(len(found.energy), -1)
+        return Activation(found.energy, before, np.where(self._energy > 0, 0, -1), 0, clamped=False)
 
     def again(self, first: RecallResult) -> RecallResult:
         """Ask again, seeking weakly what the best passages of the first round hold besides (SEEDS P32)."""
@@ -213,7 +224,12 @@ class _Asking:
         numbers = np.array([each.number for each in found.passages], np.int64)
         scores = np.array([each.score for each in found.passages])
         candidates = Candidates(self.view, numbers, scores, self._meant, self.text, self._energy, self.cosine)
-        order, scores, terms = reranked(candidates, self.options.rerank)
+        order, scores, terms = reranked(candidates, formula_of(self.options.rerank, self.options.memory))
+        if self.options.kind.tells and not self._meant.past:
+            terms["times_current"] = current_first(self.view, numbers[order], scores)
+            again = np.argsort(-scores * terms["times_current"], kind="stable")
+            scores, order = (scores * terms["times_current"])[again], order[again]
+            terms = {name: values[again] for name, values in terms.items()}
         order, scores = order[:limit], scores[:limit]
         passages = numbers[order]
         return replace(
@@ -236,13 +252,6 @@ def _likelihood(found: RecallResult) -> Ranking:
     passages = np.array([each.number for each in found.passages], np.int64)
     scores = np.array([each.score for each in found.passages])
     return Ranking(passages, np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores)
-
-
-def _activation(found: Found, energy: Floats) -> Activation:
-    """Describe what a mode left behind as spreading does."""
-    before = np.full(len(found.energy), -1) if found.predecessor is None else found.predecessor
-    hops = np.where(energy > 0, 0, -1)
-    return Activation(found.energy, before, hops, 0, clamped=False)
 
 
 def _terms(

@@ -16,8 +16,10 @@ from processors.recall.filters import Allowed
 from processors.recall.inquiry import Inquiry
 from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 TERM: Final = "succession"  # its name in an explanation
+HISTORY_SHARE: Final = 0.5  # of the score of what is history, by another formula
 
 
 def succeeded(
@@ -42,3 +44,19 @@ def succeeded(
     turn, score = np.array(list(scores), np.int64), np.array(list(scores.values()))
     order = np.lexsort((-turn, -score))[:limit]
     return turn[order], score[order]
+
+
+def current_first(view: GraphView, turns: Integers, scores: Floats) -> Floats:
+    """Tell what the scores (k,) of `turns` are multiplied by where another formula ranked them: (k,).
+
+    What is history has half of its score, and what came in its place at least what the older one had.
+    """
+    place = {turn: number for number, turn in enumerate(turns.tolist())}
+    older, newer = view.successions
+    now = scores.copy()
+    for old, new in sorted(zip(older.tolist(), newer.tolist(), strict=True), key=lambda pair: place.get(pair[0], 0)):
+        if old in place:
+            if new in place:
+                now[place[new]] = max(now[place[new]], scores[place[old]])
+            now[place[old]] *= HISTORY_SHARE
+    return np.divide(now, scores, out=np.ones_like(scores), where=scores > 0)

@@ -1,6 +1,7 @@
 """Trends: how often something is spoken of, since when, at which hours, and when not.  SEEDS H8, P39, P40.
 
-    what counts   turns that hold all that the words name; where no turn does, those that hold some of it
+    what counts   turns that hold all that the words name; where no turn does, those that hold some of it; without
+                  words, all that the filter lets through: what a session or a speaker said
     a day         begins at midnight of the asker's clock
     every         the median of the days between two days on which it was spoken of
     a pause       more than twice as long between two of them
@@ -47,15 +48,12 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
     if asked.only.asks_facts:
         in_one_go(learned(graph, memory.text_of))
     view = graph.view()
-    concepts = _concepts(view, asked.text, extractor)
     passing = _passing(view, asked.only)
-    if asked.moods and _names_nothing(asked.text, extractor):
-        concepts, passages, whole = (
-            [],
-            np.flatnonzero(np.ones(view.turns, np.bool_) if passing is None else passing),
-            True,
-        )
+    if asked.text is None or (asked.moods and _names_nothing(asked.text, extractor)):
+        concepts, whole = list[int](), True
+        passages = np.flatnonzero(np.ones(view.turns, np.bool_) if passing is None else passing)
     else:
+        concepts = _concepts(view, asked.text, extractor)
         passages, whole = _holding(view, concepts, passing)
     ids = [view.ids[number] for number in concepts]
     if not len(passages):

@@ -23,6 +23,7 @@ from emgas.limits import RING_TURNS
 from emgas.times import HOUR_MS
 from processors.recall.bm25 import idf
 from processors.recall.query_terms import QueryTerms
+from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView, importance
 
@@ -119,12 +120,14 @@ def _rarity(view: GraphView, number: int) -> float:
     return float(idf(view.turns, view.holding(np.array([number])))[0])
 
 
-def keywords(view: GraphView, turns: Iterable[int]) -> list[int]:
-    """List the last KEYWORDS words of turns, the latest last."""
+def keywords(view: GraphView, turns: Iterable[int], shown: Shown | None = None) -> list[int]:
+    """List the last KEYWORDS words of turns, the latest last; with `shown`, such as people would say."""
     found: dict[int, None] = {}
     for turn in turns:
         _, concept, _ = view.held(np.array([turn]))
         words = concept[~view.marks(concept)]  # the heaviest first, as they were recorded
+        if shown:
+            words = np.array([word for word, _ in shown.labels(words.tolist())], np.int64)
         most = next((most for length, most in LENGTHS if _length(view, turn) <= length), MOST)
         for word in words[:most][::-1].tolist():
             found.pop(word, None)

@@ -14,12 +14,12 @@ code?" holds nothing.  How much such a turn matters is what the rule says; a sen
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from processors.text import tables
 from processors.text.language import clean
 from processors.text.triggers import Triggers
-from state.events.extraction_types import Anchor
+from state.events.extraction_types import Anchor, AnchorKind
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
 _ASKS: Final = ("?", "？")
@@ -33,7 +33,7 @@ class _Rule(NamedTuple):
 
 
 def _rule(name: str, kind: str, importance: str, words: str, pattern: str) -> _Rule:
-    anchor = Anchor(name, cast(Literal["forced", "spontaneous"], kind))
+    anchor = Anchor(name, cast(AnchorKind, kind))
     return _Rule(anchor, float(importance), tuple(words.split("|")), re.compile(pattern, re.IGNORECASE))
 
 

@@ -469,6 +469,7 @@ _UNSAID = {
     "weights": {},
     "mode": "default",
     "rerank": "",
+    "timezone": "UTC",
     "active": 0,
     "pace": 0,
     "novelty": None,

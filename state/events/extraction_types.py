@@ -73,6 +73,9 @@ class Mention(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     confidence: Annotated[float, Meta(gt=0, le=1)]
 
 
+AnchorKind = Literal["forced", "spontaneous"]
+
+
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Why a turn holds faster than others: SEEDS S28.
 
@@ -81,7 +84,7 @@ class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
     """
 
     rule: str
-    kind: Literal["forced", "spontaneous"]
+    kind: AnchorKind
 
 
 class Attached(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):

@@ -25,6 +25,7 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
              where there are any
     mode     in which its questions are answered that name none, and
     rerank   by whose formula they are ordered, "" for none: names of emgas/messages/modes.py, written where they differ
+    timezone where its people are, an IANA name: of turns and questions that do not say; written where it is not UTC
     """
 
     src: Ordinal | None = None
@@ -33,3 +34,4 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     weights: dict[str, Annotated[float, Meta(ge=-1000, le=1000)]] = msgspec.field(default_factory=dict)
     mode: str = "default"
     rerank: str = ""
+    timezone: str = "UTC"

@@ -52,7 +52,8 @@ class Unpinned(GraphEvent, frozen=True, kw_only=True):
 class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
     """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
 
-    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
+    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right,
+              and what recalls linked of them is loosened if they were wrong
     """
 
     src: Ordinal

@@ -61,6 +61,7 @@ def _added(tables: GraphTables) -> dict[str, Any]:
     added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits", "advice")}
     added |= {"weights": tables.weights}
     added["asked"] = [tables.mode, tables.rerank] if (tables.mode, tables.rerank) != ("default", "") else []
+    added["timezone"] = "" if tables.timezone == "UTC" else tables.timezone
     added["pace"] = [tables.pace, tables.active_before] if tables.active_before else []
     added |= {"unrecorded": tables.unrecorded, "uncounted": tables.uncounted, "access": tables.access}
     ended = {"ended_at": tables.ended_at} if tables.ended_at != NEVER else {}
@@ -102,6 +103,7 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.sessions = SessionTable.of(values.get("sessions", []))
     tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
     tables.mode, tables.rerank = values.get("asked", ("default", ""))
+    tables.timezone = values.get("timezone", "UTC")
     tables.pace, tables.active_before = values.get("pace", (0, 0))
     tables.access, tables.weights = values.get("access", {}), values.get("weights", {})
     tables.uncounted = values.get("uncounted", 0)

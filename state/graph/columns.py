@@ -7,13 +7,15 @@
 A column is a typed array: half the memory of a list, and numpy sees it without copying.  The order of declaration is
 the order of the arrays in a snapshot and in a digest: a column that is added, moved or retyped raises the layout of
 graphs (state/graph/codec.py).
+
+A table that was opened from a store lays out a column, or what else it keeps, when somebody asks for it (`later`).
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +50,13 @@ def column(code: str, default: int = 0, *, per: str = "row", in_digest: bool = T
     return Column("", code, array(code, [default]).tobytes(), per, in_digest, added_as)
 
 
+class Late(NamedTuple):
+    """An attribute of a table that is not laid out yet: how, given the table, and how much memory it then takes."""
+
+    lay: Callable[[Any], Any]
+    size: int = 0
+
+
 class Table:
     """A table of the columns that its class declares; `columns` lists them in the order of declaration."""
 
@@ -57,16 +66,45 @@ class Table:
         """Collect the declared columns, each under the name that it was given in the class."""
         declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Column)]
         cls.columns += tuple(declaration._replace(name=name) for name, declaration in declared)
+        for name, _ in declared:  # so that a table finds none before it is laid out
+            delattr(cls, name)
 
     def __init__(self) -> None:
+        self._late: dict[str, Late] = {}
         for each in self.columns:
             setattr(self, each.name, array(each.code))
 
+    def later(self, late: Mapping[str, Late]) -> None:
+        """Lay out these attributes, by name, when somebody first asks for them."""
+        for name in late:
+            vars(self).pop(name, None)
+        self._late = {**self._late, **late}
+
+    def lay_all(self) -> None:
+        """Lay out what is still to be: rows are to be added, or to go, and what is laid out later would have them."""
+        for name in list(self._late):
+            getattr(self, name)
+
+    def is_late(self, name: str) -> bool:
+        """Tell whether an attribute is not laid out yet."""
+        return name in self._late
+
+    if not TYPE_CHECKING:  # else every attribute would be known to be one
+
+        def __getattr__(self, name: str) -> Any:
+            late = vars(self).get("_late", {}).get(name)
+            if late is None:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+            found = late.lay(self)
+            setattr(self, name, found)
+            self._late.pop(name, None)
+            return found
+
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes: that of its columns."""
-        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns]
-        return sum(len(each) * each.itemsize for each in rows)
+        """How much memory it takes once all is laid out, about, bytes: that of its columns."""
+        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns if each.name not in self._late]
+        return sum(len(each) * each.itemsize for each in rows) + sum(late.size for late in self._late.values())
 
     def read(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Append the rows of `arrays`, by the name that columns are packed as; those of one left out are blank."""

@@ -5,7 +5,8 @@ Mentioned or recalled again, it is active again.  A forgotten concept leaves `nu
 the next compaction (Graph.compact): mentioned again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first
 strength from YAKE's weight), E10, E34, S17.
 
-`rows` numbers concepts for ever, whatever is forgotten: under them they are stored (state/graph/sections.py).
+`rows` numbers concepts for ever, whatever is forgotten: under them they are stored (state/graph/sections.py).  Of a
+table that was opened from a store, ids and forms stay packed until a turn comes, or all are asked for.
 
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
 it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast
@@ -15,8 +16,8 @@ first, and one that began anew with every mention would take more than the menti
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from itertools import compress
+from collections.abc import Mapping, Sequence
+from itertools import chain, compress
 from sys import intern
 from typing import Any
 
@@ -24,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Integers
-from state.events.extraction_types import Concept
+from state.events.extraction_types import AnchorKind, Concept
 from state.events.memory_settings import MemorySettings
-from state.graph.columns import Table, column
-from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
+from state.graph.columns import Late, Table, column
+from state.graph.decay import HOLDS, NEVER, RUSH, decayed, decayed_long, lifetime, lifetime_long
+from state.graph.stored_names import StoredNames
 
 CONCEPT_BYTES = 150  # beside columns: its id 60, what finds it 65, its place in lists 25
 FORMS_BYTES = 300
@@ -52,11 +54,13 @@ class ConceptTable(Table):
     alive: array[int] = column("b", default=1)  # 0 once forgotten
     pinned: array[int] = column("b", added_as="pinned_concept")  # 1 while a user wants it kept in mind
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
+    anchored: array[int] = column("b", added_as="anchored_concept")  # 1 once a turn that people keep unasked held it
 
     def __init__(self) -> None:
         super().__init__()
-        self.ids: list[str] = []  # normalised text
-        self.numbers: dict[str, int] = {}  # id → number, of those that are alive
+        self._ids: list[str] = []  # normalised text
+        self._numbers: dict[str, int] = {}  # id → number, of those that are alive
+        self._packed: StoredNames | None = None  # what both are made of, until they are
         self.is_mark = array("b")  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
         self.phrases: dict[int, None] = {}  # number of each phrase ("new york"), ascending: it was one from the first
         self._phrases_with: dict[str, list[int]] = {}  # word → phrases that hold it; derived
@@ -70,20 +74,44 @@ class ConceptTable(Table):
         self._kinds: dict[int, dict[str, int]] = {}  # number → how often it was of each kind, in first-seen order
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids) if self._packed is None else len(self._packed.ids)
 
     @property
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
-        others = (len(self._forms) + len(self._kinds) + len(self.phrases)) * FORMS_BYTES
-        return super().size + len(self.ids) * CONCEPT_BYTES + others
+        laid = (getattr(self, name) for name in ("_forms", "_kinds", "phrases") if not self.is_late(name))
+        return super().size + len(self) * CONCEPT_BYTES + sum(map(len, laid)) * FORMS_BYTES
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The id of each concept, its normalised text, by number: not to be kept."""
+        return self._ids if self._packed is None else self._packed.ids
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Id → number, of those that are alive: not to be kept."""
+        return self._numbers if self._packed is None else self._packed.numbers
+
+    @property
+    def packed(self) -> StoredNames | None:
+        """What finds concepts by a part of their ids with no list of those, as long as there is none."""
+        return self._packed
+
+    def _unpack(self) -> None:
+        """List ids and forms: some are to be added, or to go."""
+        if (packed := self._packed) is not None:
+            self._ids = packed.ids.listed()
+            self._numbers, self._first_form = packed.numbers.all(), packed.first_forms(self._ids)
+            self._packed = None
+            self.lay_all()
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
 
         To be called in the order of the log.  Before anybody reads, `grow` is to be called, and all of them mentioned.
         """
-        find, first_form = self.numbers.get, self._first_form
+        self._unpack()
+        find, first_form = self._numbers.get, self._first_form
         numbers = []
         for concept in concepts:
             number = find(concept.id)
@@ -110,8 +138,8 @@ class ConceptTable(Table):
     def _add(self, concept: Concept, at: int) -> int:
         """Add a concept that is yet to be mentioned; its row comes with `grow`."""
         name, form = intern(concept.id), concept.label  # graphs speak of the same things: one object for all of them
-        number = self.numbers[name] = len(self.ids)
-        self.ids.append(name)
+        number = self._numbers[name] = len(self._ids)
+        self._ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
         if concept.is_phrase:
             self._note_phrase(number)
@@ -123,7 +151,9 @@ class ConceptTable(Table):
 
     def grow(self) -> None:
         """Give the concepts that were added a row of which nothing is known but when they were first mentioned."""
-        old, new = len(self.in_turns), len(self.ids)
+        if self._packed is not None:
+            return
+        old, new = len(self.in_turns), len(self._ids)
         if old == new:
             return
         for each in self.columns:
@@ -135,8 +165,8 @@ class ConceptTable(Table):
     def _mark_from(self, first: int) -> None:
         """Tell which of the concepts from `first` on are no words."""
         phrases = self.phrases
-        self.is_mark.extend([name[:1] == "@" for name in self.ids[first:]])
-        for number in phrases if first == 0 else range(first, len(self.ids)):
+        self.is_mark.extend([name[:1] == "@" for name in self._ids[first:]])
+        for number in phrases if first == 0 else range(first, len(self._ids)):
             if number in phrases:
                 self.is_mark[number] = 1
 
@@ -196,14 +226,24 @@ class ConceptTable(Table):
 
     def _half_life(self, number: int, settings: MemorySettings) -> int:
         touches = self.in_turns[number] + self.recalls[number]
-        return settings.half_life * (100 + settings.stability * (touches - 1)) // 100
+        half_life = settings.half_life * (100 + settings.stability * (touches - 1)) // 100
+        return half_life * HOLDS if self.anchored[number] else half_life
 
     def _tau(self, number: int, settings: MemorySettings) -> int:
         """Compute `long_tau` of the curve that goes on from the last event: the one from `long_since`, further along.
 
         (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
         """
-        return settings.long_tau + self.strength_at[number] - self.long_since[number]
+        tau = settings.long_tau * HOLDS if self.anchored[number] else settings.long_tau
+        return tau + self.strength_at[number] - self.long_since[number]
+
+    def anchor(self, number: int, kind: AnchorKind, *, at: int, settings: MemorySettings) -> None:
+        """Let a concept hold faster that was just mentioned, at `at` (ms), in a turn with an anchor."""
+        if kind == "forced":
+            self.boost(number, RUSH, at=at, settings=settings)
+        else:
+            self._decay(number, at, settings)
+            self.anchored[number] = self.changed[number] = 1
 
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a concept in mind, out of the archive too, or let it fade again."""
@@ -223,9 +263,10 @@ class ConceptTable(Table):
 
     def forget(self, number: int) -> None:
         """Take a concept out: nothing finds it any more."""
+        self._unpack()
         self.alive[number] = 0
         self.forgotten.append(self.rows[number])
-        del self.numbers[self.ids[number]]
+        del self._numbers[self._ids[number]]
 
     def forms(self, number: int) -> dict[str, int]:
         """Count how often a concept was written how; what was mentioned first comes first."""
@@ -234,7 +275,11 @@ class ConceptTable(Table):
     def _counted_forms(self, number: int) -> dict[str, int]:
         """Count how often each surface form was seen, in first-seen order."""
         others = self._forms.get(number, {})
-        return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
+        return {self._form(number): self.in_turns[number] - sum(others.values()), **others}
+
+    def _form(self, number: int) -> str:
+        """Give the surface form of a concept that was seen first."""
+        return self._first_form[number] if self._packed is None else self._packed.first_form(number)
 
     def phrases_with(self, word: str) -> list[int]:
         """List the phrases that hold a word, by its id; forgotten ones among them."""
@@ -242,8 +287,7 @@ class ConceptTable(Table):
 
     def _note_phrase(self, number: int) -> None:
         self.phrases[number] = None
-        for word in dict.fromkeys(self.ids[number].split(" ")):
-            self._phrases_with.setdefault(word, []).append(number)
+        _note_words(self._phrases_with, self._ids[number], number)
 
     def kind(self, number: int) -> str:
         """Tell what a concept was most often, of equals the first; "" where nobody knows."""
@@ -257,12 +301,13 @@ class ConceptTable(Table):
     def label(self, number: int) -> str:
         """Find the most frequent surface form of a concept; of equals, the one seen first."""
         if number not in self._forms:
-            return self._first_form[number]
+            return self._form(number)
         forms = self._counted_forms(number)
         return max(forms, key=lambda form: forms[form])  # the first of equals, as dicts keep order
 
     def labels(self) -> list[str]:
         """List the label of every concept, by number."""
+        self._unpack()
         labels = list(self._first_form)
         for number in self._forms:
             labels[number] = self.label(number)
@@ -273,11 +318,12 @@ class ConceptTable(Table):
 
         returns  the copy, and (n,) the number of each concept in it, -1 for the forgotten ones
         """
+        self._unpack()
         kept = np.array(self.alive, np.bool_)
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
         renumbered = ((int(numbers[old]), self._counted_forms(old)) for old in self._forms)
         values = {
-            "ids": list(compress(self.ids, self.alive)),
+            "ids": list(compress(self._ids, self.alive)),
             "first_form": list(compress(self._first_form, self.alive)),
             "forms": [[new, list(forms.items())] for new, forms in renumbered if new >= 0],
             "kinds": [[int(numbers[old]), list(kinds.items())] for old, kinds in self._kinds.items() if kept[old]],
@@ -291,8 +337,8 @@ class ConceptTable(Table):
 
     def first_form(self, number: int) -> str | None:
         """Give the surface form of a concept that was seen first, None if that is the id."""
-        name, form = self.ids[number], self._first_form[number]
-        return None if form is name else form
+        name, form = self.ids[number], self._form(number)
+        return None if form == name else form
 
     def kinds_of(self, number: int) -> dict[str, int]:
         """Count how often a concept was of each kind, {} where nobody knows."""
@@ -305,22 +351,23 @@ class ConceptTable(Table):
     def is_stored(self) -> None:
         """Note that all that the table holds has been stored."""
         self.stored, self.forgotten = self.born, []
-        self.changed = array("b", bytes(len(self.ids)))
+        self.changed = array("b", bytes(len(self)))
 
     def values(self) -> dict[str, Any]:
         """Give what is text as JSON-able values."""
+        self._unpack()
         forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
         kinds = [[number, list(self._kinds[number].items())] for number in sorted(self._kinds)]
         told: dict[str, Any] = {"kinds": kinds} if kinds else {}  # a graph without any has no trace of it
         told |= {"phrases": list(self.phrases)} if self.phrases else {}
-        return {"ids": self.ids, "first_form": self._first_form, "forms": forms, **told}
+        return {"ids": self._ids, "first_form": self._first_form, "forms": forms, **told}
 
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ConceptTable:
         """Build the table that `values` and `arrays` described."""
         table = cls()
-        table.ids = values["ids"]
-        table.numbers = dict(zip(table.ids, range(len(table.ids)), strict=True))
+        table._ids = values["ids"]
+        table._numbers = dict(zip(table._ids, range(len(table._ids)), strict=True))
         table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
         for phrase in values.get("phrases", ()):
             table._note_phrase(phrase)
@@ -328,7 +375,43 @@ class ConceptTable(Table):
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
         table.read(arrays)
-        table.born = len(table.ids)
+        table.born = len(table._ids)
         table.rows = array("q", range(table.born))
         table.changed = array("b", bytes(table.born))
         return table
+
+    @classmethod
+    def opened(cls, names: StoredNames, late: Mapping[str, Late], rows: Integers, born: int) -> ConceptTable:
+        """Begin with what is stored: names (n,), the row (n,) of each, of as many as were ever born.
+
+        late  the columns, `_forms` and `_kinds`
+        """
+        table = cls()
+        table._packed = names
+        table.rows, table.changed = array("q", rows.tobytes()), array("b", bytes(len(rows)))
+        table.born = table.stored = born
+        phrases = {"phrases": Late(lambda _: dict.fromkeys(np.flatnonzero(names.is_phrase).tolist()))}
+        table.later({**late, **phrases, "_phrases_with": Late(_words_of_phrases), "is_mark": Late(_marks)})
+        return table
+
+
+def _note_words(phrases_with: dict[str, list[int]], phrase: str, number: int) -> None:
+    for word in dict.fromkeys(phrase.split(" ")):
+        phrases_with.setdefault(word, []).append(number)
+
+
+def _words_of_phrases(table: ConceptTable) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number in table.phrases:
+        _note_words(found, table.ids[number], number)
+    return found
+
+
+def _marks(table: ConceptTable) -> array[int]:
+    marks = array("b", bytes(len(table)))
+    packed = table.packed
+    ids = enumerate(table.ids) if packed is None else ()
+    marked = (number for number, name in ids if name[:1] == "@") if packed is None else packed.ids.beginning("@")
+    for number in chain(table.phrases, marked):
+        marks[number] = 1
+    return marks

@@ -10,7 +10,7 @@
              LEVEL times as long as the next, no key in two of them
     fan      distinct neighbours of each concept, counted as keys come into the levels
     stored   pairs that stay in the store (state/graph/stored_pairs.py): all others here come on top of them, and
-             what is here and there adds up
+             what is here and there adds up.  So does all that was stored of many pairs, until somebody reads any
 
 A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised, and come
 into the form that readers need when somebody reads (`settle`): a rebuild never does, nor a graph that only listens.
@@ -39,6 +39,7 @@ SMALLEST_LEVEL = 1 << 12  # keys
 SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
 BITS = 63  # of a number that is not negative
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
+RESTING = 1 << 20  # the same, which stay in the store until somebody reads any
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -59,6 +60,7 @@ class PairCounts:
         self._window: Said = "turn"  # which of those
         self._uncounted: list[Integers] = []  # keys with a < b that may be there, too, and are in no fan yet
         self.fans_are_stored = False  # what is stored tells the fans of all concepts, but for those that changed since
+        self._was_cut = False  # more is stored of some pairs than counts
 
     def rest_on(self, stored: StoredPairs, window: Said, fan: Integers | None) -> None:
         """Count on top of what is stored.
@@ -67,6 +69,18 @@ class PairCounts:
         """
         self.stored, self._window, self._fan = stored, window, fan
         self.fans_are_stored = fan is not None
+
+    def rest_again(self, stored: StoredPairs, window: Said) -> None:
+        """Leave all that was counted to the store, which has it: until somebody reads."""
+        self._counted, self._half, self._levels = [], [], []
+        self.stored, self._window = stored, window
+
+    @property
+    def may_rest(self) -> bool:
+        """Say whether what is stored may be left to the store: nobody has read any, or it is there already."""
+        if self.stored is not None:
+            return self.stored.grows
+        return not (self._levels or self._was_cut or self._fan is not None)
 
     def take_stored(self, keys: Integers, counts: Counts) -> None:
         """Keep what was stored: ascending keys, every pair in both directions; both are kept, and changed."""
@@ -220,7 +234,7 @@ class PairCounts:
 
     def __len__(self) -> int:
         """Count the unordered pairs."""
-        if self.stored is not None and self._fan is not None:
+        if self.stored is not None and (self.stored.grows or self._fan is not None):
             return int(self._fans().sum()) // 2
         return len(self.canonical()[0])
 
@@ -234,6 +248,8 @@ class PairCounts:
         concepts  (k,)  concept numbers
         returns   (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
         """
+        if self.stored is not None and self.stored.grows:
+            self.stored.load()
         self.settle()
         parts = [level.edges(concepts) for level in self._levels] or [_Sorted.empty().edges(concepts)]
         if self.stored is not None:
@@ -310,6 +326,7 @@ class PairCounts:
         """Forget the pairs of these distinct keys with a < b, (k,); return how often each was counted, 0 for none."""
         if self.stored is not None:
             self.stored.load()
+        self._was_cut = True
         self.settle()
         dropped = np.zeros(len(keys), np.int32)
         order = np.argsort(keys)
@@ -323,8 +340,21 @@ class PairCounts:
         self.fans_are_stored = False
         return dropped
 
+    def lessen(self, keys: Integers, by: int) -> Counts:
+        """Count the pairs of these distinct keys with a < b, (k,), so often less; those that are left with 0 go.
+
+        returns  (k,) how often each was counted before: what has to be taken from what is stored, as what is left is
+                 counted anew
+        """
+        counts = self.drop(keys)
+        left = np.repeat(keys, np.maximum(counts - by, 0))
+        ends = np.stack((left >> 32, left & _LOW), axis=1).ravel().astype(np.int32)
+        self.add_all(ends, np.full(len(left), 2, np.int32))
+        return counts
+
     def take_away(self, keys: Integers, counts: Counts) -> None:
         """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
+        self._was_cut = True
         self.settle()
         distinct, of = np.unique(keys, return_inverse=True)
         less = np.bincount(of, counts, len(distinct)).astype(np.int32)

@@ -2,6 +2,8 @@
 
     fresh      left = strength · 2^(−elapsed / half_life)         (seed's e^(−λΔt), λ = ln 2 / half_life; SEEDS E29)
     long-term  left = strength · (1 + elapsed / tau)^(−beta)      (power law of consolidated memories; SEEDS E38)
+    anchored   HOLDS times the half-life, or tau, for what people keep unasked; RUSH more strength at once, which goes
+               by the law of all others, for what somebody asked to keep: it is strong, then falls fast (SEEDS S28)
 
 A strength is stored as (value, time) and evaluated when read; only events rewrite it, so neither the number of reads
 nor of ticks can change the state.  `exp` and `log` differ in their last bits between CPUs, so powers of two come from
@@ -24,6 +26,8 @@ import numpy as np
 from state.arrays import Integers
 
 NEVER = 2**62
+HOLDS = 4  # times as long, of what a spontaneous anchor holds; the source has “far slower”, and no number
+RUSH = 1.0  # strength that a forced anchor adds: as much as the weightiest mention
 _STEPS = 1024
 _UNIT = 1 << 20
 

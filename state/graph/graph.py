@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 from msgspec.structs import replace
 
-from state.arrays import Integers
+from state.arrays import Counts, Integers
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -54,6 +55,7 @@ from state.events.events import (
     Unpinned,
     WorthJudged,
 )
+from state.events.extraction_types import AnchorKind
 from state.graph import codec, rights
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
@@ -134,10 +136,10 @@ class Graph(GraphTables):
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
-        stored = self.pairs["exchange"].stored
+        resting = {id(each.stored): each.stored for each in self.pairs.values() if each.stored is not None}
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
-        if stored:
+        for stored in resting.values():
             stored.renumber(concepts)
         self.embeddings.renumber(passages)
         self.relations = self.relations.renumbered(concepts, passages)
@@ -188,10 +190,7 @@ class Graph(GraphTables):
         return codec.pack(self)
 
     def digest(self) -> str:
-        """Compact, and hash the content in its canonical form: sha256 (hex), equal for equal memories.
-
-        How many events there were is not content: ticks may be many or few, and change nothing.
-        """
+        """Compact, and hash the content in its canonical form, which no tick changes: sha256 (hex)."""
         self.compact()
         return codec.digest(self)
 
@@ -222,7 +221,16 @@ class Graph(GraphTables):
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
         self._count_fresh(event)
+        if event.anchor and not event.uncounted:
+            self._anchor(numbers, event.anchor.kind, event.at)
         return True
+
+    def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
+        """Let what a turn of `at` (ms) says hold faster; it is counted at once, as the next mention fades otherwise."""
+        self.settle()
+        for number in numbers:
+            if self.concepts.ids[number][:1] != "@":
+                self.concepts.anchor(number, kind, at=at, settings=self.settings)
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1
@@ -370,10 +378,13 @@ class Graph(GraphTables):
         ends = ((find(one), find(other)) for one, *others in links for other in others)
         pairs = {(min(a, b), max(a, b)) for a, b in ends if a is not None and b is not None}
         keys = np.array(sorted(a << 32 | b for a, b in pairs), np.int64)
-        faded = [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")]
-        if self.stored_events and len(keys):
+        self._note_faded(keys, [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")])
+
+    def _note_faded(self, keys: Integers, counts: Sequence[Counts]) -> None:
+        """Note what is stored of links and is no more: exchanges, turns, recalls (k,) of each."""
+        if self.stored_events and np.any(counts):
             rows = np.array(self.concepts.rows)
-            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *faded]))
+            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *counts]))
 
     @folds(MemoryRestored)
     def _fold_restored(self, event: MemoryRestored) -> bool:
@@ -399,15 +410,24 @@ class Graph(GraphTables):
 
     @folds(FeedbackGiven)
     def _fold_feedback(self, event: FeedbackGiven) -> bool:
-        """Judge the turns; what was right strengthens and links what was asked for, more than a recall alone does."""
+        """Judge the turns; a right one links what was asked for more than a recall does, a wrong one takes as much."""
         turns = self._passages(event.turns)
         for number in turns:
             self.passages.judge(number, event.value)
-        if event.value > 0:
-            self.settle()
-            for _ in range(FEEDBACK_COUNTS):
-                self._wake(event.concepts, self.clock)
+        self.settle()
+        for _ in range(FEEDBACK_COUNTS if event.value > 0 else 0):
+            self._wake(event.concepts, self.clock)
+        if event.value < 0 and self.pairs["recall"]:
+            self._loosen([number for number in self._known(event.concepts) if not self.concepts.is_mark[number]])
         return bool(turns)
+
+    def _loosen(self, known: Sequence[int]) -> None:
+        """Take from the links that recalls made between the first of these what a user's word puts there."""
+        keys = np.array([a << 32 | b for a, b in combinations(sorted(known[:LINKED_BY_RECALL]), 2)], np.int64)
+        counts = self.pairs["recall"].lessen(keys, FEEDBACK_COUNTS)
+        self._note_faded(keys, [np.zeros_like(counts), np.zeros_like(counts), counts])
+        if self._link_queue:
+            self._link_queue.look_again()
 
     def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
         self.settle()

@@ -74,9 +74,9 @@ def _strengthen(table: ConceptTable, mentions: Mentions, before: Integers, *, se
     since = np.maximum(before, np.frombuffer(table.strength_at, np.int64)[mentions.concept])
     factors = decay_factors(np.maximum(mentions.at - since, 0), settings.half_life)
     columns = *(column.tolist() for column in mentions), *factors
-    strength, long_term = table.strength, table.long_term
+    strength, long_term, anchored = table.strength, table.long_term, table.anchored
     for number, at, weight, coarse, fine, power in zip(*columns, strict=True):
-        if long_term[number]:
+        if long_term[number] or anchored[number]:
             table.boost(number, weight, at=at, settings=settings)
         else:  # as `decayed` has it, written out: a call per mention costs a rebuild some time
             strength[number] = ldexp(strength[number] * coarse * fine, power) + weight

@@ -2,7 +2,8 @@
 
     postings   (concept number, count), by passage ascending: the only copy of "which concept stands where"
 
-Texts are not here: they stay in the store, and only recalled passages are read.
+Texts are not here: they stay in the store, and only recalled passages are read.  Of a table that was opened from a
+store, ids and columns stay packed until somebody asks for them, or a turn comes.
 
     active      what is remembered
     archived    faded, over, or said twice: recall ranks it behind, and brings it back when it is asked for
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
@@ -23,9 +24,10 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
-from state.graph.columns import Table, column
+from state.graph.columns import Late, Table, column
+from state.graph.decay import HOLDS
 from state.graph.lists import stable_order
-from state.graph.section_pages import LateTexts
+from state.graph.strings import Places, Strings
 
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
@@ -79,12 +81,15 @@ class PassageTable(Table):
     superseded: array[int] = column(
         "i", -1, added_as="superseded"
     )  # the passage since which it is history, -1 for none
+    anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
     uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
     def __init__(self) -> None:
         super().__init__()
-        self.ids: list[str] | LateTexts = []  # turn ids
+        self._ids: list[str] = []  # turn ids
         self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
+        self._packed: Places | None = None  # what both are made of, until they are
+        self._packed_sessions: Strings | None = None  # the names of sessions, until there are more
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
@@ -96,29 +101,60 @@ class PassageTable(Table):
         self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids) if self._packed is None else len(self._packed)
 
     @property
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
-        return super().size + len(self.ids) * PASSAGE_BYTES + len(self.gone) * GONE_BYTES
+        return super().size + len(self) * PASSAGE_BYTES + len(self.gone) * GONE_BYTES
+
+    @property
+    def here(self) -> int:
+        """Count the turns that are kept."""
+        return len(self) if self._numbers is None else len(self._numbers)
 
     @property
     def accepted(self) -> int:
         """Count the turns that were ever accepted, gone ones among them."""
-        return len(self.ids if self._numbers is None else self._numbers) + len(self.gone)
+        return self.here + len(self.gone)
 
     @property
-    def numbers(self) -> dict[str, int]:
-        """Turn id → number, of those that are kept."""
+    def ids(self) -> Sequence[str]:
+        """The id of each turn, by number: not to be kept."""
+        return self._ids if self._packed is None else self._packed.texts
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Turn id → number, of those that are kept: not to be kept."""
+        return self._by_id() if self._packed is None else self._packed
+
+    def _by_id(self) -> dict[str, int]:
         if self._numbers is None:
-            self._numbers = {turn: number for number, turn in enumerate(self.ids)}
+            self._numbers = {turn: number for number, turn in enumerate(self._ids)}
         return self._numbers
+
+    def _unpack(self) -> None:
+        """List ids, and lay out all else: turns are to be added, or to go."""
+        if (packed := self._packed) is not None:
+            self._ids, self._packed = packed.texts.listed(), None
+            self.lay_all()
+            self._packed_sessions = None
+
+    @property
+    def session_names(self) -> Sequence[str]:
+        """Name the sessions, by number: not to be kept."""
+        return list(self.sessions) if self._packed_sessions is None else self._packed_sessions
+
+    @property
+    def session_count(self) -> int:
+        """Count the sessions."""
+        return len(self.sessions if self._packed_sessions is None else self._packed_sessions)
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
-        number = self.numbers[turn.id] = len(self.ids)
-        self.ids.append(turn.id)
+        self._unpack()
+        number = self._by_id()[turn.id] = len(self._ids)
+        self._ids.append(turn.id)
         self.at.append(turn.at)
         self.tokens.append(turn.tokens)
         self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
@@ -138,6 +174,7 @@ class PassageTable(Table):
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
+        self.anchored.append(turn.anchor is not None and turn.anchor.kind == "spontaneous")
         self.uncounted.append(bool(turn.uncounted))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
@@ -153,15 +190,7 @@ class PassageTable(Table):
 
     def _follow_all(self) -> None:
         """Let each passage be the last one of its session, in their order."""
-        session = np.frombuffer(self.session, np.int32)
-        order = stable_order(session)
-        goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
-        before = np.full(len(order), -1, np.int32)
-        before[order[goes_on + 1]] = order[goes_on]
-        self._before = array("i", before.tobytes())
-        last = np.zeros(len(self.sessions), np.int64)
-        last[session] = np.arange(len(session))  # of those of one session, the last counts
-        self._last_of_session = dict(enumerate(last.tolist()))
+        self._before, self._last_of_session = _all_before(self), _last_of_all(self)
 
     def knows(self, turn: str) -> int | None:
         """Find the fingerprint of the turn of this id, None if none was ever accepted."""
@@ -283,8 +312,11 @@ class PassageTable(Table):
         return bool(self.pinned[number]) or self.importance[number] > PROTECTED
 
     def over_at(self, number: int, life: int) -> int:
-        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive."""
-        return (self.restored[number] or self.at[number]) + life
+        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive.
+
+        One that a spontaneous anchor holds lives HOLDS times as long.
+        """
+        return (self.restored[number] or self.at[number]) + (life * HOLDS if self.anchored[number] else life)
 
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which passages are neither archived nor gone, (p,)."""
@@ -292,11 +324,12 @@ class PassageTable(Table):
 
     def remove(self, number: int) -> None:
         """Take a passage out for good; its id stays known."""
-        turn, session = self.ids[number], self.session[number]
+        self._unpack()
+        turn, session = self._ids[number], self.session[number]
         self._go(turn, self.fingerprint[number])
         self.removed.append(self.event[number])
         self.kept[number] = 0
-        del self.numbers[turn]
+        del self._by_id()[turn]
         if self._last_of_session.get(session) == number:
             self._find_last(session, number)
 
@@ -344,7 +377,7 @@ class PassageTable(Table):
 
     def is_stored(self) -> None:
         """Note that all that the table holds has been stored."""
-        self.changed, self.removed, self.newly_gone = array("b", bytes(len(self.ids))), [], []
+        self.changed, self.removed, self.newly_gone = array("b", bytes(len(self))), [], []
 
     def lengths(self) -> Integers:
         """Count the postings of each passage, (p,)."""
@@ -365,17 +398,51 @@ class PassageTable(Table):
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> PassageTable:
         """Build the table that `values` and `arrays` described."""
         table = cls()
-        table.ids = values["turns"]
+        table._ids = values["turns"]
         table._numbers = None
         table.sessions = dict(zip(values["sessions"], range(len(values["sessions"])), strict=True))
         table.speakers = dict(zip(values["speakers"], range(len(values["speakers"])), strict=True))
         table.read(arrays)
-        table.changed = array("b", bytes(len(table.ids)))
+        table.changed = array("b", bytes(len(table)))
         table._follow_all()
         if "archived" in arrays:
             texts = arrays["archived_fingerprint"].tolist()
             table.gone = dict(zip(arrays["archived"].tolist(), texts, strict=True))
         return table
+
+    @classmethod
+    def opened(
+        cls, ids: Places, sessions: Strings, speakers: Sequence[str], origins: Late, late: Mapping[str, Late]
+    ) -> PassageTable:
+        """Begin with what is stored: ids (p,), and the names of sessions and speakers, by number.
+
+        origins  the attribute of that name;  late: the columns
+        """
+        table = cls()
+        table._packed, table._numbers, table._packed_sessions = ids, None, sessions
+        table.speakers = dict(zip(speakers, range(len(speakers)), strict=True))
+        table.changed = array("b", bytes(len(ids)))
+        named = Late(lambda _: dict(zip(sessions, range(len(sessions)), strict=True)))
+        follows = {"_before": Late(_all_before, 4 * len(ids)), "_last_of_session": Late(_last_of_all)}
+        table.later({**late, **follows, "sessions": named, "origins": origins})
+        return table
+
+
+def _all_before(table: PassageTable) -> array[int]:
+    """Find the passage before each one in its session."""
+    session = np.frombuffer(table.session, np.int32)
+    order = stable_order(session)
+    goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
+    before = np.full(len(order), -1, np.int32)
+    before[order[goes_on + 1]] = order[goes_on]
+    return array("i", before.tobytes())
+
+
+def _last_of_all(table: PassageTable) -> dict[int, int]:
+    """Find the last passage of each session."""
+    last = np.zeros(table.session_count, np.int64)
+    last[np.frombuffer(table.session, np.int32)] = np.arange(len(table))  # of those of one session, the last counts
+    return dict(enumerate(last.tolist()))
 
 
 def _in_order(names: list[str], numbers: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:

@@ -67,6 +67,10 @@ class RelationTable(Table):
         source, target = np.array(self.relation_source), np.array(self.relation_target)
         return self._related(np.flatnonzero(np.isin(source, concepts) | np.isin(target, concepts)))
 
+    def types(self) -> frozenset[RelationType]:
+        """Name the types of relations that there are."""
+        return frozenset(RELATION_TYPES[number] for number in set(self.relation_type))
+
     def all(self) -> list[Related]:
         """List every relation, in the same order."""
         return self._related(np.arange(len(self)))

@@ -61,7 +61,7 @@ CONCEPTS: Final = np.dtype([
 TURNS: Final = np.dtype([
     ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
     ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
-    ("uncounted", "i1"),
+    ("uncounted", "i1"), ("anchored", "i1"),
 ])  # fmt: skip
 MARKS: Final = np.dtype([
     ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
@@ -107,13 +107,13 @@ class Section(NamedTuple):
 
 SECTIONS: Final = (
     Section("concepts", 1, CONCEPTS, "newest", 512, 8, "rows"),
-    Section("names", 2, None, "newest", 512, 16, "rows"),
+    Section("names", 2, None, "newest", 2048, 8, "rows"),
     Section("forms", 3, None, "newest", 512, 32, "rows"),
-    Section("turns", 4, TURNS, "newest", 1024, 8, "events"),
+    Section("turns", 4, TURNS, "newest", 2048, 8, "events"),
     Section("marks", 5, MARKS, "newest", 1024, 8, "events"),
-    Section("postings", 6, POSTINGS, "all", 4096, 2, "events"),
-    Section("ids", 7, None, "newest", 512, 16, "events"),
-    Section("origins", 8, None, "newest", 512, 16, "none"),
+    Section("postings", 6, POSTINGS, "all", 8192, 2, "events"),
+    Section("ids", 7, None, "newest", 2048, 8, "events"),
+    Section("origins", 8, None, "newest", 2048, 8, "none"),
     Section("gone", 9, GONE, "newest", 2048, 4, "none"),
     Section("vectors", 10, None, "all", 64, 64, "events"),
     Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),

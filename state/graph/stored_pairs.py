@@ -3,13 +3,15 @@
     a question     reads the pages in which the neighbours of its concepts lie, a few of every run
     `load`         reads all of them, a piece at a time, into the form that counts in memory have
 
+Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does loads all of it.
+
 They do not change: what is counted since comes on top of them (PairCounts).  A run is what one segment of the graph's
 tables holds of them (state/store/segments.py); they are runs of state/graph/sections.py `said`, under rows of concepts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import inf
 from typing import Any, Literal, NamedTuple, Protocol
@@ -31,7 +33,9 @@ _LOW = np.int64(0xFFFFFFFF)
 class Runs(Protocol):
     """Sorted records of pairs, in as many runs as there are; they never change."""
 
-    records: int  # there are no more
+    @property
+    def records(self) -> int:
+        """How many there are, at most."""
 
     def bounds(self, most: int) -> Sequence[int | None]:
         """Part all records into pieces of about `most`: ascending keys, None at either end; no pair is torn apart."""
@@ -63,14 +67,25 @@ class _Edges(NamedTuple):
 
 
 class StoredPairs:
-    """The pairs of both windows of what was said, as they were when the graph was opened.
+    """The pairs of windows of what was said, as they were when the graph was opened, or stored last.
 
     rows     (n,) of the concepts that there were then, ascending
     numbers  (born + 1,) the concept of each row, -1 for what was forgotten
+    counted  who counts each of these windows on top of it
+    grows    whether runs are brought together, and others added with the next flush, while this rests on them
     """
 
-    def __init__(self, runs: Runs, rows: Integers, numbers: Integers, counted: Mapping[Said, Counting]) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        rows: Integers,
+        numbers: Integers,
+        counted: Mapping[Said, Counting],
+        *,
+        grows: bool = False,
+    ) -> None:
         self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
+        self.grows = grows
         self._loading: _Loading | None = None
 
     @property
@@ -136,7 +151,7 @@ class StoredPairs:
     def load(self, most: float = inf) -> bool:
         """Read on, as many records as that; tell whether there are more.  Once there are none, they are counted."""
         if self._loading is None:
-            self._loading = _Loading(self._totals(), self._runs.records)
+            self._loading = _Loading(self._totals(), self._runs.records, self._counted)
         if self._loading.step(most):
             return True
         loaded, self._loading = self._loading, None
@@ -167,9 +182,11 @@ def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) ->
 class _Loading:
     """All pairs, as far as they have been read."""
 
-    def __init__(self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int) -> None:
+    def __init__(
+        self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int, windows: Iterable[Said]
+    ) -> None:
         self._pieces = pieces
-        self._columns = {window: (_Filled(np.int64, records), _Filled(np.int32, records)) for window in _SAID}
+        self._columns = {window: (_Filled(np.int64, records), _Filled(np.int32, records)) for window in windows}
 
     @property
     def size(self) -> int:
@@ -183,8 +200,9 @@ class _Loading:
             piece = next(self._pieces, None)
             if piece is None:
                 return False
-            keys, *counts = piece
-            for (into, counted), count in zip(self._columns.values(), counts, strict=True):
+            keys, exchanges, turns = piece
+            for window, (into, counted) in self._columns.items():
+                count = exchanges if window == "exchange" else turns
                 there = count > 0
                 into.extend(keys[there])
                 counted.extend(count[there])
@@ -195,9 +213,6 @@ class _Loading:
         """Give the keys of a window, and how often each was counted."""
         keys, counts = self._columns[window]
         return keys.take(), counts.take()
-
-
-_SAID: tuple[Said, ...] = ("exchange", "turn")
 
 
 class _Filled:

@@ -1,44 +1,28 @@
-"""A graph as records (state/graph/sections.py): what changed since it was stored, and a graph made of what was stored.
+"""What changed about a graph since it was stored, as records (state/graph/sections.py); state/graph/opening.py: back.
 
-    changes(graph)     as much work as there are changes, however large the graph is; all of one that was never stored
-    stored(values, …)  the graph that all changes so far describe
-
-What was stored before may be one fold, many changes one behind the other, or changes that were brought together since:
-the graph is the same, and so is its digest.
+It is as much work as there are changes, however large the graph is; all of one that was never stored.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Integers, Mask
-from state.events.extraction_types import Statement
-from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph import sections
-from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
-from state.graph.concept_table import ConceptTable
-from state.graph.embedding_table import EmbeddingTable
 from state.graph.graph import Graph
-from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
-from state.graph.relation_table import RelationTable
-from state.graph.section_pages import Columns, LateTexts, Reading
-from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Name, Values
-from state.graph.session_table import SessionTable
-from state.graph.stored_pairs import Runs, StoredPairs
-from state.graph.theme_table import ThemeTable
+from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Name
 
 _ENDS = ("session", "speaker")
 _POINTING = ("repeats", "superseded")  # at other turns
-_MARKED = ("restored", "repeats", "superseded", "archived", "pinned", "feedback")
 
 
 def changes(graph: Graph, *, thoroughly: bool = False, whole: bool = False) -> Changes:
@@ -92,6 +76,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "access": graph.access,
         "weights": graph.weights,
         "asked": [graph.mode, graph.rerank],
+        "timezone": graph.timezone,
         "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
@@ -290,229 +275,3 @@ def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> sections.Part:
     for event, model, vector in vectors:
         found.setdefault(event, []).append((model, vector))
     return dict(sorted(found.items()))
-
-
-# Back again
-
-
-def stored(
-    events: int,
-    values: Values,
-    read: Reading,
-    dead_rows: Collection[int],
-    dead_events: Collection[int],
-    *,
-    said: Runs | None = None,
-    lazily: bool = False,
-) -> Graph:
-    """Build the graph of `events` events that was stored.
-
-    dead    rows and events of what was forgotten: their records may be there, or not
-    said    the runs of that section, None to leave out what was together
-    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded
-    Raises ValueError for what another layout wrote.
-    """
-    graph = Graph(values["name"])
-    for name in (*PLAIN, *NO_CONTENT):
-        setattr(graph, name, values[name])
-    graph.settings = MemorySettings(**values["settings"])
-    graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
-    graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
-    if said is not None:
-        _fill_pairs(graph, read, numbers)
-    faded = read.columns("faded")
-    if said is not None and said.records:
-        knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
-        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
-        if not (lazily and knows_fans):
-            graph.load_pairs()
-    if len(faded):
-        _take_faded(graph, faded, numbers)
-    graph.embeddings = _stored_vectors(read, graph.passages)
-    graph.themes = _stored_themes(values["topics"], numbers)
-    graph.habits = HabitTable.of(values["habits"])
-    graph.advice = AdviceTable.of(values.get("advice", {}))
-    graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.mode, graph.rerank = values.get("asked", ("default", ""))
-    graph.pace, graph.active_before = values.get("pace", (0, 0))
-    graph.weights = values.get("weights", {})
-    graph.access, graph.uncounted = values["access"], values["uncounted"]
-    _fill_from_turns(graph, values, read, numbers)
-    graph.begin_from_store(events)
-    return graph
-
-
-def _sorted(listed: Collection[int]) -> Integers:
-    return np.array(sorted(listed), np.int64)
-
-
-def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptTable, Integers]:
-    """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
-    records = _records(read, "concepts", dead)
-    rows = records["key"]
-    listed: list[Name] = read.texts("names").of(rows)
-    forms, kinds = read.texts("forms").by_key(), read.texts("kinds").by_key()
-    numbers = np.full(born + 1, -1)
-    numbers[rows] = np.arange(len(rows))
-    others = ((int(numbers[row]), counts) for row, counts in forms.items())
-    table = ConceptTable.of(
-        {
-            "ids": [name.id for name in listed],
-            "first_form": [name.id if name.form is None else name.form for name in listed],
-            "phrases": [number for number, name in enumerate(listed) if name.is_phrase],
-            "kinds": [[int(numbers[row]), list(each.items())] for row, each in kinds.items() if numbers[row] >= 0],
-            "forms": [[number, [("", 0), *counts.items()]] for number, counts in others if number >= 0],
-        },
-        {column.packed_as: records[column.name] for column in ConceptTable.columns},
-    )
-    table.rows = type(table.rows)("q", rows.tobytes())
-    table.born = table.stored = born
-    return table, numbers
-
-
-def _records(read: Reading, name: str, dead: Integers) -> Columns:
-    found = read.columns(name)
-    return found.only(~np.isin(found["key"], dead)) if len(dead) else found
-
-
-def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
-    records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
-    events = records["key"]
-    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
-    arrays = {name: records[name] for name in plain}
-    arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
-    values: dict[str, Any] = {"turns": LateTexts(read.texts("ids"), events)}
-    origins, named = read.texts("origins").by_key(), dict[str, dict[str, int]]()
-    for end in _ENDS:
-        keys, arrays[end] = _in_order_seen(records[end])
-        values[f"{end}s"] = names = [origins[key] for key in keys]
-        named[f"{end}s"] = dict(zip(names, keys, strict=True))
-    arrays |= _stored_marks(events, marks) | _stored_postings(events, postings, concepts)
-    table = PassageTable.of(values, arrays)
-    gone = read.columns("gone")
-    table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
-    table.origins = named
-    return table
-
-
-def _in_order_seen(keys: Integers) -> tuple[list[int], Integers]:
-    """List keys in the order in which they come first, and give the place of each in that list."""
-    highest = np.maximum.accumulate(keys)
-    ascending = keys[np.append(True, highest[1:] != highest[:-1])[: len(keys)]]
-    place = np.searchsorted(ascending, keys)
-    if np.array_equal(ascending[place], keys):  # a name is stored under the turn that it came with: only if that went …
-        return ascending.tolist(), place
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return distinct[order].tolist(), rank[inverse]
-
-
-def _stored_marks(events: Integers, marks: Columns) -> dict[str, NDArray[Any]]:
-    """Lay out the columns of what may change about turns, but for those of which all is blank."""
-    if not len(marks):
-        return {}
-    at = np.searchsorted(events, marks["key"])
-    found = {}
-    for column in PassageTable.columns:
-        if column.name in _MARKED:
-            rows = np.frombuffer(column.blank * len(events), column.code).copy()
-            values = marks[column.name]
-            rows[at] = _numbers_of(events, values) if column.name in _POINTING else values
-            found[column.packed_as] = rows
-    return found
-
-
-def _numbers_of(events: Integers, wanted: Integers) -> Integers:
-    """Find the number of each event, -1 for one that is not here."""
-    at = np.minimum(np.searchsorted(events, wanted), max(len(events) - 1, 0))
-    return np.where(events[at] == wanted, at, -1) if len(events) else at
-
-
-def _stored_postings(events: Integers, postings: Columns, concepts: Integers) -> dict[str, NDArray[Any]]:
-    holding, begins = postings.runs()
-    begins = np.append(begins, len(postings))
-    starts = begins[:-1] if np.array_equal(holding, events) else begins[np.searchsorted(holding, events)]
-    held, counts = concepts.astype(np.int32)[postings["concept"]], postings["count"]
-    alive = held >= 0
-    if not alive.all():
-        starts, held, counts = np.append(0, np.cumsum(alive))[starts], held[alive], counts[alive]
-    return {"starts": starts, "posting_concept": held, "posting_count": counts}
-
-
-def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
-    """Fill what was recalled together: it is little."""
-    found = read.pairs("recalled")
-    if len(found):
-        recalls, _, pair = sections.totals(found)
-        one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
-        here = (one >= 0) & (other >= 0)
-        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
-
-
-def _take_faded(graph: Graph, faded: Columns, numbers: Integers) -> None:
-    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
-    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
-    here = (one >= 0) & (other >= 0)
-    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
-    graph.pairs["exchange"].take_away(keys, faded["exchanges"][here])
-    graph.pairs["turn"].take_away(keys, faded["turns"][here])
-    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
-
-
-def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:
-    turn, exchange = graph.pairs["turn"], graph.pairs["exchange"]
-    rows = np.array(graph.concepts.rows, np.int64)
-    there = StoredPairs(said, rows, numbers, {"exchange": exchange, "turn": turn})
-    exchange.rest_on(there, "exchange", fans)
-    turn.rest_on(there, "turn", None)
-
-
-def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
-    fans, records = np.zeros(concepts, np.int64), read.columns("fans")
-    number = numbers[records["key"]]
-    here = number >= 0
-    fans[number[here]] = records["fan"][here]
-    return fans
-
-
-def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
-    table = EmbeddingTable()
-    found = read.texts("vectors").by_key()
-    events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
-    numbers = _numbers_of(events, np.fromiter(found, np.int64, len(found))).tolist()
-    for number, vectors in zip(numbers, found.values(), strict=True):
-        if number >= 0 and len(passages):
-            for model, vector in vectors:
-                table.add(number, model, vector)
-    return table
-
-
-def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integers) -> None:
-    """Fill the tables of what turns say beside words, and of conversations that have ended."""
-    passages = graph.passages
-    events = np.array(passages.event, np.int64)
-    said = read.columns("relations")
-    rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
-    here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
-    found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
-        name: said[name] for name in ("type", "start", "end")
-    }
-    columns = {each.name: each.code for each in RelationTable.columns}
-    graph.relations = RelationTable.of(
-        {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
-    )
-    for event, (speaker, *stated) in read.texts("statements").by_key().items():
-        (number,) = _numbers_of(events, np.array([event])).tolist()
-        if number >= 0 and len(events):
-            graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
-    upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
-    graph.sessions = SessionTable.of(upto)
-
-
-def _stored_themes(values: dict[str, Any], numbers: Integers) -> ThemeTable:
-    for theme in values["topics"]:
-        members = (int(numbers[row]) for row in theme[2])
-        theme[2] = [number for number in members if number >= 0]
-    return ThemeTable.of(values)

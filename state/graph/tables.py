@@ -39,6 +39,7 @@ class GraphTables:
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
     mode, rerank   of its questions that name no mode
+    timezone       of turns and questions that do not say where they were said
     pace           how much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt
     active_before  turns that were active after the last consolidation, where windows adapt
     recalled       ConceptsRecalled that had an effect
@@ -64,7 +65,7 @@ class GraphTables:
         self.configured = self.live = False
         self.preset, self.settings = "default", PRESETS["default"]
         self.weights: dict[str, float] = {}
-        self.mode, self.rerank = "default", ""
+        self.mode, self.rerank, self.timezone = "default", "", "UTC"
         self.pace = self.active_before = 0
         self.recalled = self.forgotten = 0
         self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
@@ -87,6 +88,7 @@ class GraphTables:
         """Take over what a request to configure says; windows that no longer adapt are as they are set at once."""
         self.preset, self.settings, self.configured = event.preset, event.settings, True
         self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        self.timezone = event.timezone
         if not event.settings.steady_growth:
             self.pace = self.active_before = 0
 
@@ -98,12 +100,13 @@ class GraphTables:
     def load_pairs(self, most: float = inf) -> bool:
         """Read so many of the pairs that are still where they are stored; tell whether there are more."""
         stored = self.pairs["exchange"].stored
-        return stored is not None and stored.load(most)
+        return stored is not None and not stored.grows and stored.load(most)
 
     @property
     def rests_on_store(self) -> bool:
         """Whether pairs are read where they are stored: they must not be changed there."""
-        return self.pairs["exchange"].stored is not None
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows
 
     @property
     def turns(self) -> int:

@@ -29,6 +29,7 @@ LOOKS = 32  # times that one is looked for
 LOOKED_FOR_MANY: Final = 4  # times of that, to look for many in one go
 MANY_WORDS = 1 << 14  # that are not listed yet
 WORDS_LOOKED = 8  # parts of words
+WORDS_LOOKED_PACKED: Final = 64  # the same while ids are packed: to look through them takes less
 AT_ONCE: Final = 1 << 18  # postings
 PREFIX: Final = 4  # letters by which words are found that begin alike
 FEW: Final = 1 << 8  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
@@ -65,8 +66,7 @@ class Postings:
         first, self._turns = self._turns, len(self._passages)
         self._lengths.grow(concepts)
         if first < self._turns:
-            held, _ = self._passages.postings(first)
-            self._count(held)
+            self._count(np.frombuffer(self._passages.posting_concept, np.int32)[self._passages.starts[first] :])
             self._found.clear()
             if self._sorted is not None or len(self._passages.posting_concept) < MANY:
                 self._sort(first)
@@ -169,23 +169,26 @@ class TurnIndex:
         first, self._turns = self._turns, len(self._passages)
         if first == self._turns:
             return
-        self._take_sessions(np.arange(first, self._turns))
+        self._take_sessions(first)
 
-    def _take_sessions(self, passages: Integers) -> None:
-        session = np.frombuffer(self._passages.session, np.int32)[passages[0] :].astype(np.int64)
-        tokens = np.frombuffer(self._passages.tokens, np.int32)[passages[0] :].astype(np.int64)
-        sessions = len(self._passages.sessions)
+    def _take_sessions(self, first: int) -> None:
+        """Take in the turns from `first` on."""
+        session = np.frombuffer(self._passages.session, np.int32)[first:]
+        tokens = np.frombuffer(self._passages.tokens, np.int32)[first:]
+        sessions = self._passages.session_count
         self.sessions.grow(sessions)
         self._session_tokens.grow(sessions)
         self._place.grow(self._turns)
         order = stable_order(session)
         ordered = session[order]
-        first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-        self._place.rows[passages[order]] = self.sessions.lengths[ordered] + within
-        self.sessions.extend(session, passages)
-        np.add.at(self._session_tokens.rows, session, tokens)
-        self.tokens += int(tokens.sum())
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        which, lengths = ordered[begins], np.diff(begins, append=len(order))
+        places = np.arange(len(order), dtype=np.int32)
+        places += np.repeat((self.sessions.lengths[which] - begins).astype(np.int32), lengths)
+        self._place.rows[first + order] = places
+        self._session_tokens.rows[which] += np.add.reduceat(tokens[order].astype(np.int64), begins)
+        self.sessions.extend(session, first + np.arange(len(session), dtype=np.int32))
+        self.tokens += int(tokens.sum(dtype=np.int64))
         shortest, longest = self.lengths
         self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
@@ -201,7 +204,11 @@ class TurnIndex:
 
     def _looked_through(self, begin: str) -> Iterator[str]:
         """Look through all words for those that begin so."""
-        return self._without_marks([name for name in self._concepts.ids if name.startswith(begin)])
+        packed = self._concepts.packed
+        if packed is None:
+            return self._without_marks([name for name in self._concepts.ids if name.startswith(begin)])
+        is_mark = self._concepts.is_mark
+        return (packed.ids[number] for number in packed.ids.beginning(begin) if not is_mark[number])
 
     @property
     def _are_few(self) -> bool:
@@ -210,7 +217,8 @@ class TurnIndex:
     def _looks_through(self, of: _Words) -> bool:
         """Say whether to look through all words: if they are few, and sooner than to list many for a few questions."""
         of.looked += 1
-        few_looked = of.looked <= WORDS_LOOKED and len(self._concepts) - of.known > MANY_WORDS
+        most = WORDS_LOOKED if self._concepts.packed is None else WORDS_LOOKED_PACKED
+        few_looked = of.looked <= most and len(self._concepts) - of.known > MANY_WORDS
         return few_looked or self._are_few
 
     @property

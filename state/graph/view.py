@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
+import numpy.ma  # the first np.unique imports it else: 10 ms of somebody's question
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
@@ -441,10 +442,9 @@ class GraphView:
         return [ROLES[role] for role in self.role.tolist()]
 
     @cached_property
-    def sessions(self) -> list[str]:
+    def sessions(self) -> Sequence[str]:
         """Name the sessions, by number."""
-        self.check_fresh()
-        return list(self._passages.sessions)
+        return self._turns.session_names
 
     @cached_property
     def speakers(self) -> list[str]:

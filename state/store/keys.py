@@ -26,7 +26,7 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-LAYOUT: Final = 5  # raise it when anything drawn above changes; a store and a snapshot of one name it
+LAYOUT: Final = 6  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
 ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"

@@ -22,8 +22,9 @@ import orjson
 from state.arrays import Integers
 from state.graph import section_pages, sections
 from state.graph.codec import LAYOUT
-from state.graph.section_pages import Columns, StoredTexts
 from state.graph.sections import SECTION, SECTIONS, Changes, Part, Records, Section
+from state.graph.stored_names import StoredNames
+from state.graph.stored_sections import Columns, StoredStrings, StoredTexts, stored_names
 
 CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
 Pages = list[tuple[int, int]]  # section's number, and how many pages of it there are
@@ -338,6 +339,14 @@ class Whole:
         """Read a section of texts."""
         return StoredTexts(SECTION[name], self._pages(SECTION[name]))
 
+    def strings(self, name: str) -> StoredStrings:
+        """Read a section of strings."""
+        return StoredStrings(SECTION[name], self._pages(SECTION[name]))
+
+    def names(self) -> StoredNames:
+        """Read the names of concepts."""
+        return stored_names(SECTION["names"], self._pages(SECTION["names"]))
+
     def pairs(self, name: str) -> Records:
         """Read a section of pairs, ascending; of a pair there may be several."""
         pages = (np.frombuffer(page, sections.PAIRS) for page in self._pages(SECTION[name]))
@@ -372,14 +381,21 @@ def pair_totals(segments: Sequence[Segment], section: Section, row: int, other: 
 class Runs:
     """The pairs that several segments hold, a run each, read where they lie; pages that were read last are kept.
 
-    The segments must stay as they are as long as anybody reads here.
+    found  must stay as they are as long as anybody reads here; a list that changes is read as it is then
     """
 
     def __init__(self, found: Sequence[Segment], section: Section) -> None:
-        self._segments = [each for each in found if section.name in each.fences]
-        self._section = section
+        self._found, self._section = found, section
         self._cached = OrderedDict[tuple[int, int], Records]()
-        self.records = sum(len(each.fences[section.name]) for each in self._segments) * section.page
+
+    @property
+    def _segments(self) -> list[Segment]:
+        return [each for each in self._found if self._section.name in each.fences]
+
+    @property
+    def records(self) -> int:
+        """How many records there are, at most."""
+        return sum(len(each.fences[self._section.name]) for each in self._segments) * self._section.page
 
     @property
     def size(self) -> int:

@@ -25,8 +25,10 @@ from typing import Protocol
 import msgspec
 
 from state.graph.graph import Graph
+from state.graph.opening import stored
+from state.graph.resting import rest
 from state.graph.sections import SECTION
-from state.graph.storing import changes, stored
+from state.graph.storing import changes
 from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
 from state.store.segments import Merge, Pages, Segment
@@ -170,6 +172,7 @@ class Tables:
         new = segments.written(self._next(), changes(graph, thoroughly=thoroughly, whole=whole), self._pages)
         graph.is_stored()
         self.segments.append(new)
+        rest(graph, segments.Runs(self.segments, SECTION["said"]), begin=not self._graph_keys.of(self._graph_id))
         gone = [] if self._graph_keys.of(self._graph_id) else self._move_base(graph.undoable_from)
         if not graph.rests_on_store:
             self._begin_merges()

@@ -137,12 +137,6 @@ class HandlerContext:
     keys: Keyring = NO_KEYS
 
 
-def _zone(turn: Turn) -> str:
-    """Tell where a turn was said, as far as its metadata does: "yesterday" means the day before there."""
-    told = turn.metadata.get("timezone")
-    return told if isinstance(told, str) else "UTC"
-
-
 class CommandHandler:
     """Decides what the records of one partition become, by its state."""
 
@@ -152,6 +146,7 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
         self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
@@ -162,6 +157,7 @@ class CommandHandler:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._zones.clear()
         self._talk.clear()
         self._vectors.clear()
         self._encoded.clear()
@@ -223,7 +219,17 @@ class CommandHandler:
         self._extracted.clear()
 
     def _said(self, arrival: Record, turn: Turn) -> Said:
-        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], _zone(turn)))
+        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], self._zone(turn)))
+
+    def _zone(self, turn: Turn) -> str:
+        """Tell where a turn was said: as it tells itself, else where its graph's people are."""
+        told = turn.metadata.get("timezone")
+        return told if isinstance(told, str) else self._zone_of(turn.graph)
+
+    def _zone_of(self, graph_id: str) -> str:
+        """Tell where a graph's people are: "yesterday" means the day before there."""
+        graph = None if graph_id in self._zones else self._state.graph(graph_id)
+        return self._zones.get(graph_id, "UTC") if graph is None else graph.timezone
 
     def _times(self, arrival: Record, turn: Turn) -> tuple[int, int]:
         """Tell when a turn was said, and its event time (ms): not far in the future, whatever its sender says."""
@@ -472,7 +478,9 @@ class CommandHandler:
             return _rejected(arrival, request, explained(error))
         except ValueError as error:
             return _rejected(arrival, request, str(error))
+        zone = request.timezone or self._zone_of(request.graph)
         self._born.add(request.graph)
+        self._zones[request.graph] = zone
         event = GraphConfigured(
             src=arrival.offset,
             graph=request.graph,
@@ -481,6 +489,7 @@ class CommandHandler:
             weights=weights,
             mode=mode,
             rerank=rerank,
+            timezone=zone,
             **UNSTAMPED,
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)

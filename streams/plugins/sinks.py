@@ -21,14 +21,13 @@ from urllib.parse import urlsplit
 
 from emgas.errors import InvalidMessageError, NotInstalledError
 from replay.graph_rows import COLUMNS, KEYS, Changes
-from replay.sinking import Sink, SinkError, SinkPosition
+from replay.sinking import ANOTHER, Sink, SinkError, SinkPosition
 
 TYPES: Final = {str: "TEXT", int: "BIGINT"}
 POSITIONS: Final = (
     "CREATE TABLE IF NOT EXISTS emgas_positions (source TEXT NOT NULL, partition BIGINT NOT NULL, "
     "next_offset BIGINT NOT NULL, chain TEXT NOT NULL, PRIMARY KEY (source, partition))"
 )
-ANOTHER: Final = "another sink writes there, too: let one of them be enough"
 
 
 async def opened(url: str, source: str) -> Sink:
@@ -38,7 +37,9 @@ async def opened(url: str, source: str) -> Sink:
         return SqliteSink(Path(url.removeprefix("sqlite://")), source)
     if scheme in ("postgresql", "postgres"):
         return await PostgresSink.opened(url, source)
-    raise InvalidMessageError("a sink is sqlite://PATH or postgresql://[user@]host/database")
+    raise InvalidMessageError(
+        "a sink is sqlite://PATH, postgresql://[user@]host/database or kafka://host:port[/prefix]"
+    )
 
 
 def tables() -> list[str]:

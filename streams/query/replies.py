@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from emgas import limits
 from emgas.messages.fields import Position
@@ -61,6 +60,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
     if graph is None or graph.is_blank:  # what was taken back entirely never was
         return Description(graph=graph_id, found=False, position=position)
     view = graph.view()
+    shown = Shown(view.known)
     archived, archived_concepts = sum(graph.passages.archived), sum(graph.concepts.archived)
     return Description(
         graph=graph_id,
@@ -70,6 +70,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
         mode=mode_of(graph),
         rerank=rerank_of(graph),
         weights=graph.weights,
+        timezone=graph.timezone,
         clock=graph.clock,
         turns=len(graph.passages) - archived,
         archived=archived,
@@ -79,7 +80,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
         pinned=int(view.passage_pinned.sum()),
         pinned_concepts=graph.concepts.pinned.count(1),
         long_term=sum(graph.concepts.long_term),
-        themes=[_theme(topic, view.labels, Shown(view.known)) for topic in view.themes],
+        themes=[theme for topic in view.themes if (theme := _theme(topic, shown)) is not None],
         unrecorded=graph.unrecorded,
         uncounted=graph.uncounted,
         access={subject: list(rights) for subject, rights in graph.access.items()},
@@ -88,8 +89,11 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
     )
 
 
-def _theme(topic: theme_table.Theme, labels: Sequence[str], shown: Shown) -> Theme:
-    concepts = [label for _, label in shown.labels(topic.members)] or [labels[number] for number in topic.members]
+def _theme(topic: theme_table.Theme, shown: Shown) -> Theme | None:
+    """Show a theme, None for one of words that nobody would say."""
+    concepts = [label for _, label in shown.labels(topic.members)]
+    if not concepts:
+        return None
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
     return Theme(
         id=topic.id,

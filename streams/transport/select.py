@@ -7,7 +7,7 @@ The embedded log has one owner: `opened` (and `found`, which uses it), for as lo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from streams.transport.keys.file_keys import FileKeys
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.keys.key_store import KeyStore, MemoryKeys
 from streams.transport.keys.wrapping import wrapping_by
-from streams.transport.topic_plan import TopicDescription, TopicPlan, differences, grown, keys_plan, plan
+from streams.transport.topic_plan import TopicDescription, TopicPlan, differences, grown, keys_plan, plan, settings_of
 
 if TYPE_CHECKING:
     from faust.types import AppT
@@ -165,6 +165,11 @@ def planned(settings: Settings) -> tuple[TopicPlan, ...]:
     return (*topics, keys_plan(settings.topics, round(settings.keys_compacted_seconds * 1000)))
 
 
+def topic_settings(settings: Settings) -> set[str]:
+    """Name the settings that topics are given."""
+    return {name for each in planned(settings) for name in settings_of(each, 1)}
+
+
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
     from streams.transport.kafka.reader import KafkaReader
 
@@ -215,14 +220,17 @@ def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
             log.create_topic(wanted)
 
 
-async def create(settings: Settings) -> None:
-    """Create the topics that are missing.  Raises TransportError when one has another partition count."""
+async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
+    """Create the topics that are missing, `without` what the brokers refuse of their settings.
+
+    Raises TransportError when one has another partition count.
+    """
     wanted = planned(settings)
     if settings.is_embedded:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
-    await _kafka_topics(settings).create(wanted, settings.replication)
+    await _kafka_topics(settings).create(wanted, settings.replication, without=without)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:

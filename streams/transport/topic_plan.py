@@ -12,7 +12,7 @@ keys           1           the newest of each key, compacted soon; only where ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,7 +31,8 @@ LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole recor
 class TopicPlan:
     """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
 
-    unit  its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    unit     its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    gone_ms  how long a compacted topic keeps what says that a key is gone, for those who read it now and then
     """
 
     name: str
@@ -41,6 +42,7 @@ class TopicPlan:
     broker_time: bool = True
     compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
     unit: int = 0
+    gone_ms: int = 0
 
     def may_have(self, partitions: int) -> bool:
         """Tell whether a topic that has so many partitions can be used as planned, or be given more."""
@@ -75,14 +77,14 @@ def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, reader
     )
 
 
-def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
-    """Put the topic's settings in Kafka's words.
+def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()) -> dict[str, str]:
+    """Put the topic's settings in Kafka's words, but for those that a broker does not know (`without`).
 
     A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
-    return {
-        **_cleaned(plan.compacted_ms),
+    settings = {
+        **_cleaned(plan.compacted_ms, plan.gone_ms),
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
         "max.message.bytes": str(plan.max_record_bytes),
@@ -90,9 +92,10 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
         "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
         "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
     }
+    return {name: value for name, value in settings.items() if name not in without}
 
 
-def _cleaned(compacted_ms: int | None) -> dict[str, str]:
+def _cleaned(compacted_ms: int | None, gone_ms: int) -> dict[str, str]:
     """Say what becomes of what is old; never is the log compacted: a fold needs every event."""
     if compacted_ms is None:
         return {"cleanup.policy": "delete"}
@@ -101,7 +104,7 @@ def _cleaned(compacted_ms: int | None) -> dict[str, str]:
         "max.compaction.lag.ms": str(compacted_ms),
         "segment.ms": str(compacted_ms),
         "min.cleanable.dirty.ratio": "0.01",
-        "delete.retention.ms": "0",
+        "delete.retention.ms": str(gone_ms),
         "file.delete.delay.ms": "0",
     }
 
@@ -114,12 +117,14 @@ def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
 def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
     """Tell for how long a broker keeps the bytes of a record that was replaced, if a worker lives that looks each tick.
 
-    `config` is that of the topic.  None: for ever, as nothing is compacted there.
+    `config` is that of the topic.  None: for ever, as nothing is compacted there, or at a time that nobody sets.
+    A broker that knows no delay (Redpanda) deletes a file at once.
     """
-    if "compact" not in config.get("cleanup.policy", ""):
+    waits = [config.get(name) for name in ("segment.ms", "max.compaction.lag.ms")]
+    if "compact" not in config.get("cleanup.policy", "") or None in waits:
         return None
-    waits = (int(config[name]) for name in ("segment.ms", "max.compaction.lag.ms"))
-    return max(waits) + tick_ms + CLEANED_MS + int(config["file.delete.delay.ms"])
+    delay = int(config.get("file.delete.delay.ms", "0"))
+    return max(int(wait) for wait in waits if wait is not None) + tick_ms + CLEANED_MS + delay
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:

@@ -56,7 +56,7 @@ class Conversations(PipelineSteps):
 
     # what is in mind
 
-    @pytest.mark.source("H1", "S14", "M14", "P28")
+    @pytest.mark.source("H1", "S14", "M14", "P28", "M10")
     async def test_the_last_turns_of_a_conversation_are_in_mind_with_its_keywords(
         self, pipeline: Pipeline, graph: str
     ) -> None:
@@ -73,6 +73,17 @@ class Conversations(PipelineSteps):
         then = await pipeline.memory.recent(graph, as_of=NOON - 2 * HOUR + MINUTE)
         assert [turn.id for turn in then.turns] == ["old0", "old1"]
         assert not (await pipeline.memory.recent("nobody-ever")).found
+
+    @pytest.mark.source("M14", "E12")
+    async def test_keywords_are_words_that_people_would_say(self, pipeline: Pipeline, graph: str) -> None:
+        said = ("鸳鸯锅皆大欢喜。", "她很喜欢郁金香。", "Half of it came back, thankfully, with the kettle.")
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"k{n}", text=text, session="talk", at=NOON + n * MINUTE)
+        keywords = {each.casefold() for each in (await pipeline.memory.recent(graph, "talk")).keywords}
+        assert {"鸳鸯锅", "郁金香", "kettle"} <= keywords
+        assert keywords.isdisjoint({"欢喜", "郁金", "喜欢", "half", "back", "thankfully"})
+        near = await pipeline.memory.explore(graph, "皆大欢喜", hops=3)
+        assert not {each.label for each in near.neighbours} & {"欢喜", "郁金", "金香"}
 
     @pytest.mark.source("H1")
     async def test_of_more_than_fifty_turns_those_that_matter_and_the_latest_stay_in_mind(
@@ -153,7 +164,7 @@ class Conversations(PipelineSteps):
 
     # its end
 
-    @pytest.mark.source("S1", "S15", "S16", "P38")
+    @pytest.mark.source("S1", "S15", "S16", "S20", "P38")
     async def test_a_conversation_that_somebody_ends_is_summed_up_and_the_next_inherits_that(
         self, pipeline: Pipeline, graph: str
     ) -> None:

@@ -195,6 +195,37 @@ class Lives(PipelineSteps):
         assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
         assert pipeline.digests()[graph] == before
 
+    @pytest.mark.source("S9", "S11")
+    async def test_what_was_wrong_takes_back_what_a_word_for_it_had_linked(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        for id, text in {"a": "The kettle is in the cellar.", "b": "Basil grows in the attic."}.items():
+            await pipeline.record(graph, id=id, text=text, session=id)
+
+        async def links() -> list[tuple[list[str], int]]:
+            await pipeline.memory.describe(graph)  # whatever was sent before is folded
+            held = pipeline.graph(graph)
+            assert held is not None
+            held.compact()
+            keys, counts = held.pairs["recall"].canonical()
+            names = [[held.concepts.ids[key >> 32], held.concepts.ids[key & 0xFFFFFFFF]] for key in keys.tolist()]
+            return sorted(zip(names, counts.tolist(), strict=True))
+
+        question = "Where is the kettle?"
+        await pipeline.memory.feedback(graph, ["b"], 1, query=question)
+        linked = await links()
+        assert (["kettle", "basil"], 2) in linked or (["basil", "kettle"], 2) in linked
+        await pipeline.memory.feedback(graph, ["b"], 1, query=question)
+        assert {count for _, count in await links()} == {4}, "as much again"
+        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
+        assert await links() == linked, "a wrong one takes as much as a right one brought"
+        await pipeline.restart()
+        assert await links() == linked
+        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
+        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
+        assert await links() == [], "and never more than there is"
+        assert all(each.match for each in await pipeline.verified())
+
     @pytest.mark.source("M24", "P16", "H3", "H5")
     async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")

@@ -101,7 +101,7 @@ class Questions(PipelineSteps):
         assert reply.position.source >= to_come
         assert "t2" in {passage.id for passage in reply.passages}
 
-    @pytest.mark.source("P28")
+    @pytest.mark.source("P28", "E41")
     async def test_everybody_reads_what_they_wrote(self, pipeline: Pipeline, graph: str) -> None:
         for number in range(20):
             there = await pipeline.memory.publish(a_turn(graph, f"t{number}", f"Teapot number {number} leaks."))
@@ -195,6 +195,33 @@ class Questions(PipelineSteps):
         assert recalled.concepts
         after = {name: held.concepts.strength[number] for name, number in held.concepts.numbers.items()}
         assert {name for name in after if after[name] > before[name]} == set(recalled.concepts)
+
+    @pytest.mark.source("S9", "S19")
+    async def test_the_way_that_a_reinforcing_question_went_carries_more_the_next_time(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        said = ("The vet has new medicine.", *(f"Onions grow in cellar number {n}." for n in range(8)))
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"w{n}", text=text, session=f"{n}", at=NOON + n * DAY)
+
+        async def way() -> tuple[float, list[str]]:
+            reply = await pipeline.memory.query(graph, "the vet")
+            led_to = next(each for each in reply.concepts if each.id == "medicine")
+            return led_to.energy, led_to.path
+
+        energy, path = await way()
+        assert path == ["vet", "medicine"]
+        held = pipeline.graph(graph)
+        assert held is not None
+        folded = held.events
+        await pipeline.memory.query(graph, "the vet", reinforce=True)
+        await eventually(lambda: held.events > folded or pipeline.app.halted)
+        stronger, again = await way()
+        assert again == path
+        assert stronger > energy
+        await pipeline.memory.query(graph, "onions", reinforce=True)
+        await eventually(lambda: held.events > folded + 1 or pipeline.app.halted)
+        assert await way() == (stronger, path), "another way was used"
 
     async def test_what_a_partition_tells_of_itself_is_what_it_holds(self, pipeline: Pipeline, graph: str) -> None:
         there = await pipeline.record(graph)

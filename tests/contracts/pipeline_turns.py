@@ -9,6 +9,7 @@ import pytest
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.messages.turns import Outcome
+from emgas.times import DAY_MS
 from state.events.events import (
     TurnDuplicated,
     TurnRecorded,
@@ -49,7 +50,7 @@ class Turns(PipelineSteps):
 
     # turns
 
-    @pytest.mark.source("E41")
+    @pytest.mark.source("E16")
     async def test_a_new_turn_is_accepted_and_the_same_one_again_is_a_duplicate(
         self, pipeline: Pipeline, graph: str
     ) -> None:
@@ -95,6 +96,30 @@ class Turns(PipelineSteps):
         asked = await pipeline.memory.query(graph, "kettle?", after=there.position.source, timezone="Asia/Shanghai")
         assert "[2023-05-09 06:30]" in asked.context
         assert "[yesterday = 2023-05-08]" in asked.context
+
+    async def test_a_day_is_that_of_where_the_graphs_people_are_unless_somebody_says(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        memory, late = pipeline.memory, "2023-05-08T22:30"  # in Shanghai, half past six of the next day
+        said = {"graph": graph, "speaker": "Ada", "text": "The kettle broke yesterday."}
+        berlin = {"metadata": {"timezone": "Europe/Berlin"}}
+        configured, *outcomes = await asyncio.gather(  # at once: what follows it in a batch knows it, too
+            memory.configure(graph, timezone="Asia/Shanghai"),
+            memory.record({**said, "id": "t1", "at": late}),
+            memory.record({**said, "id": "t2", "at": "2023-05-08T21:30", **berlin}),
+        )
+        assert {configured.status, *(outcome.status for outcome in outcomes)} == {"accepted"}
+        asked = await memory.query(graph, "kettle?")
+        assert asked.timezone == "Asia/Shanghai"
+        assert "[2023-05-09 06:30]" in asked.context
+        spans = {turn.id: turn.times[0].since for turn in (await memory.turns(graph)).turns}
+        assert spans["t1"] - spans["t2"] == DAY_MS
+        assert "[2023-05-09 00:30]" in (await memory.query(graph, "kettle?", timezone="Europe/Berlin")).context
+        assert "[2023-05-08 22:30]" in (await memory.query(graph, "kettle?", timezone="UTC")).context
+        await memory.configure(graph, "forgetful")
+        assert (await memory.describe(graph)).timezone == "Asia/Shanghai", "what is not given stays"
+        await memory.configure(graph, timezone="UTC")
+        assert "[2023-05-08 22:30]" in (await memory.query(graph, "kettle?")).context
 
     async def test_the_same_id_in_another_graph_is_another_turn(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.record(graph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from emgas.errors import InvalidMessageError
 from emgas.times import HOUR_MS as HOUR
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
@@ -125,7 +126,7 @@ class Views(PipelineSteps):
         assert "[image: Sailing boats at sunset]" in only.context
         assert (await pipeline.memory.query(graph, "boats", only={"modality": ["audio"]})).passages == []
 
-    @pytest.mark.source("E2", "H12")
+    @pytest.mark.source("E2", "H12", "S10")
     async def test_a_concept_is_shown_with_its_neighbours_and_ways_to_another(
         self, pipeline: Pipeline, graph: str
     ) -> None:
@@ -166,6 +167,58 @@ class Views(PipelineSteps):
         assert (place.concept.of, len(place.relations)) == ("place", 2)
         then = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=1)
         assert [each.label for each in then.inferred] == ["Lisbon"]
+
+    @pytest.mark.source("H9", "H10", "H12")
+    async def test_the_semantic_memory_tells_what_is_known_of_what_is_asked(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        said = ("I live in Berlin.", "The river is cold.", "I live in Lisbon now.", "Lisbon is part of Portugal.")
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"e{n}", text=text, speaker="Ada", at=NOON + n * DAY)
+        for n, text in enumerate(("我喜欢川菜。", "我现在住在上海。")):
+            await pipeline.record(graph, id=f"z{n}", text=text, speaker="小梅", at=NOON + n * DAY)
+        asked = {"asker": "Ada", "memory": "semantic", "explain": True}
+        reply = await pipeline.memory.query(graph, "Where do I live?", **asked)
+        told = [(each.source_label, each.type, each.target_label, each.history) for each in reply.relations]
+        assert told == [("Ada", "lives-in", "Lisbon", False), ("Ada", "lives-in", "Berlin", True)]
+        assert "Ada: lives in Lisbon" in reply.context
+        assert "Ada: lives in Berlin" not in reply.context, "what is history is not told as if it held"
+        best = reply.passages[0]
+        assert best.why is not None
+        assert set(best.why.terms) == {"cosine", "graph", "times_importance", "times_current"}
+        assert [each.id for each in reply.passages].index("e2") == 0, "what holds now is first"
+        now = best.why.terms
+        total = (now["cosine"] + now["graph"]) * now["times_importance"] * now["times_current"]
+        assert best.score == pytest.approx(total)
+        place = await pipeline.memory.query(graph, "What about Lisbon?", memory="semantic")
+        assert next((each.type, each.target_label) for each in place.relations) == ("part-of", "Portugal")
+        chinese = await pipeline.memory.query(graph, "我住在哪里？", asker="小梅", memory="semantic")
+        assert ("lives-in", "上海") in [(each.type, each.target_label) for each in chinese.relations]
+        assert not (await pipeline.memory.query(graph, "Where do I live?", asker="Ada")).relations
+        inferred = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        assert [each.label for each in inferred.inferred] == ["Lisbon", "Portugal"], "nobody lives where she did"
+        with pytest.raises(InvalidMessageError, match="default mode"):
+            await pipeline.memory.query(graph, "Lisbon?", memory="semantic", mode="ppr")
+
+    @pytest.mark.source("H8")
+    async def test_a_trend_is_of_a_speaker_or_a_session_where_no_word_is_asked_for(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        for day, (speaker, session) in enumerate((("Ada", "a"), ("Ben", "a"), ("Ada", "b"), ("Ada", "b"))):
+            there = {"speaker": speaker, "session": session, "at": NOON + day * DAY}
+            await pipeline.record(graph, id=f"t{day}", text=f"The kettle number {day}.", **there)
+        of = {
+            "all": await pipeline.memory.trend(graph),
+            "ada": await pipeline.memory.trend(graph, only={"speakers": ["Ada"]}),
+            "a": await pipeline.memory.trend(graph, only={"sessions": ["a"]}),
+        }
+        assert {name: (told.turns, told.first, told.last) for name, told in of.items()} == {
+            "all": (4, NOON, NOON + 3 * DAY),
+            "ada": (3, NOON, NOON + 3 * DAY),
+            "a": (2, NOON, NOON + DAY),
+        }
+        assert [period.turns for period in of["a"].periods] == [1, 1]
+        assert of["ada"].concepts == []
 
     async def test_a_phrase_is_explored_as_it_is_written_and_forgotten_with_its_words(
         self, pipeline: Pipeline, graph: str

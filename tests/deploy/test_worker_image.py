@@ -115,7 +115,7 @@ def test_only_pinned_versions_are_installed() -> None:
 def test_the_base_image_is_pinned_to_a_python_that_the_project_allows() -> None:
     assert arguments("FROM") == ["${BASE}"]
     (base,) = arguments("ARG")
-    assert re.fullmatch(r"BASE=python:3\.1[123]-slim", base)
+    assert re.fullmatch(r"BASE=python:3\.1[1234]-slim", base)
 
 
 def test_the_worker_runs_as_an_ordinary_user_who_owns_the_volume() -> None:

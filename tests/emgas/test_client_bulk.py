@@ -11,7 +11,7 @@ import pytest
 
 from emgas import MemoryClient, Outcome, Turn
 from emgas.client.bulk import publish_all
-from emgas.client.connect import connect
+from emgas.client.connect import connect, named_topics
 from emgas.client.kafka import KafkaConnection
 from emgas.errors import NoAnswerError, NotInstalledError, TransportError
 from emgas.wire import Receipt, TopicNames
@@ -117,6 +117,13 @@ def test_a_kafka_address_makes_a_kafka_connection_with_the_prefix(monkeypatch: p
     made = connect(None, TopicNames("mine"), 1, security_protocol="PLAINTEXT")
     assert isinstance(made, KafkaConnection)
     assert made.topics.turns == "mine.turns"
+
+
+def test_a_client_that_is_told_no_prefix_has_that_of_workers_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert named_topics(None).turns == "emgas.turns"
+    monkeypatch.setenv("EMGAS_PREFIX", "mine")
+    assert named_topics(None).turns == "mine.turns"
+    assert named_topics("other").turns == "other.turns"
 
 
 def test_a_scheme_that_nothing_carries_names_those_that_are() -> None:

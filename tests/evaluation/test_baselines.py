@@ -32,7 +32,7 @@ def view_of_turns(*concepts: str) -> GraphView:
 # bm25
 
 
-@pytest.mark.source("M19", "P15")
+@pytest.mark.source("P15")
 def test_bm25_by_hand() -> None:
     # documents: "tea tea milk", "milk", "rain sun rain sun rain"; words: tea 0, milk 1, rain 2, sun 3
     word, document, count = (np.array(column) for column in ([0, 1, 1, 2, 3], [0, 0, 1, 2, 2], [2, 1, 1, 3, 2]))

@@ -25,7 +25,7 @@ def test_the_year_is_the_same_every_time_and_every_question_names_lines_of_it(la
         assert all(each.startswith("habit:") or each in named for each in wanted.split()), question
 
 
-@pytest.mark.source("P38", "P22", "H8")
+@pytest.mark.source("P38", "P22", "H8", "P42")
 async def test_nine_of_ten_questions_have_the_right_line_among_the_first_three_also_after_a_replay(
     tmp_path: Path,
 ) -> None:

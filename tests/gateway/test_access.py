@@ -29,8 +29,9 @@ from gateway.access import CHAT
 from gateway.app import application
 from gateway.chat import Model
 from gateway.errors import TooOftenError
-from gateway.keys import RIGHTS, Caller, Keys, Rates, Right, digest
+from gateway.keys import RIGHTS, Caller, Keys, Rates, Right
 from gateway.mcp_tools import mcp_server
+from gateway.new_keys import digest
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome, reply
 from tests.support.served import serving
 
@@ -84,6 +85,7 @@ THEMES = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri
 QUERY = {"text": "what broke?", "after": 3, "only": {"sessions": ["s1"]}}
 CALLS = [
     call("POST", "/v1/graphs/G/turns", TURN, "write"),
+    call("POST", "/v1/graphs/G/import", {**TURN, "graph": "another"}, "write"),
     call("POST", "/v1/graphs/G/query", QUERY, "read"),
     call("POST", "/v1/graphs/G/query", {**QUERY, "reinforce": True}, "read", "write"),
     call("GET", "/v1/graphs/G/activation?text=kettle", None, "read"),
@@ -259,7 +261,7 @@ def was_refused(response: httpx.Response) -> bool:
     some.sets(some.sampled_from(PATTERNS), max_size=3),
     some.sets(some.sampled_from(sorted(RIGHTS))),
 )
-@example(CALLS[2], "ada", {"ada"}, {"read"})
+@example(CALLS[3], "ada", {"ada"}, {"read"})
 @example(next(each for each in CALLS if each.everywhere), "ada", {"ada", "a*", "z*"}, {"admin"})
 async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
     door: Door, call: Call, graph_id: str, graphs: set[str], rights: set[Right]

@@ -15,8 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from emgas import MemoryClient
-from gateway.keys import Caller, Keys, digest
+from gateway.keys import Caller, Keys
 from gateway.mcp_tools import mcp_server
+from gateway.new_keys import digest
 from tests.support.cli import environment
 from tests.support.served import serving
 
@@ -108,6 +109,7 @@ USUAL = {"remember", "recall", "forget", "themes"}
 MORE = {"recent", "explore", "read", "compare", "configure", "undo"}
 
 
+@pytest.mark.source("H15")
 async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
     async with connected(tmp_path, everything=True) as client:
         tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
@@ -124,6 +126,15 @@ async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
         assert vet["concept"]["label"] == "vet"
         assert {"ear", "drops", "prescribed"} <= {each["label"] for each in vet["neighbours"]}
         assert vet["turns"] == ["t1"]
+        for name, text in (("b0", "I live in Lisbon."), ("b1", "Lisbon is part of Portugal.")):
+            await said(client, "remember", graph="cyd", text=text, speaker="Cyd", id=name, importance=0.9)
+        known = await said(client, "recall", graph="cyd", question="Where do I live?", kind="semantic", asker="Cyd")
+        assert [(each["type"], each["target_label"]) for each in known["relations"]] == [("lives-in", "Lisbon")]
+        infer = await said(client, "explore", graph="cyd", concept="Cyd", relation="lives-in", hops=3)
+        assert [(each["label"], each["confidence"]) for each in infer["inferred"]] == [
+            ("Lisbon", 1.0),
+            ("Portugal", 0.5),
+        ]
         found = await said(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
         assert ("ada", "t1") in {(each["graph"], each["id"]) for each in found["passages"]}
         assert [(each["graph"], each["found"]) for each in found["graphs"]] == [

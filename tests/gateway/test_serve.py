@@ -17,7 +17,7 @@ import pytest
 
 from emgas import Memory
 from emgas.errors import DataDirectoryInUseError, TransportError
-from gateway.keys import digest
+from gateway.new_keys import digest
 from tests.support.cli import COMMAND, PATIENCE, emgas, environment
 from tests.support.serving import address_told
 
@@ -60,6 +60,14 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
     said = emgas(tmp_path, "query", "ada", "what did the vet prescribe?", "--json")
     assert "ear drops" in said.json["context"]
     assert "serves this memory" not in said.err
+
+
+def test_the_memory_of_the_prefix_that_commands_are_told_is_served(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
+    published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json", prefix="other")
+    assert published.json["accepted"] == 1
+    with serve(tmp_path, prefix="other") as (address, _), Memory(address, graph="ada") as memory:
+        assert memory.describe().turns == 1
 
 
 def test_who_shares_a_served_memory_needs_no_key_of_his_own_but_everybody_else_does(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from gateway.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
-from gateway.keys import digest, read_keys
+from gateway.keys import read_keys
+from gateway.new_keys import digest
 
 PRIVATE = ec.generate_private_key(ec.SECP256R1())
 STRANGER = ec.generate_private_key(ec.SECP256R1())

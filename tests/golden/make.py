@@ -130,7 +130,7 @@ class Story:
     async def mornings(self) -> None:
         """Let something recur, with an exception; say how things are, and otherwise; send a photo from elsewhere."""
         memory = self.pipeline.memory
-        await memory.configure("mornings", "elephant", least_turns=4)
+        await memory.configure("mornings", "elephant", least_turns=4, timezone="Europe/Berlin")
         for day in range(12):
             text = "No latte today, the café is closed." if day == 7 else "A latte at the corner café."
             at = WINTER + day * DAY

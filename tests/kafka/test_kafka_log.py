@@ -126,6 +126,21 @@ async def test_the_topics_are_born_as_planned_and_found_so(kafka_address: str, p
     }
 
 
+async def test_a_setting_that_a_broker_refuses_can_be_left_out(kafka_address: str, prefix: str) -> None:
+    topics, planned = KafkaTopics(kafka_address), plan(TopicNames(prefix), 1, reply_partitions=1)
+    await topics.create(planned, without=["retention.ms"])
+    events = (await topics.describe([planned[1].name]))[0]
+    assert events.config["retention.ms"] == "604800000", "what the brokers do by default"
+    assert events.config["min.insync.replicas"] == "1"
+
+
+async def test_where_a_broker_refuses_a_setting_the_error_says_what_can_be_left_out(
+    kafka_address: str, prefix: str
+) -> None:
+    with pytest.raises(TransportError, match=r"InvalidConfig.*leave out .*--without SETTING, of .*retention\.ms"):
+        await KafkaTopics(kafka_address).create([TopicPlan(prefix, 1, -2, RECORD_BYTES)])
+
+
 async def test_nothing_is_created_when_one_topic_has_another_partition_count(kafka_address: str, prefix: str) -> None:
     topics, names = KafkaTopics(kafka_address), TopicNames(prefix)
     await topics.create([TopicPlan(names.queries, 2, FOR_EVER, 1000)])

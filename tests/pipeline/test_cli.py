@@ -422,6 +422,8 @@ def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) 
     assert told["emgas.events"]["config"]["retention.ms"] == "-1"
     assert told["emgas.turns"]["partitions"] == 2
     assert emgas_here(memory, "topics", "create", "--partitions", "2").code == 0
+    told = emgas_here(memory, "topics", "create", "--without", "retention.mss", code=2).err
+    assert "no topic has a setting retention.mss: --without is for cleanup.policy, max.message.bytes, " in told
     refused = emgas_here(memory, "topics", "create", "--partitions", "3", code=1)
     assert "set the partition count back to 2" in refused.err
 
@@ -480,6 +482,13 @@ def test_a_turn_that_moves_an_old_graph_far_ahead_is_doubted_once(tmp_path: Path
     assert said.count("doubtful") == 1
     assert "graph ada's time is 2023-05-08, turn t2 is of 2025-05-08" in said
     assert "fades by 730 days" in said
+
+
+def test_the_first_turn_of_a_graph_that_was_configured_before_is_no_leap(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(a_line(at="2023-05-08T14:00"))
+    emgas_here(tmp_path / "data", "configure", "ada", "--preset", "maibot")
+    assert "doubtful" not in emgas_here(tmp_path / "data", "publish", str(file)).err
 
 
 async def test_the_bar_is_where_the_turns_are_that_have_arrived(tmp_path: Path) -> None:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import pytest_asyncio
 
+from emgas.messages.modes import Mode
 from state.store.rocksdb import RocksStore
 from streams.errors import AppendFailedError
 from streams.ingest.partition_writer import PartitionWriter
@@ -120,3 +121,31 @@ async def test_another_worker_in_this_process_may_follow_at_once(tmp_path: Path)
 
 class TestEmbeddedPipeline(PipelineContract):
     """Runs every test of the contract."""
+
+
+@pytest.mark.source("S2")
+async def test_a_memory_lives_and_answers_without_calling_any_other_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[object] = []
+
+    def refuse(_: object, address: object) -> None:
+        called.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("socket.socket.connect", refuse)
+    monkeypatch.setattr("socket.socket.connect_ex", refuse)
+    async with embedded(tmp_path) as pipeline:
+        memory = pipeline.memory
+        await memory.configure("ada", "default", least_turns=2, end_sessions=1)
+        for n, text in enumerate(
+            ("The vet prescribed ear drops.", "兽医开了滴耳液。", "Remember that the code is 4711.")
+        ):
+            await pipeline.record("ada", id=f"t{n}", text=text, session="vet")
+        for mode in get_args(Mode):
+            assert (await memory.query("ada", "What did the vet prescribe?", mode=mode)).passages
+        for kind in ("working", "episodic", "semantic"):
+            assert (await memory.query("ada", "What did the vet prescribe?", memory=kind)).passages
+        assert (await memory.end_session("ada", "vet")).status == "accepted"
+        assert (await memory.recap("ada")).sessions[0].ended
+    assert called == []

@@ -19,7 +19,7 @@ from tests.support.cli import PATIENCE
 WITH_EVERYTHING = {
     *("links", "MemoryArchived", "MemoryConsolidated", "SessionEnded", "SessionSummarised", "Superseded", "Pinned"),
     *("FeedbackGiven", "Forgotten", "ConceptsRecalled", "ConsolidationWindowClosed", "TurnNotRecorded"),
-    "AccessGranted",
+    *("AccessGranted", "MemoryReplayed"),
 }
 
 

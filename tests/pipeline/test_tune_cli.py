@@ -165,3 +165,17 @@ def test_a_preset_of_a_source_says_in_which_mode_questions_are_answered(data: Pa
     emgas_here(data, "configure", "own", "--preset", "default")
     assert "mode" not in configured(data)
     assert "mode" in emgas_here(data, "configure", "own", "--mode", "guesswork", code=2).err
+
+
+def test_where_a_graphs_people_are_is_told_once(data: Path) -> None:
+    asked = ("query", "own", "What about the kettle?")
+    plain = emgas_here(data, *asked).out
+    assert "its people are in" not in emgas_here(data, "configure", "own").out
+    assert "its people are in Asia/Tokyo" in emgas_here(data, "configure", "own", "--timezone", "Asia/Tokyo").out
+    told = emgas_here(data, *asked)
+    assert told.out != plain
+    assert told.out.splitlines()[:-1] == emgas_here(data, *asked, "--timezone", "Asia/Tokyo").out.splitlines()[:-1]
+    assert emgas_here(data, *asked, "--json").json["timezone"] == "Asia/Tokyo"
+    assert "there is no 'Mars/Base'" in emgas_here(data, "configure", "own", "--timezone", "Mars/Base", code=2).err
+    emgas_here(data, "configure", "own", "--timezone", "UTC")
+    assert emgas_here(data, *asked).out.splitlines()[:-1] == plain.splitlines()[:-1]

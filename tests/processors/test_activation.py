@@ -91,7 +91,7 @@ manners = st.builds(
 )
 
 
-@pytest.mark.source("E19")
+@pytest.mark.source("E19", "E21", "E22")
 @settings(max_examples=500)
 @given(weights=graphs, seeds=some_seeds, how=manners)
 def test_energies_are_those_of_the_seeds_pseudo_code(
@@ -138,6 +138,16 @@ def test_a_node_at_the_threshold_does_not_fire() -> None:
 def test_no_iteration_leaves_the_seeds_alone() -> None:
     activation = spread_over(symmetric((0, 1, 1.0)), [0], replace(PLAIN, max_iterations=0), 2)
     assert (activation.energy.tolist(), activation.rounds) == ([1.0, 0.0], 0)
+
+
+@pytest.mark.source("E24")
+@pytest.mark.parametrize("rounds", [1, 3, 10])
+def test_energy_goes_as_many_edges_far_as_there_are_iterations(rounds: int) -> None:
+    chain = symmetric(*((number, number + 1, 1.0) for number in range(12)))
+    how = replace(PLAIN, firing_threshold=0.0, max_iterations=rounds, delta=0.0)
+    activation = spread_over(chain, [0], how, 13)
+    assert activation.rounds == rounds
+    assert np.flatnonzero(activation.energy > 0).tolist() == list(range(rounds + 1))
 
 
 @pytest.mark.source("E25")

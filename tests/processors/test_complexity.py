@@ -60,6 +60,7 @@ def test_complexity_lies_between_0_and_1(text: str) -> None:
     assert 0 <= complexity(text) <= 1
 
 
+@pytest.mark.source("P30")
 def test_the_depths_are_those_of_the_source() -> None:
     assert [passages(depth) for depth in (0.0, 0.5, 1.0)] == [3, 11, 20]
 

@@ -59,16 +59,17 @@ def test_what_repeats_is_found_by_its_first_words_as_by_comparing_it_with_all(
 ) -> None:
     before, nearly = context._Said(), words - frozenset({"w0", "w11"})  # noqa: SLF001 - nobody else needs to know
     for each in (*chosen, nearly):
-        before.add(each)
+        before.add(each, context._first(each))  # noqa: SLF001
     for asked in (words, *chosen):
         alike = any(context._alike(asked, each) for each in (*chosen, nearly))  # noqa: SLF001
-        assert before.repeats(asked) == alike
+        assert before.repeats(asked, context._first(asked)) == alike  # noqa: SLF001
 
 
 def said(number: int, text: str, at: int = MAY_8) -> Passage:
     return Passage(number, at, "Ada", text)
 
 
+@pytest.mark.source("E28")
 def test_a_line_tells_when_who_and_what() -> None:
     assert line(Passage(0, MAY_8, "Caroline", "I went.")) == "[2023-05-08 13:56] Caroline: I went."
 
@@ -97,7 +98,7 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
     assert tokens(text) == cost
 
 
-@pytest.mark.source("P34")
+@pytest.mark.source("P34", "E28")
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)

@@ -12,7 +12,7 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from processors.lifecycle.dreams import HOT, dreamt, next_dream
 from processors.lifecycle.windows import DueWindow, next_alarm, next_due
-from state.events.events import MemoryReplayed, decode, encode
+from state.events.events import MemoryArchived, MemoryReplayed, decode, encode
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from state.retraction import surviving
@@ -51,6 +51,20 @@ def test_at_three_in_the_night_after_a_talk_the_graph_dreams_once() -> None:
     assert dreams(lived) == []
     lived.tick(night + 30 * DAY)
     assert [event.at for event in dreams(lived)] == [night], "nothing was said since: nothing is dreamt of"
+
+
+@pytest.mark.source("P46")
+def test_a_night_in_which_something_fades_is_dreamt_of_all_the_same() -> None:
+    """Both windows end at midnight: neither takes the other's turn."""
+    happened: list[Happening] = [graph_configured(dream_every=DAY, half_life=DAY, prune_below=0.4, least_turns=99)]
+    happened += [
+        turn_recorded(id=f"t{day}", concepts=f"word{day} other{day}", at=MIDNIGHT + day * DAY + HOUR)
+        for day in range(5)
+    ]
+    lived = live(happened[1:], happened[:1])
+    archived = [event.at for event in lived.events if isinstance(event, MemoryArchived)]
+    assert archived == [MIDNIGHT + day * DAY for day in range(1, 5)]
+    assert [event.at for event in dreams(lived)] == [MIDNIGHT + day * DAY + 1 for day in range(1, 5)]
 
 
 @pytest.mark.source("S23", "P46")

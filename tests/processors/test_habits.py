@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from math import exp
 from typing import Any
 
 import pytest
@@ -224,6 +225,14 @@ def test_affinity_is_of_words_and_of_time() -> None:
     same_words = near.between(numbers["m000"], numbers["m004"])
     assert 0 < near.between(numbers["m000"], numbers["x"]) < same_words < 1
     assert near.between(numbers["m000"], numbers["m000"]) == pytest.approx(1)
+    again, shift = (
+        numbers["m004"],
+        abs(life.graph.passages.at[numbers["m000"]] - life.graph.passages.at[numbers["m004"]]),
+    )
+    cosine = sum(share * near.vector(again).get(word, 0) for word, share in near.vector(numbers["m000"]).items())
+    assert near.between(numbers["m000"], again) == pytest.approx(0.5 * cosine + 0.5 * exp(-shift / (30 * DAY_MS)))
+    assert sum(share * share for share in near.vector(numbers["m000"]).values()) == pytest.approx(1)
+    assert near.vector(numbers["x"]) == {}, "only what recurs tells two turns alike"
     assert near.between(numbers["m001"], numbers["m000"]) == near.between(numbers["m000"], numbers["m001"])
 
 

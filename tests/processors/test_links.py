@@ -32,7 +32,7 @@ def weights(graph: Graph, name: str, strength: float) -> dict[str, float]:
     return {view.ids[target]: weight for target, weight in zip(edges.target, edges.weight, strict=True)}
 
 
-@pytest.mark.source("S19")
+@pytest.mark.source("S9")
 def test_concepts_recalled_together_are_linked_and_others_are_not() -> None:
     graph = graph_of("tea", "milk", "rain")
     graph.fold(concepts_recalled(concepts="tea milk", at=NOON + DAY))

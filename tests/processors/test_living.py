@@ -105,7 +105,7 @@ def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
         if passages.archived[number] or passages.stays(number):
             continue
         words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and active[n]}
-        is_over = how.episode_life > 0 and passages.at[number] + how.episode_life <= at
+        is_over = how.episode_life > 0 and passages.over_at(number, how.episode_life) <= at
         if is_over or (words and words <= gone):
             turns.append(turn)
     return [concepts.ids[number] for number in sorted(gone)], turns
@@ -122,7 +122,7 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
         expiries = [graph.concepts.expiry(n, graph.settings) for n in np.flatnonzero(active).tolist()]
         if life_of_turns := graph.settings.episode_life:
             ending = [n for n in np.flatnonzero(held).tolist() if not graph.passages.stays(n)]
-            expiries += [graph.passages.at[n] + life_of_turns for n in ending]
+            expiries += [graph.passages.over_at(n, life_of_turns) for n in ending]
         assert graph.expiry_queue().earliest() <= min(expiries, default=NEVER)
 
 

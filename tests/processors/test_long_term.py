@@ -83,6 +83,7 @@ def test_it_became_so_in_the_eighth_week_and_not_before(year: Life) -> None:
     assert when > MONDAY + 7 * 7 * DAY
 
 
+@pytest.mark.source("E31")
 def test_what_was_said_once_is_gone(year: Life, said: list[TurnRecorded]) -> None:
     once = {name for name, count in mentions(said).items() if count == 1}
     assert len(once) > 100
@@ -109,6 +110,7 @@ def test_an_elephant_still_has_every_word(said: list[TurnRecorded]) -> None:
     assert words(life.graph) == set(mentions(said))
 
 
+@pytest.mark.source("E31")
 def test_without_the_weekly_mention_it_would_be_gone_too(said: list[TurnRecorded]) -> None:
     once = [turn for turn in said if not turn.id.startswith("weekly-") or turn.id == "weekly-0"]
     life = live(once, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import networkx
@@ -24,6 +24,7 @@ from processors.recall.modes.ppr import Walk, graph_of, restart_of
 from processors.recall.modes.registry import FINDS
 from processors.recall.modes.seam import Given
 from processors.recall.modes.steady_state import Network
+from processors.recall.modes.ways import likeliest
 from state.arrays import Floats
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
@@ -163,6 +164,16 @@ def test_a_graph_without_cycles_has_a_steady_state_that_is_not_nothing() -> None
     assert rounds < steady_state.ROUNDS
 
 
+@pytest.mark.source("S13")
+def test_where_nothing_fades_there_is_no_rest_and_the_reply_says_so() -> None:
+    view = demo().memory.view
+    with_rest, without = (
+        steady_state.find(asked(view, "steady-state", "vet", propagation_decay=decay)) for decay in (0.9, 1.0)
+    )
+    assert with_rest.stages[0].name.startswith("at rest after ")
+    assert without.stages[0].name == f"not at rest after {steady_state.ROUNDS} rounds"
+
+
 @pytest.mark.parametrize("weighting", ["fan", "ppmi", "npmi", "count", "max", "out_degree"])
 def test_it_comes_to_rest_with_every_weighting(weighting: Weighting) -> None:
     given = asked(demo().memory.view, "steady-state", "vet", weighting=weighting)
@@ -178,7 +189,7 @@ def test_subtractive_energy_by_hand() -> None:
     # tea–milk twice, milk–cow four times, cow–field twice, tea–cup once, field–barn four times
     view = view_of_turns(*["tea milk"] * 2, *["milk cow"] * 4, *["cow field"] * 2, "tea cup", *["field barn"] * 4)
     given = asked(view, "subtractive", "tea")
-    energy = dict(zip(view.ids, subtractive.woken(given, view.numbers["tea"]).tolist(), strict=True))
+    energy = dict(zip(view.ids, subtractive.woken(given, view.numbers["tea"]).energy.tolist(), strict=True))
     assert energy["tea"] == 1
     assert energy["milk"] == 1 - 1 / 2
     assert energy["cow"] == 1 - 1 / 2 - 1 / 4
@@ -190,7 +201,7 @@ def test_subtractive_energy_by_hand() -> None:
 @pytest.mark.source("M16")
 def test_subtractive_stops_after_three_edges_and_keeps_the_first_energy() -> None:
     view = view_of_turns(*["a b"] * 10, *["b c"] * 10, *["c d"] * 10, *["d e"] * 10, *["a c"] * 2)
-    energy = dict(zip(view.ids, subtractive.woken(asked(view, "subtractive", "a"), 0).tolist(), strict=True))
+    energy = dict(zip(view.ids, subtractive.woken(asked(view, "subtractive", "a"), 0).energy.tolist(), strict=True))
     assert energy["c"] == pytest.approx(0.5), "reached over one edge, though two would give more"
     assert energy["d"] == pytest.approx(0.4)
     assert energy["e"] == pytest.approx(0.3)
@@ -201,12 +212,20 @@ def test_subtractive_stops_after_three_edges_and_keeps_the_first_energy() -> Non
 def test_no_node_ever_gets_more_than_its_seeds_gave(talk: list[str], data: st.DataObject) -> None:
     view = view_of_turns(*talk)
     given = asked(view, "subtractive", *known(talk, data))
-    energy = subtractive.energies(given)
+    energy = subtractive.energies(given).energy
     assert (energy >= 0).all()
     assert (energy <= given.put_in.sum() + 1e-12).all()
     one = given.seeds[:1]
-    alone = subtractive.woken(given, int(one[0]))
+    alone = subtractive.woken(given, int(one[0])).energy
     assert (np.delete(alone, one) < 1).all(), "every edge costs something"
+
+
+@pytest.mark.source("S10")
+def test_a_subtractive_way_is_the_one_that_gave_most() -> None:
+    view = view_of_turns(*["a b"] * 4, *["b c"] * 4, *["x c"] * 4, *["c d"] * 9)
+    way = subtractive.energies(asked(view, "subtractive", "a", "x")).before
+    before = {name: view.ids[way[number]] for name, number in view.numbers.items() if way[number] >= 0}
+    assert before == {"b": "a", "c": "x", "d": "c"}, "x gives c 3/4, a over b 1/2"
 
 
 @pytest.mark.source("M17")
@@ -215,7 +234,7 @@ def test_a_node_that_many_turns_hold_has_up_to_three_times_its_energy() -> None:
     assert subtractive.bonus(held) == pytest.approx([1.0, 1.0, 1.1, 2.0, 3.0, 3.0])
 
 
-@pytest.mark.source("M18", "M20")
+@pytest.mark.source("M18", "M20", "M19")
 def test_three_nodes_with_two_turns_each_come_first_each_turn_once_with_its_topic() -> None:
     view = view_of_turns(*["tea milk"] * 4, *["milk cow"] * 4, *["cow field"] * 4, *["tea"] * 2)
     found = subtractive.find(asked(view, "subtractive", "tea"))
@@ -224,6 +243,39 @@ def test_three_nodes_with_two_turns_each_come_first_each_turn_once_with_its_topi
     assert len(set(found.passages.tolist())) == len(found.passages) == 14
     assert (np.diff(found.scores) <= 0).all()
     assert found.stages[-1].found == 6
+
+
+# ways of what follows none
+
+
+@pytest.mark.source("S10")
+@pytest.mark.parametrize("mode", ["ppr", "ppr-push", "steady-state"])
+@given(
+    st.lists(st.sampled_from(["a b", "b c", "c d", "a d", "b d e", "e f", "f a"]), min_size=2, max_size=20), st.data()
+)
+def test_the_way_to_what_a_walk_woke_has_the_largest_product_of_shares(
+    mode: Mode, talk: list[str], data: st.DataObject
+) -> None:
+    view = view_of_turns(*talk)
+    given = asked(view, mode, *known(talk, data))
+    energy = FINDS[mode](given).energy
+    before = likeliest(given, energy)
+    n, seeds, edges = view.concepts, given.seeds.tolist(), given.edges(np.arange(view.concepts))
+    shares = np.zeros((n, n))
+    shares[edges.source, edges.target] = edges.weight / np.bincount(edges.source, edges.weight, n)[edges.source]
+    shares[:, (energy <= 0) | (given.put_in > 0)] = 0  # a way leads from a seed over what holds energy
+    best = np.max([given.put_in[seed] * brute_force(shares, seed, 3, 1.0) for seed in seeds], axis=0)
+    for number in range(n):
+        way = [number]
+        while before[way[-1]] >= 0:
+            way.append(int(before[way[-1]]))
+        if number in seeds or best[number] == 0:
+            assert way == [number]
+            continue
+        assert way[-1] in seeds
+        assert len(set(way)) == len(way)
+        product_of = given.put_in[way[-1]] * np.prod([shares[one, other] for other, one in pairwise(way)])
+        assert product_of >= best[number] * (1 - 1e-9), "a way may get better behind its first steps, and longer"
 
 
 # path

@@ -33,6 +33,19 @@ def test_a_link_grows_by_one_each_time_and_tells_since_when_and_when_last(one: s
     assert (link.times, link.first, link.last) == (2, NOON, NOON + 2 * DAY)
 
 
+@pytest.mark.source("E17")
+def test_saying_two_words_together_again_makes_their_link_stronger_and_each_alone_weaker() -> None:
+    def strength(*more: str) -> float:
+        graph = Graph("ada")
+        for number, words in enumerate(["coffee tea", *("coffee milk", "tea sugar") * 3, *("honey",) * 9, *more]):
+            graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number * DAY))
+        found = neighbours(graph, "tea")
+        return found["coffee"].strength if "coffee" in found else 0.0
+
+    once, again, apart = strength("salt"), strength("coffee tea"), strength("coffee salt")
+    assert apart < once < again
+
+
 @pytest.mark.source("M2")
 def test_what_is_said_in_the_turn_behind_is_said_together_too() -> None:
     graph = Graph("ada")

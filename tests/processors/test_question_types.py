@@ -94,6 +94,21 @@ def test_a_greeting_is_seen(text: str) -> None:
     assert greets(text)
 
 
+@pytest.mark.source("P31")
+@pytest.mark.parametrize(
+    "text", ["明白了", "好的", "知道了，谢谢", "收到！", "没问题", "Got it", "OK, understood.", "I see, thanks"]
+)
+def test_what_only_says_that_it_was_understood_needs_no_memory(text: str) -> None:
+    assert greets(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["我明白了一件事", "Did Ben get the note?", "I see a cat", "收到信了吗", "noted author?"]
+)
+def test_what_was_understood_is_no_greeting(text: str) -> None:
+    assert not greets(text)
+
+
 @pytest.mark.parametrize("text", ["Hi, where is my tea?", "tea", "", "?", "你好，茶在哪", "Did Ada say hello?"])
 def test_what_says_more_or_nothing_is_no_greeting(text: str) -> None:
     assert not greets(text)

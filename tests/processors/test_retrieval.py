@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 
 from emgas.client.query_arguments import asking
+from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.kinds import recency
 from processors.recall.modes import staged
 from processors.recall.modes.constants import MODES
 from processors.recall.modes.staged import Ranking
 from processors.recall.rerank import FORMULAS
+from processors.text.complexity import complexity, passages
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -187,6 +190,20 @@ def test_every_weighting_goes_with_every_mode_that_spreads(mode: Mode, weighting
 # staged
 
 
+@pytest.mark.source("S10")
+@pytest.mark.parametrize(("said", "question"), [(ENGLISH, "the vet"), (CHINESE, "水壶")])
+@pytest.mark.parametrize("mode", ["default", "literal", "ppr", "ppr-push", "steady-state", "path"])
+def test_what_woke_shows_its_way_from_what_was_asked(mode: Mode, said: tuple[str, ...], question: str) -> None:
+    reply = ask(question, said, mode=mode, explain=True, top_passages=20)
+    seeds = {seed.id for seed in reply.seeds}
+    woken = [concept for concept in reply.concepts if concept.id not in seeds]
+    assert woken
+    assert all(len(each.path) > 1 and each.path[0] in seeds and each.path[-1] == each.id for each in woken)
+    ways = [passage.why.associations for passage in reply.passages if passage.why and passage.why.associations]
+    assert ways
+    assert all(way[0].source in seeds for way in ways)
+
+
 @pytest.mark.source("S6", "S12")
 def test_a_simple_question_begins_with_what_holds_its_words_and_a_complex_one_further_on() -> None:
     assert staged.stages_of(0.1, None) == ("direct", "spread", "ppr", "exhaustive")
@@ -305,6 +322,40 @@ def test_of_weights_only_those_that_did_something_are_told(mode: Mode) -> None:
     assert changed <= bool(guided.how.guidance.weights)
 
 
+@pytest.mark.source("S7")
+@pytest.mark.parametrize(
+    ("said", "question", "mode", "told"),
+    [
+        (ENGLISH, "the vet", "staged", set()),  # at this depth the first stage is the last, and it has no edges
+        (CHINESE, "医生", "staged", set()),
+        (ENGLISH, "Why does the nurse compare Biscuit with trains?", "staged", {"mention", "association"}),
+        (ENGLISH, "the vet", "vector", set()),
+        (ENGLISH, "the vet", "path", {"association"}),
+    ],
+)
+def test_weights_of_what_was_never_looked_at_are_not_told(
+    said: tuple[str, ...], question: str, mode: Mode, told: set[str]
+) -> None:
+    guidance: dict[str, Any] = {"kinds": {"episodic": 2.0, "semantic": 3.0}, "type_weights": {"cause": 2.0}}
+    guidance |= {} if told else {"depth": 0.0}
+    reply = ask(question, said, mode=mode, guidance=guidance)
+    assert reply.how is not None
+    assert reply.how.guidance is not None
+    weights = set(reply.how.guidance.weights)
+    assert weights >= told
+    assert bool(weights) == bool(told)
+    assert "cause" not in weights, "nobody said what causes what"
+
+
+@pytest.mark.source("S7")
+def test_a_mood_that_said_how_thoroughly_to_search_did_something_whatever_its_words() -> None:
+    hurried, asked = ask("the vet", guidance={"mood": "in a hurry"}), {"mood": "in a hurry", "depth": 0.5}
+    for reply, unknown in ((hurried, []), (ask("the vet", guidance=asked), ["hurry"])):
+        assert reply.how is not None
+        assert reply.how.guidance is not None
+        assert reply.how.guidance.unknown == unknown
+
+
 def test_a_depth_says_how_many_come_back_and_passages_that_are_asked_for_come_first() -> None:
     assert len(ask("the vet", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
     assert len(ask("the vet in the hospital", mode="ppr", guidance={"depth": 1.0}).passages) == MOST_DEPTH
@@ -346,6 +397,78 @@ def test_the_best_may_be_ordered_by_another_formula(mode: Mode, rerank: Rerank) 
         assert set(terms) == set(FORMULAS[rerank].weights)
         assert sum(terms.values()) * factor == pytest.approx(passage.score)
         assert 0 <= passage.score <= 1.2
+
+
+def shares(reply: Reply) -> dict[str, dict[str, float]]:
+    """Give the terms of every passage, by its id."""
+    return {each.id: dict(each.why.terms) for each in reply.passages if each.why is not None}
+
+
+@pytest.mark.source("H10", "M23")
+def test_the_formulas_of_hello_agents_and_mofox_are_theirs_by_hand() -> None:
+    asked: dict[str, Any] = {"text": "the vet in the hospital", "top_passages": 50, "explain": True}
+    plain = {each.id: each.score for each in ask(mode="vector", **asked).passages}
+    least, best = min(plain.values()), max(plain.values())
+    of_mofox = {"cosine": 0.4, "graph": 0.2, "importance": 0.2, "recency": 0.2}
+    graph, _ = told(ENGLISH)
+    age = {each.id: (graph.clock - each.at) / DAY for each in ask(mode="vector", **asked).passages}
+    hello, mofox = (ask(mode="vector", rerank=name, **asked) for name in ("hello-agents", "mofox"))
+    assert {each.id for each in hello.passages} == {each.id for each in mofox.passages} == set(plain)
+    for passage in hello.passages:
+        cosine = plain[passage.id]
+        expected = (0.7 * cosine + 0.3 * (cosine - least) / (best - least)) * (0.8 + 0.4 * 0.5)
+        assert passage.score == pytest.approx(expected)
+    for passage in mofox.passages:
+        cosine, days = plain[passage.id], age[passage.id]
+        values = {
+            "cosine": cosine, "graph": (cosine - least) / (best - least), "importance": 0.5,
+            "recency": 1 / (1 + days / 30),
+        }  # fmt: skip
+        assert passage.score == pytest.approx(sum(of_mofox[name] * value for name, value in values.items()))
+
+
+@pytest.mark.source("H5", "H6")
+def test_episodes_are_ordered_by_the_formula_of_hello_agents_where_that_is_asked_for() -> None:
+    asked: dict[str, Any] = {"text": "the vet in the hospital", "top_passages": 3, "explain": True}
+    reply = ask(memory="episodic", rerank="hello-agents", **asked)
+    cosine = {each.id: each.score for each in ask(mode="vector", text=str(asked["text"]), top_passages=50).passages}
+    graph, _ = told(ENGLISH)
+    assert len(reply.passages) == 3
+    for passage in reply.passages:
+        recent = max(0.1, np.exp(-0.05 * (graph.clock - passage.at) / DAY))
+        assert passage.score == pytest.approx((0.8 * cosine[passage.id] + 0.2 * recent) * (0.8 + 0.4 * 0.5))
+        assert set(shares(reply)[passage.id]) == {"cosine", "recent", "times_importance"}
+    with pytest.raises(InvalidMessageError, match="kinds of memory"):
+        ask(memory="episodic", rerank="mofox", **asked)
+    with pytest.raises(InvalidMessageError, match="kinds of memory"):
+        ask(memory="working", rerank="hello-agents", **asked)
+
+
+@pytest.mark.source("H6")
+def test_an_episode_fades_by_a_twentieth_a_day_and_never_below_a_tenth() -> None:
+    ages = (0, 10, 46, 47, 1000)
+    graph = Graph("ada")
+    for number, days in enumerate(reversed(ages)):
+        graph.fold(turn_recorded(id=f"t{number}", concepts="tea", at=NOON - days * DAY))
+    left = np.exp(recency(graph.view(), np.arange(len(ages))))[::-1]
+    assert left == pytest.approx([1.0, np.exp(-0.5), np.exp(-2.3), 0.1, 0.1])
+
+
+@pytest.mark.source("P30")
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (ENGLISH, "Why did Ada and Bob compare the kettle with the train last year?"),
+        (CHINESE, "对比一下我去年和今年的火车和水壶?"),
+    ],
+)
+def test_simplemems_formula_brings_as_many_as_its_complexity_says(said: tuple[str, ...], question: str) -> None:
+    for text in (question, "the vet", "猫"):
+        wanted = passages(complexity(text))
+        reply = ask(text, said, rerank="simplemem")
+        assert len(reply.passages) == min(wanted, len(ask(text, said, rerank="simplemem", top_passages=50).passages))
+    assert passages(complexity(question)) > LEAST_DEPTH
+    assert len(ask(question, said, rerank="simplemem", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
 
 
 @pytest.mark.source("P33")

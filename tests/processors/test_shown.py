@@ -55,6 +55,15 @@ def test_a_guess_of_the_segmenter_is_shown_once_it_came_often() -> None:
     assert "小满" in shown(often)
 
 
+@pytest.mark.source("E12")
+def test_a_family_name_alone_and_what_only_says_how_are_shown_to_nobody() -> None:
+    labels = {
+        label.casefold() for label in shown(said("邹师傅在院子里缝包。", "Thankfully the kettle reminds me of tea."))
+    }
+    assert {"师傅", "院子", "kettle"} <= labels
+    assert labels.isdisjoint({"邹", "缝", "thankfully", "reminds"})
+
+
 def test_what_is_shown_is_the_same_after_a_snapshot_and_names_nothing_forgotten() -> None:
     graph = said("We flew to New York.", "New York was loud.")
     assert shown(Graph.unpack(graph.pack())) == shown(graph)

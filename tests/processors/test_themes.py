@@ -68,7 +68,7 @@ def talk() -> Talk:
     return talk
 
 
-@pytest.mark.source("E1")
+@pytest.mark.source("E1", "E3")
 def test_words_that_are_said_together_become_a_topic(talk: Talk) -> None:
     talk.say("sugar milk", 1)
     talk.say("coffee tea milk", 3)

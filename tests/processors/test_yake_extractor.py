@@ -187,7 +187,7 @@ spelling = st.sampled_from([str, str.upper, str.capitalize])
 words = st.builds(lambda kind, code, spelt: spelt(kind + code), st.sampled_from("kx"), codes, spelling)
 
 
-@pytest.mark.source("S2")
+@pytest.mark.source("E9")
 @given(words, st.lists(st.tuples(st.sampled_from(["", "", "", ",", "!"]), words), max_size=30), codes)
 def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tuple[str, str]], last: str) -> None:
     transcript = [first, *(token for mark, word in then for token in (mark, word) if token), "k" + last]

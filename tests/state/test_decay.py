@@ -28,6 +28,7 @@ def exact(strength: float, steps: Decimal) -> Decimal:
         return Decimal(strength) * Decimal(2) ** (-steps / 2**20)
 
 
+@pytest.mark.source("E29")
 @given(strengths, elapsed_times)
 @example(1.0, 1)
 @example(math.nextafter(2.0, 0.0), HALF_LIFE_MS - 1)

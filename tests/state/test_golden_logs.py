@@ -28,6 +28,7 @@ def test_there_is_a_golden_log_of_every_version() -> None:
     assert list(range(1, VERSION + 1)) == VERSIONS, "make it: python -m tests.golden.make"
 
 
+@pytest.mark.source("P43")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_log_of_a_version_folds_to_its_digests(version: int) -> None:
     """If only the layout of graphs was raised: python -m tests.golden.make --digests.  `holds` must not change then."""

@@ -26,6 +26,21 @@ def said(*turns: str) -> Graph:
 # Counts
 
 
+@pytest.mark.source("E8", "E16", "E41")
+@pytest.mark.parametrize("many", [40, 400])
+def test_a_turn_changes_the_counts_of_what_it_says_alone_however_large_the_graph(many: int) -> None:
+    """Nothing is indexed anew: what was counted before stands, and weights are derived when somebody asks."""
+    graph = folded(
+        *(turn_recorded(id=f"t{n}", session=f"s{n}", concepts=f"w{n} w{n + 1} w{n + 2}") for n in range(many))
+    )
+    before, turns = pair_counts(graph, "turn"), list(graph.concepts.in_turns)
+    graph.fold(turn_recorded(id="new", session="new", concepts="w3 w9"))
+    after, then = pair_counts(graph, "turn"), list(graph.concepts.in_turns)
+    assert {pair for pair in after if after[pair] != before.get(pair)} == {"w3 w9"}
+    changed = {graph.concepts.ids[number] for number in range(len(turns)) if turns[number] != then[number]}
+    assert changed == {"w3", "w9"}
+
+
 @pytest.mark.source("M6")
 def test_concepts_of_one_turn_are_counted_together() -> None:
     graph = said("coffee tea", "tea milk coffee")

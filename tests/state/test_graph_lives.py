@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.decay import NEVER, decayed, lifetime, lifetime_long
 from state.graph.graph import Graph
@@ -90,6 +91,7 @@ def long_term() -> Graph:
     return folded(mentioned, consolidation_closed(consolidated="coffee unheard-of", at=NOON + DEFAULT.half_life))
 
 
+@pytest.mark.source("E38")
 def test_what_a_concept_has_faded_to_is_the_start_of_the_slower_curve() -> None:
     graph, at = long_term(), NOON + DEFAULT.half_life
     concepts, number = graph.concepts, coffee(graph)
@@ -220,6 +222,7 @@ def test_an_elephant_has_nothing_that_fades_until_it_is_told_otherwise() -> None
     assert graph.expiry_queue().earliest() == NOON + lifetime(0.5, 0.03, DEFAULT.half_life)
 
 
+@pytest.mark.source("S26")
 def test_with_stability_every_mention_and_recall_makes_the_half_life_longer_from_then_on() -> None:
     settings, day = PRESETS["memorybank"], DAY
     events = [
@@ -259,3 +262,61 @@ def test_settings_are_checked() -> None:
     for wrong in ({"half_life": 0}, {"prune_below": -0.1}, {"grace": -1}, {"unknown": 1}, {"idle": "1"}):
         with pytest.raises(ValueError, match="validation error"):
             MemorySettings(**wrong)  # type: ignore[arg-type]
+
+
+# Anchors
+
+
+def anchored(kind: str | None) -> Graph:
+    """Return a graph in which "coffee" was mentioned once, with weight 0.5, in a turn with such an anchor."""
+    anchor = None if kind is None else Anchor("any", kind)  # type: ignore[arg-type]
+    return folded(turn_recorded(id="t0", concepts="coffee @day:2023-05-08", anchor=anchor))
+
+
+@pytest.mark.source("S28")
+def test_what_people_keep_unasked_fades_far_slower_and_what_they_ask_to_keep_is_strong_then_falls_fast() -> None:
+    """SEEDS S28: spontaneous anchors hold; forced ones are strong at first, and fade by the law of all others."""
+    plain, forced, unasked = anchored(None), anchored("forced"), anchored("spontaneous")
+    for graph in (plain, forced, unasked):
+        graph.settle()
+
+    def left(graph: Graph, half_lives: int) -> float:
+        return graph.concepts.strength_of(coffee(graph), NOON + half_lives * DEFAULT.half_life, DEFAULT)
+
+    assert [left(graph, 0) for graph in (plain, forced, unasked)] == [0.5, 1.5, 0.5]
+    assert [left(graph, 4) for graph in (plain, forced, unasked)] == [0.5 / 16, 1.5 / 16, 0.25]
+    lives = [graph.concepts.expiry(coffee(graph), DEFAULT) - NOON for graph in (plain, forced, unasked)]
+    assert lives == sorted(lives)
+    assert lives[2] == lifetime(0.5, DEFAULT.prune_below, 4 * DEFAULT.half_life)
+
+
+@pytest.mark.source("S28")
+def test_an_anchor_holds_on_through_mentions_long_term_and_a_snapshot_and_marks_have_none() -> None:
+    graph = anchored("spontaneous")
+    graph.fold(turn_recorded(id="t1", concepts="coffee", at=NOON + 4 * DEFAULT.half_life))
+    graph.settle()
+    assert graph.concepts.strength[coffee(graph)] == 0.25 + 0.5, "what was left by the slower law, and a mention"
+    assert graph.concepts.anchored[graph.concepts.numbers["@day:2023-05-08"]] == 0
+    again = Graph.unpack(graph.pack())
+    assert again.concepts.anchored[coffee(again)] == 1
+    assert again.digest() == graph.digest() != anchored(None).digest()
+    graph.fold(consolidation_closed(consolidated="coffee", at=NOON + 4 * DEFAULT.half_life))
+    later = NOON + 4 * DEFAULT.half_life + 12 * DEFAULT.long_tau
+    assert graph.concepts.strength_of(coffee(graph), later, DEFAULT) == pytest.approx(0.75 / 2, rel=1e-6)
+
+
+@pytest.mark.source("S28")
+def test_a_turn_that_people_keep_unasked_lives_four_times_as_long() -> None:
+    plain, forced, unasked = anchored(None), anchored("forced"), anchored("spontaneous")
+    ends = [graph.passages.over_at(0, DAY) - NOON for graph in (plain, forced, unasked)]
+    assert ends == [DAY, DAY, 4 * DAY]
+
+
+def test_what_was_said_before_an_anchor_fades_as_it_would_have_up_to_it() -> None:
+    mention, later = turn_recorded(id="t0", concepts="coffee"), NOON + DEFAULT.half_life
+    graph = folded(
+        mention, turn_recorded(id="t1", concepts="coffee", at=later, anchor=Anchor("promise", "spontaneous"))
+    )
+    graph.settle()
+    assert graph.concepts.strength[coffee(graph)] == 0.25 + 0.5
+    assert graph.concepts.strength_of(coffee(graph), later + 4 * DEFAULT.half_life, DEFAULT) == 0.75 / 2

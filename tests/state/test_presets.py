@@ -18,7 +18,7 @@ from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
 from tests.support.builders import UNLINKED, folded, turn_recorded
 
-OF_SOURCES = ["emgas", "soulmem", "memorybank", "mofox", "simplemem", "hello-agents"]
+OF_SOURCES = ["emgas", "soulmem", "memorybank", "maibot", "mofox", "simplemem", "hello-agents"]
 
 
 def test_every_system_of_the_sources_has_a_preset() -> None:
@@ -61,6 +61,11 @@ def test_the_constants_of_the_sources_are_in_force_to_the_letter() -> None:
         0.5,
     )
     assert (mofox.link_importance, mofox.link_above, mofox.link_confidence, mofox.recall_related) == (0.5, 0.7, 0.7, 5)
+    maibot, soul = PRESETS["maibot"], PRESETS["soulmem"]
+    assert (maibot.links_step, maibot.decay_every, maibot.consolidate_every) == (2 * DAY_MS, 3_000_000, 1_000_000)
+    assert (maibot.duplicate_above, maibot.keep_information, maibot.fades_links) == (0.7, 1, True)
+    assert soul.fades_links, "a link goes below a threshold"
+    assert PRESET_MODES["maibot"] == ("subtractive", "")
     assert pytest.approx(0.5 ** (DAY_MS / bank.half_life)) == 2.718281828459045 ** (-DAY_MS / DAY_MS)
 
 
@@ -83,6 +88,11 @@ def test_a_question_that_names_no_mode_is_answered_as_its_graph_is_set() -> None
     assert asked(mofox, mode="ppr") == ("ppr", None)
     assert asked(mofox, rerank="simplemem") == ("path", "simplemem")
     assert asked(mofox, memory="working") == ("default", None), "kinds are of the default mode"
+    assert asked(mofox, memory="episodic") == ("default", None), "MoFox has no formula for episodes,"
+    hello = living_by("vector", "hello-agents")
+    assert asked(hello, memory="episodic") == ("default", "hello-agents"), "and hello-agents has one"
+    assert asked(hello, memory="working") == ("default", None)
+    assert asked(hello, memory="episodic", mode="default") == ("default", None)
     assert asked(living_by("of tomorrow", "of others")) == ("default", None), "what this version does not know is left"
 
 
@@ -99,3 +109,19 @@ def test_how_questions_are_answered_is_stored_and_recorded_where_it_differs() ->
     without = GraphConfigured(**stamp, graph="ada", preset="mofox", settings=PRESETS["mofox"])
     assert not any(name in encode(without) for name in (b'"mode"', b'"rerank"', b'"weights"'))
     assert plain.mode == "default"
+
+
+def test_where_a_graphs_people_are_is_stored_and_recorded_where_it_is_told() -> None:
+    settled = GraphConfigured(
+        **UNLINKED, graph="ada", preset="default", settings=PRESETS["default"], timezone="Asia/Tokyo"
+    )
+    graph, plain = folded(settled, turn_recorded(concepts="cat")), folded(turn_recorded(concepts="cat"))
+    again = Graph.unpack(graph.pack())
+    assert (again.timezone, plain.timezone) == ("Asia/Tokyo", "UTC")
+    assert again.digest() == graph.digest() != plain.digest()
+    assert by_graph(Query(graph="ada", text="the cat?", kind="query"), graph).timezone == "Asia/Tokyo"
+    assert by_graph(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph).timezone == "UTC"
+    stamp = {"epoch": 1, "claim": "c", "seq": 1, "chain": "x", "graph": "ada", "preset": "default"}
+    told = GraphConfigured(**stamp, settings=PRESETS["default"], timezone="Asia/Tokyo")
+    assert decode(encode(told)) == told
+    assert b"timezone" not in encode(GraphConfigured(**stamp, settings=PRESETS["default"]))

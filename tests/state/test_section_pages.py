@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from state.graph import sections
-from state.graph.section_pages import Columns, LateTexts, StoredTexts, decoded, encoded
-from state.graph.sections import SECTION, Section
+from state.graph.packed import packed, packed_keys, unpacked
+from state.graph.section_pages import decoded, encoded
+from state.graph.sections import SECTION, Name, Section
+from state.graph.stored_sections import Columns, StoredStrings, StoredTexts, stored_names
 
 NEWEST, ALL = SECTION["marks"], SECTION["postings"]
-IDS, VECTORS = SECTION["ids"], SECTION["vectors"]
+IDS, NAMES, VECTORS = SECTION["ids"], SECTION["names"], SECTION["vectors"]
 number = st.integers(-(2**31), 2**31 - 1)
 
 
@@ -69,32 +71,56 @@ def check_columns(columns: Columns, expected: Any) -> None:
     assert len(columns) == len(expected)
     for name in expected.dtype.names:
         assert columns[name].tolist() == expected[name].tolist()
+        if name != "key":
+            assert columns.rows(name, expected.dtype[name].char).tolist() == expected[name].tolist()
     keys, begins = columns.runs()
     distinct, first = np.unique(expected["key"], return_index=True)
     assert (keys.tolist(), begins.tolist()) == (distinct.tolist(), first.tolist())
 
 
-texts = st.lists(st.dictionaries(st.integers(0, 30), st.text(max_size=3), min_size=1, max_size=6), max_size=5)
+def keyed(value: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[int, Any]]]:
+    """Draw some pages of values by key, none empty."""
+    return st.lists(st.dictionaries(st.integers(0, 30), value, min_size=1, max_size=6), max_size=5)
+
+
+text = st.text("ab\0é咖", max_size=3)
+texts = keyed(text)
+names = keyed(st.builds(Name, text, st.none() | text, st.booleans()))
 
 
 def ascending(page: dict[int, Any]) -> dict[int, Any]:
     return dict(sorted(page.items()))
 
 
+def laid(written: list[dict[int, Any]], *, apart: bool) -> list[dict[int, Any]]:
+    """Let pages follow each other, as they do where nothing was ever written twice, or not."""
+    moved = ({key + 100 * place * apart: each for key, each in page.items()} for place, page in enumerate(written))
+    return [ascending(page) for page in moved]
+
+
 @given(texts, st.booleans(), st.data())
-def test_texts_are_those_brought_together_whichever_is_looked_at_first(
-    written: list[dict[int, str]], in_order: bool, data: st.DataObject
-) -> None:
-    if in_order:
-        written = [{key + 100 * place: text for key, text in page.items()} for place, page in enumerate(written)]
-    stored = StoredTexts(IDS, [encoded(IDS, ascending(page)) for page in written])
-    expected = ascending({key: text for page in written for key, text in page.items()})
-    assert stored.keys.tolist() == list(expected)
-    for place in data.draw(st.lists(st.integers(0, max(len(expected) - 1, 0)), max_size=4 if expected else 0)):
-        assert stored[place] == list(expected.values())[place]
-    assert stored.by_key() == expected
+def test_strings_are_those_brought_together(written: list[dict[int, str]], apart: bool, data: st.DataObject) -> None:
+    pages = laid(written, apart=apart)
+    stored = StoredStrings(IDS, [encoded(IDS, page) for page in pages])
+    expected = ascending({key: text for page in pages for key, text in page.items()})
     wanted = [key for key in expected if data.draw(st.booleans())]
-    assert stored.of(np.array(wanted, np.int64)) == [expected[key] for key in wanted]
+    assert list(stored.of(np.array(wanted, np.int64))) == [expected[key] for key in wanted]
+
+
+@given(names, st.booleans(), st.data())
+def test_names_are_those_brought_together(written: list[dict[int, Name]], apart: bool, data: st.DataObject) -> None:
+    pages = laid(written, apart=apart)
+    for page in pages:
+        assert decoded(NAMES, encoded(NAMES, page)) == page
+    expected = ascending({key: name for page in pages for key, name in page.items()})
+    wanted = [key for key in expected if data.draw(st.booleans())]
+    found = stored_names(NAMES, [encoded(NAMES, page) for page in pages]).of(np.array(wanted, np.int64))
+    chosen = [expected[key] for key in wanted]
+    forms = [name.id if name.form is None else name.form for name in chosen]
+    assert list(found.ids) == [name.id for name in chosen]
+    assert found.is_phrase.tolist() == [name.is_phrase for name in chosen]
+    assert [found.first_form(number) for number in range(len(chosen))] == forms
+    assert found.first_forms(found.ids.listed()) == forms
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 9), st.lists(number, min_size=1, max_size=2), min_size=1), max_size=4))
@@ -107,28 +133,35 @@ def test_of_a_section_that_keeps_all_no_text_is_lost(written: list[dict[int, lis
     assert stored.by_key() == ascending(expected)
 
 
-looks = st.lists(st.one_of(st.integers(-12, 12), st.sampled_from(["all", "slice", "append"])), max_size=8)
+span = st.sampled_from([0, 1, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**63, 2**64 - 1])
 
 
-@given(st.dictionaries(st.integers(0, 20), st.text(max_size=2), max_size=8), st.sets(st.integers(0, 20)), looks)
-def test_a_list_that_is_unpacked_late_is_the_list(
-    written: dict[int, str], gone: set[int], looked: list[int | str]
-) -> None:
-    pages = [encoded(IDS, {key: text}) for key, text in ascending(written).items()]
-    here = [key for key in sorted(written) if key not in gone]
-    late, expected = LateTexts(StoredTexts(IDS, pages), np.array(here, np.int64)), [written[key] for key in here]
-    for look in looked:
-        assert len(late) == len(expected)
-        if look == "all":
-            assert list(late) == expected
-        elif look == "slice":
-            assert late[1:3] == expected[1:3]
-        elif look == "append":
-            late.append("more")
-            expected.append("more")
-        elif isinstance(look, int) and -len(expected) <= look < len(expected):
-            assert late[look] == late[np.int64(look)] == expected[look]
-        elif isinstance(look, int):
-            with pytest.raises(IndexError):
-                late[look]
-    assert list(late) == expected
+@given(span, st.lists(st.floats(0, 1), min_size=1, max_size=9), st.sampled_from("bilq"), st.data())
+def test_a_column_is_read_as_it_was_packed(span: int, shares: list[float], code: str, data: st.DataObject) -> None:
+    least, most = np.iinfo(code).min, np.iinfo(code).max
+    first = data.draw(st.sampled_from([least, -1, 0, 7, most]))
+    values = np.array([min(first + int(span * share), most) for share in [*shares, 0.0, 1.0]], code)
+    page = b"12345678" + packed(values) + b"behind it"
+    column, into = unpacked(page, len(values), 8), np.empty(len(values), code)
+    column.lay(into)
+    assert into.tolist() == column.whole().tolist() == values.tolist()
+    assert len(packed(values)) % 8 == 0
+
+
+@given(st.lists(st.floats(), min_size=1))
+def test_a_column_of_floats_is_read_bit_by_bit(values: list[float]) -> None:
+    column, into = np.array(values), np.empty(len(values))
+    unpacked(packed(column), len(values), 0).lay(into)
+    assert into.tobytes() == column.tobytes()
+
+
+@given(st.sets(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=1))
+def test_keys_are_read_as_they_were_packed(drawn: set[int]) -> None:
+    keys = np.array(sorted(drawn), np.int64)
+    found = unpacked(packed_keys(keys), len(keys), 0)
+    assert found.keys().tolist() == sorted(drawn)
+    assert (found.first_key, found.last_key) == (min(drawn), max(drawn))
+
+
+def test_keys_without_a_gap_take_no_room() -> None:
+    assert len(packed_keys(np.arange(7, 2000))) == len(packed_keys(np.array([7]))) == 16

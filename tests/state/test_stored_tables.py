@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from state import partition as partitions
 from state.graph import cooccurrence, stored_pairs
+from state.graph.cooccurrence import PairCounts
 from state.graph.graph import Graph
 from state.graph.tables import Window
 from state.partition import Partition
@@ -107,6 +108,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(segments, "CACHED_PAGES", pages)
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
+    monkeypatch.setattr(cooccurrence, "RESTING", 1)
     monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
 
 
@@ -166,6 +168,76 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
         assert_same_view(found, graph)
         check_nothing_is_left_over(store, graph.graph_id)
     check_same(store, fresh)
+
+
+def rests(graph: Graph) -> bool:
+    """Tell whether all pairs of what was said that are flushed are in the store alone."""
+    return all(pairs.stored is not None and pairs.stored.grows for pairs in pairs_said(graph))
+
+
+def pairs_said(graph: Graph) -> list[PairCounts]:
+    return [graph.pairs["exchange"], graph.pairs["turn"]]
+
+
+@pytest.mark.usefixtures("many")
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(steps(40) | steps_taken_back(), places, places, places, places)
+def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_fold(
+    happened: list[Step], flushes: set[int], hashed: set[int], asked: set[int], tidied: set[int]
+) -> None:
+    log, store = written(happened), MemoryStore()
+    fresh, partition, first_asked = Partition(MemoryStore()), Partition(store), min(asked, default=1000)
+    for number, record in enumerate(log.records):
+        partition.fold(*record)
+        fresh.fold(*record)
+        if number in flushes:
+            partition.flush()
+        if number in tidied:
+            partition.tidy()
+        if number in hashed:
+            assert partition.digests() == fresh.digests(), "nothing is loaded for that"
+        if number >= first_asked and number in asked:
+            for graph in fresh.graphs():
+                found = partition.graph(graph.graph_id)
+                assert found is not None
+                check_same_links(found, graph)
+    partition.flush()
+    for graph in fresh.graphs():
+        found = partition.graph(graph.graph_id)
+        assert found is not None
+        assert_same_view(found, graph)
+        check_same_links(found, graph)
+        check_nothing_is_left_over(store, graph.graph_id)
+    check_same(store, fresh)
+
+
+@pytest.mark.usefixtures("many")
+def test_a_graph_that_is_not_asked_holds_no_pair_that_is_flushed() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    for number in range(64 * 8):
+        log.turn(session=str(number // 15), concepts=f"word{number % 70} thing{number * 7 % 90} coffee")
+        partition.fold(*log.records[-1])
+        if number % 64 == 63:
+            partition.flush()
+            while partition.tidy():
+                pass
+            graph = partition.graph("ada")
+            assert graph is not None
+            assert rests(graph)
+            assert [pairs.size for pairs in pairs_said(graph)] == [0, 0]
+    assert partition.digest() == log.folded().digest()
+    graph, fresh = partition.graph("ada"), log.folded().graph("ada")
+    assert graph is not None
+    assert fresh is not None
+    assert rests(graph), "a digest loads nothing"
+    check_same_links(graph, fresh)
+    assert not any(pairs.stored for pairs in pairs_said(graph)), "who reads loads, once"
+    log.turn(concepts="tea coffee")
+    fresh.fold(partition.fold(*log.records[-1]).event)  # type: ignore[arg-type]  # the event of a graph
+    partition.flush()
+    check_same_links(graph, fresh)
+    check_same(store, log.folded())
 
 
 @pytest.mark.usefixtures("many")
@@ -236,8 +308,12 @@ def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
 
 
 @pytest.mark.source("S27")
-def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on() -> None:
+@pytest.mark.parametrize("resting", [1, 1 << 20], ids=["resting", "in memory"])
+def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on(
+    monkeypatch: pytest.MonkeyPatch, resting: int
+) -> None:
     log, store = LogWriter(), MemoryStore()
+    monkeypatch.setattr(cooccurrence, "RESTING", resting)
     partition = log.folded(store)
 
     def happens(method: str, **changes: Any) -> None:

@@ -229,6 +229,7 @@ def test_tokens_are_reckoned_from_what_is_asked_in_every_script() -> None:
 # which
 
 
+@pytest.mark.source("S2")
 async def test_nobody_advises_unless_one_is_named(tmp_path: Path) -> None:
     assert advisors.chosen(Settings(data=tmp_path), Clock()) is None
 

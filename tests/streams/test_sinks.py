@@ -60,9 +60,13 @@ class SinkContract:
         """Read all rows of source "emgas"."""
         raise NotImplementedError
 
+    async def opened(self) -> Sink:
+        """Open the sink for source "emgas"."""
+        return await sinks.opened(self.url, "emgas")
+
     @pytest_asyncio.fixture
     async def sink(self) -> AsyncIterator[Sink]:
-        opened = await sinks.opened(self.url, "emgas")
+        opened = await self.opened()
         yield opened
         await opened.close()
 

@@ -7,7 +7,15 @@ import pytest
 from emgas.limits import RECORD_BYTES as LARGEST_TURN
 from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import TopicNames
-from streams.transport.topic_plan import TopicDescription, another_partition_count, differences, plan, settings_of
+from streams.transport.topic_plan import (
+    CLEANED_MS,
+    TopicDescription,
+    another_partition_count,
+    differences,
+    plan,
+    replaced_within_ms,
+    settings_of,
+)
 
 NAMES = TopicNames("emgas")
 PLANS = {each.name: each for each in plan(NAMES, 8)}
@@ -70,3 +78,18 @@ def test_another_partition_count_is_told_with_what_to_do() -> None:
     told = another_partition_count("emgas.turns", 8, 16)
     assert "has 8 partitions, not the 16 asked for" in told
     assert "set the partition count back to 8" in told
+
+
+def test_when_replaced_keys_are_gone_is_told_as_far_as_a_broker_tells() -> None:
+    kept = {"cleanup.policy": "compact", "segment.ms": "3600000", "max.compaction.lag.ms": "3600000"}
+    assert replaced_within_ms(kept, 10_000) == 3_600_000 + 10_000 + CLEANED_MS
+    assert replaced_within_ms({**kept, "file.delete.delay.ms": "60000"}, 10_000) == 3_670_000 + CLEANED_MS
+    assert replaced_within_ms({"cleanup.policy": "compact", "segment.ms": "3600000"}, 10_000) is None
+    assert replaced_within_ms({**kept, "cleanup.policy": "delete"}, 10_000) is None
+
+
+def test_what_brokers_refuse_is_left_out_of_the_settings_and_nothing_else() -> None:
+    wanted = PLANS[NAMES.turns]
+    all_of_them = settings_of(wanted, 3)
+    without = settings_of(wanted, 3, ["unclean.leader.election.enable"])
+    assert all_of_them == {**without, "unclean.leader.election.enable": "false"}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
+from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS
 from tests.support.builders import concept, concepts_recalled, graph_configured, pinned, turn_recorded, unpinned
 from tests.support.clocks import NOON
@@ -68,7 +69,9 @@ def _happened(moments: list[tuple[int, int, list[Any], str]]) -> list[Happening]
             events.append((pinned if len(found) % 2 else unpinned)(**names))
         else:
             importance = [None, None, 0.3, 0.9][number % 4]
-            more = {"id": f"t{number}", "at": at, "concepts": found, "session": session, "importance": importance}
+            anchor = [None, Anchor("promise", "spontaneous"), None, None, Anchor("code", "forced")][number % 5]
+            more = {"id": f"t{number}", "at": at, "concepts": found, "session": session}
+            more |= {"importance": importance, "anchor": anchor}
             events.append(turn_recorded(**more))
     return events
 

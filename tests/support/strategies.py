@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from state.events.events import TopicChange
+from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -39,6 +40,7 @@ _turn = st.fixed_dictionaries(
         "id": st.sampled_from(["a", "b", "c"]),
         "speaker": st.sampled_from(["Ada", "Bob"]),
         "importance": st.sampled_from([0.0, 0.5, 0.81, 1.0]),
+        "anchor": st.sampled_from([Anchor("code", "forced"), Anchor("promise", "spontaneous")]),
     },
 )
 _recall = st.fixed_dictionaries(

@@ -23,15 +23,17 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
-  Description: ["unrecorded", "uncounted", "access", "mode", "rerank", "weights", "measures"],
+  Description: ["unrecorded", "uncounted", "access", "mode", "rerank", "weights", "timezone", "measures"],
   Ending: ["topic"],
   Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
   InMind: ["paused"],
+  KnownConcept: ["anchored"],
+  KnownRelation: ["history"],
   Neighbour: ["first", "last"],
   RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
-  RecordedTurn: ["pinned", "importance", "times", "mentions", "advised", "novelty", "uncounted"],
-  Reply: ["matched", "paused", "how"],
+  RecordedTurn: ["pinned", "importance", "anchor", "times", "mentions", "advised", "novelty", "uncounted"],
+  Reply: ["matched", "paused", "relations", "how", "timezone"],
   SessionRecap: ["ended", "topics"],
   Span: ["moods"],
   Stage: ["mass", "coverage", "enough"],

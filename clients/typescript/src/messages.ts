@@ -497,6 +497,24 @@ export interface Kind {
   member: string;
 }
 /**
+ * What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id.
+ */
+export interface KnownRelation {
+  source: string;
+  type: "is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at";
+  target: string;
+  source_label: string;
+  target_label: string;
+  times: number;
+  first: number;
+  last: number;
+  ids: string[];
+  /**
+   * all turns that say it are history: it is otherwise now
+   */
+  history?: boolean;
+}
+/**
  * A seed that was said in the passage (distance 0), or so many turns before it (< 0) or after it (> 0).
  *
  * weight   what it counts as a seed: 1 for a word of the question
@@ -639,6 +657,10 @@ export interface RecordedTurn {
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  /**
+   * the rule that says that it matters: remember, health, code, birthday, promise, meeting
+   */
+  anchor?: string | null;
   /**
    * what it says of time
    */
@@ -866,20 +888,10 @@ export interface KnownConcept {
    * what it is: person, place, organisation …
    */
   of: string | null;
-}
-/**
- * What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id.
- */
-export interface KnownRelation {
-  source: string;
-  type: "is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at";
-  target: string;
-  source_label: string;
-  target_label: string;
-  times: number;
-  first: number;
-  last: number;
-  ids: string[];
+  /**
+   * of a turn that people keep unasked: it fades slower
+   */
+  anchored?: boolean;
 }
 /**
  * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
@@ -955,7 +967,8 @@ export interface Inherited {
 /**
  * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
  *
- * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
+ * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else it was
+ * where the graph's people are, by `Configure.timezone`, else UTC).
  */
 export interface Turn {
   id: string;
@@ -993,7 +1006,16 @@ export interface Configure {
   id: string;
   graph: string;
   preset?:
-    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
+    | "default"
+    | "forgetful"
+    | "elephant"
+    | "memorybank"
+    | "mofox"
+    | "emgas"
+    | "soulmem"
+    | "simplemem"
+    | "hello-agents"
+    | "maibot";
   settings?: Settings;
   /**
    * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
@@ -1010,6 +1032,10 @@ export interface Configure {
    * formula of this system by which they are ordered; else as `mode`
    */
   rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
+  /**
+   * where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+   */
+  timezone?: string | null;
 }
 /**
  * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
@@ -1228,9 +1254,9 @@ export interface Query {
    */
   asker?: string | null;
   /**
-   * of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what matters little counts less; perceptual, turns that something came with
+   * of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what matters little counts less; semantic, what is known of what is asked: relations, and turns whenever they were said; perceptual, turns that something came with
    */
-  memory?: "all" | "working" | "episodic" | "perceptual";
+  memory?: "all" | "working" | "episodic" | "semantic" | "perceptual";
   /**
    * perceptual: a turn; what comes back is like what came with it
    */
@@ -1260,9 +1286,9 @@ export interface Query {
    */
   as_of?: number | string | null;
   /**
-   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells
+   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells; else the graph's own, UTC where it has none
    */
-  timezone?: string;
+  timezone?: string | null;
   only?: Filter;
   /**
    * say why each passage came
@@ -1395,13 +1421,14 @@ export interface Recap {
 /**
  * A question how often something is spoken of: since when, when last, at which hours, and when not.
  *
- * text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+ * text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
+ *         without it, every turn that `only` lets through: of a session, of a speaker
  * offset  of the asker's clock from UTC, minutes: where a day begins
  */
 export interface Trend {
   kind: "trend";
   graph: string;
-  text: string;
+  text?: string | null;
   by?: "day" | "week" | "month";
   offset?: number;
   only?: Filter;
@@ -1553,6 +1580,14 @@ export interface Reply {
    */
   paused?: boolean;
   /**
+   * of the semantic memory: what turns say of the concepts asked for
+   */
+  relations?: KnownRelation[];
+  /**
+   * by whose clock the context tells times
+   */
+  timezone?: string;
+  /**
    * if the query said `explain`, or guided the search
    */
   how?: How | null;
@@ -1587,6 +1622,10 @@ export interface Description {
   weights?: {
     [k: string]: number;
   };
+  /**
+   * of turns and questions that do not say where they were said
+   */
+  timezone?: string;
   clock: number;
   turns: number;
   archived: number;

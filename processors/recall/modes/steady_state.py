@@ -55,7 +55,9 @@ def find(given: Given) -> Found:
     energy, rounds = energies(given)
     scores = matched(given.view, energy)
     woken = int(np.count_nonzero(energy > 0))
-    found = Stage(name="match", found=int(np.count_nonzero(scores > 0)))
-    return Found.ranked(
-        energy, scores, {"match": scores}, stages=(Stage(name=f"at rest after {rounds} rounds", found=woken), found)
+    rest = "at rest" if rounds < ROUNDS else "not at rest"  # with D = 1 there need be none
+    stages = (
+        Stage(name=f"{rest} after {rounds} rounds", found=woken),
+        Stage(name="match", found=int(np.count_nonzero(scores > 0))),
     )
+    return Found.ranked(energy, scores, {"match": scores}, stages=stages)

@@ -17,7 +17,7 @@ stands once, at the strongest node that it holds, which is its `topic`.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -32,10 +32,17 @@ BONUS: Final = 0.1  # for each turn more that holds a node,
 MOST_BONUS: Final = 2.0  # at most
 
 
-def woken(given: Given, seed: int) -> Floats:
-    """Spread from one seed: (n,) the energy that it gives every node."""
+class Woken(NamedTuple):
+    """What seeds woke: (n,) the energy of every node; (n,) the node before it on the way that gave it most, or -1."""
+
+    energy: Floats
+    before: Integers
+
+
+def woken(given: Given, seed: int) -> Woken:
+    """Spread from one seed, which gives every node its energy."""
     nodes = given.view.concepts
-    energy, visited = np.zeros(nodes), np.zeros(nodes, np.bool_)
+    energy, visited, before = np.zeros(nodes), np.zeros(nodes, np.bool_), np.full(nodes, -1)
     energy[seed], visited[seed] = 1.0, True
     front = np.array([seed], np.int64)
     for _ in range(given.how.max_iterations):
@@ -43,18 +50,24 @@ def woken(given: Given, seed: int) -> Floats:
         left = energy[out.source] - 1 / out.weight
         reached = (left > 0) & ~visited[out.target]
         np.maximum.at(energy, out.target[reached], left[reached])
+        most = reached & (left == energy[out.target])
+        before[out.target[most][::-1]] = out.source[most][::-1]  # of equals the lowest number
         front = np.unique(out.target[reached])
         visited[front] = True
-    return energy
+    return Woken(energy, before)
 
 
-def energies(given: Given) -> Floats:
-    """Add up (n,) what every word that was asked for gives the nodes."""
-    energy = np.zeros(given.view.concepts)
-    seeds = given.seeds
+def energies(given: Given) -> Woken:
+    """Add up what every word that was asked for gives the nodes."""
+    nodes, seeds = given.view.concepts, given.seeds
+    energy, before, most = np.zeros(nodes), np.full(nodes, -1), np.zeros(nodes)
     for seed in seeds[~given.view.marks(seeds)].tolist():
-        energy += given.put_in[seed] * woken(given, seed)
-    return energy
+        gift, way = woken(given, seed)
+        gift = given.put_in[seed] * gift
+        energy += gift
+        before, most = np.where(gift > most, way, before), np.maximum(gift, most)
+    before[seeds] = -1
+    return Woken(energy, before)
 
 
 def bonus(held: Integers) -> Floats:
@@ -65,7 +78,7 @@ def bonus(held: Integers) -> Floats:
 
 def find(given: Given) -> Found:
     """Take the best turns of the nodes that hold most."""
-    view, energy = given.view, energies(given)
+    view, (energy, before) = given.view, energies(given)
     nodes = np.flatnonzero(energy > 0)
     squared = (energy[nodes] * bonus(view.holding(nodes))) ** 2
     share = squared / (squared.sum() or 1.0)
@@ -88,6 +101,7 @@ def find(given: Given) -> Found:
         scores=_falling(share[node] / (1 + tier)),
         terms={"share": share[node], "cosine": cosine},
         topic=nodes[node],
+        predecessor=before,
         stages=stages,
     )
 

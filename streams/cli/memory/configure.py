@@ -31,6 +31,10 @@ def configure(
     rerank: Annotated[
         str | None, typer.Option(help="By whose formula they are ordered: hello-agents, simplemem, mofox; or none.")
     ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(help="Where its people are, as Europe/Berlin: of turns and questions that do not say."),
+    ] = None,
     default_weights: Annotated[
         bool, typer.Option("--default-weights", help="Features are worth what they are by default.")
     ] = False,
@@ -46,7 +50,8 @@ def configure(
     given = {name: value for name, value in settings.items() if value is not None}
     with output.explained():
         weights = _weights(weight or [], default_weights)
-        asked = {name: value for name, value in (("mode", mode), ("rerank", rerank)) if value is not None}
+        asked = {"mode": mode, "rerank": rerank, "timezone": timezone}
+        asked = {name: value for name, value in asked.items() if value is not None}
     described = output.run(_configure(graph, preset, given, weights=weights, asked=asked, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
@@ -116,6 +121,8 @@ def _show(described: Description) -> None:
     if described.mode != "default" or described.rerank:
         ordered = f", ordered by {described.rerank}" if described.rerank else ""
         output.out.print(f"its questions are answered in mode {described.mode}{ordered}", highlight=False)
+    if described.timezone != "UTC":
+        output.out.print(f"its people are in {described.timezone}", highlight=False, markup=False)
     if described.weights:
         own = output.table("what features of a turn are worth in its recall", "feature", "in force#", "by default#")
         for name, weight in described.weights.items():

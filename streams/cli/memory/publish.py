@@ -234,9 +234,9 @@ async def _looked_after(memory: MemoryClient, turns: AsyncIterator[Turn], preset
     async for turn in turns:
         if turn.graph not in seen:
             described = await memory.describe(turn.graph)
-            if described.found:
+            if described.found and (described.turns or described.archived):  # else it was merely configured
                 _doubt_leap(turn, described.clock)
-            elif preset is not None:
+            elif preset is not None and not described.found:
                 await _configure(memory, turn.graph, preset)
         seen.add(turn.graph)
         yield turn

@@ -62,7 +62,10 @@ def query(
     as_of: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00.")
     ] = None,
-    timezone: Annotated[str, typer.Option(help="Where you are, as Europe/Berlin: for all times.")] = "UTC",
+    timezone: Annotated[
+        str | None,
+        typer.Option(help="Where you are, as Europe/Berlin: for all times; else where the graph is set to be."),
+    ] = None,
     reinforce: Annotated[bool, typer.Option("--reinforce", help="Strengthen what is recalled.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
     sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
@@ -85,7 +88,9 @@ def query(
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
-    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
+    memory: Annotated[
+        str, typer.Option("--kind", help="Of memory: all, working, episodic, semantic, perceptual.")
+    ] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
     render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
@@ -134,13 +139,13 @@ def query(
             _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
         )
     if also:
-        _show_merged(output.run(_ask_several([graph, *also], asked, timeout)), timezone, json=json)
+        _show_merged(output.run(_ask_several([graph, *also], asked, timeout)), timezone or "UTC", json=json)
         return
     reply = output.run(_ask(asked, timeout))
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
-        show(reply, timezone)
+        show(reply)
     if not reply.found:
         output.fail_unknown(graph, asked.as_of)
 
@@ -247,8 +252,8 @@ def _show_how(how: How) -> None:
         output.out.print(f"  guided: {'; '.join(parts)}", style="dim", highlight=False, markup=False)
 
 
-def show(reply: Reply, timezone: str = "UTC") -> None:
-    """Print a reply for people, by the clocks of `timezone`."""
+def show(reply: Reply) -> None:
+    """Print a reply for people."""
     from streams.cli.shared.why import why  # here: --help needs none of it
 
     if reply.paused:
@@ -258,7 +263,8 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
         output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
     _show_concepts(reply)
-    _show_passages(reply, timezone)
+    _show_relations(reply)
+    _show_passages(reply)
     for passage in reply.passages:
         if passage.why is not None:
             output.out.print(why(passage, passage.why), highlight=False)
@@ -277,14 +283,23 @@ def _show_concepts(reply: Reply) -> None:
         output.out.print(concepts)
 
 
-def _show_passages(reply: Reply, timezone: str) -> None:
+def _show_relations(reply: Reply) -> None:
+    for said in reply.relations:
+        ends = f"{said.source_label} {said.type} {said.target_label}"
+        line = f"{ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
+        output.out.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_passages(reply: Reply) -> None:
+    from streams.cli.shared.why import score  # here: --help needs none of it
+
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         said = passage.text if passage.masked is None else passage.masked
         text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
-            f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
+            score(passage.score), format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text
         )
     if reply.passages:
         output.out.print(passages)

@@ -62,7 +62,8 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
 
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
-        told = ", ".join([*(name for name in ("archived", "pinned") if getattr(turn, name)), *_gated(turn)])
+        marks = [name for name in ("archived", "pinned") if getattr(turn, name)]
+        told = ", ".join([*marks, *([f"kept: {turn.anchor}"] if turn.anchor else []), *_gated(turn)])
         mark = f"  [dim]({told})[/]" if told else ""
         told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
         output.out.print(told, highlight=False, soft_wrap=True)

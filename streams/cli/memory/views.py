@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.messages.views import KnownConcept, SessionRecap
 
+NAMED_KINDS = ("person", "place", "organisation", "product", "time", "number")  # others say how a word was found
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 AsOf = Annotated[
     int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
@@ -53,8 +54,10 @@ def recap(
 
 def trend(
     graph: output.Graph,
-    text: Annotated[str, typer.Argument(help="A question, or words: latte.")],
+    text: Annotated[str | None, typer.Argument(help="A question, or words: latte; without it, all turns.")] = None,
     *,
+    speaker: Annotated[list[str] | None, typer.Option(help="Only what this one said; repeatable.")] = None,
+    session: Annotated[list[str] | None, typer.Option(help="Only of this session; repeatable.")] = None,
     by: Annotated[Period, typer.Option(help="What to count by.")] = "week",
     offset: Annotated[int, typer.Option(help="Of your clock from UTC, in minutes: where a day begins.")] = 0,
     moods: Annotated[bool, typer.Option("--moods", help="Also how those felt who said it.")] = False,
@@ -63,7 +66,9 @@ def trend(
     json: output.Json = False,
 ) -> None:
     """Tell how often something is spoken of, since when, and when not.  Exits with 3 for an unknown graph."""
-    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, moods=moods, as_of=as_of), timeout)
+    only = {"speakers": speaker or [], "sessions": session or []}
+    wanted: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
+    told = _ask(lambda memory: memory.trend(graph, text, **wanted), timeout)
     if json:
         output.print_json(told.model_dump())
     elif told.found:
@@ -124,12 +129,12 @@ def _show_session(told: SessionRecap) -> None:
         output.out.print(line, highlight=False, soft_wrap=True)
 
 
-def _show_trend(text: str, told: Trended, by: Period) -> None:
+def _show_trend(text: str | None, told: Trended, by: Period) -> None:
     if not told.turns or told.first is None or told.last is None:
-        output.tell(f"nothing that was said holds {text!r}")
+        output.tell("nothing was said" if text is None else f"nothing that was said holds {text!r}")
         return
     columns = [by, "turns", *(["moods"] if told.moods else [])]
-    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", *columns)
+    rows = output.table(f"{', '.join(told.concepts) or 'all'}: {told.turns} turns on {told.days} days", *columns)
     for period in told.periods:
         felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
         rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
@@ -144,15 +149,14 @@ def _show_trend(text: str, told: Trended, by: Period) -> None:
 
 
 def _show_concept(concept: KnownConcept, told: Explored) -> None:
-    marks = [name for name in ("pinned", "archived", "long_term") if getattr(concept, name)]
+    marks = [name for name in ("pinned", "anchored", "archived", "long_term") if getattr(concept, name)]
     since = format_utc(concept.created)
-    name = f"{concept.label} ({concept.of})" if concept.of else concept.label
+    name = f"{concept.label} ({concept.of})" if concept.of in NAMED_KINDS else concept.label
     known = f"{name}: strength {concept.strength:.2f}, in {concept.turns} turns, since {since}"
     output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
     for said in told.relations:
-        line = (
-            f"  {said.source_label} {said.type} {said.target_label}: {said.times} times, last {format_utc(said.last)}"
-        )
+        ends = f"{said.source_label} {said.type} {said.target_label}"
+        line = f"  {ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
     for found in told.inferred:
         line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"

@@ -1,4 +1,4 @@
-"""`emgas sink URL`: concepts and links as they change, into a database."""
+"""`emgas sink URL`: concepts and links as they change, into a database or topics of their own."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import typer
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
+    from replay.sinking import Sink
     from streams.settings import Settings
 
 PAUSE_SECONDS = 1.0  # between two looks at a log that does not grow
 
 
 def sink(
-    url: Annotated[str, typer.Argument(help="sqlite://PATH, or postgresql://[user@]host/database.")],
+    url: Annotated[
+        str, typer.Argument(help="sqlite://PATH, postgresql://[user@]host/database or kafka://host:port[/prefix].")
+    ],
     *,
     once: Annotated[bool, typer.Option("--once", help="End where the log ends, and do not follow it.")] = False,
     batch: Annotated[int, typer.Option(min=1, max=10_000, help="Events written in one transaction, at most.")] = 500,
     json: output.Json = False,
 ) -> None:
-    """Keep concepts, links and themes of all graphs in a database, each change once, wherever this is ended."""
+    """Keep concepts, links and themes of all graphs in a database or topics, each change once, wherever it is ended."""
     written = output.run(_follow(url, output.settings(), once=once, batch=batch))
     if json:
         output.print_json({"rows": written})
@@ -33,12 +36,11 @@ def sink(
 async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> int:
     """Bring the sink up to the log's end, and on as it grows; give how many rows were written."""
     from replay.sinking import PartitionSink  # here: --help needs none of it
-    from streams.plugins import sinks
     from streams.transport import select
 
     written = 0
     async with select.readable(settings) as readable:
-        there = await sinks.opened(url, settings.prefix)
+        there = await _opened(url, settings, readable.partitions)
         try:
             log = readable.reader(settings.topics.events)
             parts = [PartitionSink(log, partition, there, batch) for partition in range(readable.partitions)]
@@ -52,3 +54,14 @@ async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> in
                 await asyncio.sleep(PAUSE_SECONDS)
         finally:
             await there.close()
+
+
+async def _opened(url: str, settings: Settings, partitions: int) -> Sink:
+    """Open the database, or the topics, at `url`."""
+    if url.startswith("kafka://"):
+        from streams.transport.kafka.topic_sink import TopicSink  # here: a database needs none of it
+
+        return await TopicSink.opened(url, settings.prefix, partitions, settings.replication, **settings.security)
+    from streams.plugins import sinks
+
+    return await sinks.opened(url, settings.prefix)

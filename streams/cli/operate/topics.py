@@ -21,6 +21,9 @@ def create(
     readers_per_partition: Annotated[
         int | None, typer.Option(min=1, max=64, help="That may answer of one partition; can be raised later.")
     ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="A setting of topics that these brokers refuse; again for another one.")
+    ] = None,
     json: output.Json = False,
 ) -> None:
     """Create what is missing.  Existing topics are left as they are; another partition count is refused.
@@ -35,7 +38,10 @@ def create(
         "readers_per_partition": readers_per_partition,
     }
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
-    output.run(select.create(settings))
+    if unknown := set(without or ()) - select.topic_settings(settings):
+        told = ", ".join(sorted(select.topic_settings(settings)))
+        output.fail(f"no topic has a setting {', '.join(sorted(unknown))}: --without is for {told}", output.USAGE)
+    output.run(select.create(settings, without=without or ()))
     _print(output.run(select.describe(settings)), json=json)
 
 

@@ -87,7 +87,8 @@ def _own_directory(settings: Settings) -> Settings:
 
 
 async def _work(settings: Settings) -> None:
-    from streams.worker.service import running  # here: --help needs none of it
+    from streams.worker.free_memory import FreeMemory  # here: --help needs none of it
+    from streams.worker.service import running
 
     stopping = Stopping(settings.stop_timeout)
     loop = asyncio.get_running_loop()
@@ -103,7 +104,9 @@ async def _work(settings: Settings) -> None:
             gc.collect()
             gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
             log.info("worker started", role=settings.role, broker=masked(settings.bootstrap), data=str(settings.home))
+            looking = asyncio.create_task(FreeMemory().keep_small())
             await stopping.begun.wait()
+            looking.cancel()
             log.info("worker stops")
     except Exception as error:
         if not stopping.begun.is_set():

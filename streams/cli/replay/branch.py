@@ -188,7 +188,7 @@ async def _request(memory: MemoryClient, request: Message) -> None:
 
 async def _configure(memory: MemoryClient, request: Configure) -> None:
     settings = request.settings.model_dump(exclude_none=True)
-    asked: dict[str, Any] = {"weights": request.weights, "mode": request.mode, "rerank": request.rerank}
+    asked: dict[str, Any] = {name: getattr(request, name) for name in ("weights", "mode", "rerank", "timezone")}
     outcome = await memory.configure(request.graph, request.preset, id=request.id, **asked, **settings)
     if outcome.status == "rejected":
         raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

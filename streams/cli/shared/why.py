@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from emgas.messages.queries import RecalledPassage
 
 
+def score(value: float) -> str:
+    """Write a score or a term of one: two places, or two digits of one that is small, as those of a walk are."""
+    return f"{value:.2f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
+
+
 def why(passage: RecalledPassage, told: Why) -> Tree:
     """Draw the explanation of a passage as a tree."""
-    tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {passage.score:.2f}")
+    tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {score(passage.score)}")
     for told_line in _lines(told):
         tree.add(escape(told_line))
     return tree
@@ -38,7 +43,7 @@ def _of(passage: RecalledPassage) -> str:
 
 def _lines(told: Why) -> Iterator[str]:
     strongest = sorted(told.terms.items(), key=lambda term: (-abs(term[1]), term[0]))
-    yield "score: " + ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+    yield "score: " + ", ".join(f"{name} {score(value)}" for name, value in strongest)
     for (distance, turn), mentions in groupby(told.mentions, key=lambda each: (each.distance, each.turn)):
         yield f"{_place(distance, turn)}: " + ", ".join(map(_mention, mentions))
     if told.associations:

@@ -8,7 +8,7 @@ Kafka 3.1).  An older broker has none: `topic_id` is None then.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, Unpack
@@ -20,6 +20,8 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  #
 from aiokafka.errors import (  # type: ignore[import-untyped]
     GroupCoordinatorNotAvailableError,
     IncompatibleBrokerVersion,
+    InvalidConfigurationError,
+    PolicyViolationError,
     TopicAlreadyExistsError,
     for_code,
 )
@@ -132,8 +134,8 @@ class KafkaTopics:
         self._bootstrap = bootstrap
         self._connect = {"bootstrap_servers": bootstrap, **security}
 
-    async def create(self, plans: Iterable[TopicPlan], replication: int = 1) -> None:
-        """Create what is missing; return once every partition has a leader.
+    async def create(self, plans: Iterable[TopicPlan], replication: int = 1, *, without: Collection[str] = ()) -> None:
+        """Create what is missing, `without` settings that the brokers refuse; return once every partition has a leader.
 
         Refuses, before it creates anything, when a topic exists with another partition count.  What exists keeps its
         settings: `differences` (streams/transport/topic_plan.py) tells where they are not as planned.
@@ -141,7 +143,7 @@ class KafkaTopics:
         wanted = list(plans)
         async with self._admin() as admin:
             counts = await _partition_counts(admin)
-            await _create(admin, _missing(wanted, counts), replication)
+            await _create(admin, _missing(wanted, counts), replication, without)
             await _grow(
                 admin, {each.name: each for each in wanted if counts.get(each.name, each.partitions) < each.partitions}
             )
@@ -225,13 +227,23 @@ def _missing(wanted: list[TopicPlan], counts: dict[str, int]) -> list[TopicPlan]
     return [plan for plan in wanted if plan.name not in counts]
 
 
-async def _create(admin: AIOKafkaAdminClient, plans: list[TopicPlan], replication: int) -> None:
-    new = [NewTopic(p.name, p.partitions, replication, topic_configs=settings_of(p, replication)) for p in plans]
+async def _create(
+    admin: AIOKafkaAdminClient, plans: list[TopicPlan], replication: int, without: Collection[str]
+) -> None:
+    settings = {p.name: settings_of(p, replication, without) for p in plans}
+    new = [NewTopic(p.name, p.partitions, replication, topic_configs=settings[p.name]) for p in plans]
     response = await admin.create_topics(new) if new else None
     for name, code, *reason in response.topic_errors if response else ():
         if code not in (0, TopicAlreadyExistsError.errno):  # somebody else was quicker: the count is checked after this
             why = " ".join(str(part) for part in (for_code(code).__name__, *reason))
-            raise TransportError(f"Kafka did not create topic {name}: {why}")
+            raise TransportError(f"Kafka did not create topic {name}: {why}{_advice(code, settings[name])}")
+
+
+def _advice(code: int, settings: Iterable[str]) -> str:
+    """Say what to do where brokers refuse a setting; not all of them say which."""
+    if code not in (InvalidConfigurationError.errno, PolicyViolationError.errno):
+        return ""
+    return f"; leave out what these brokers refuse: --without SETTING, of {', '.join(sorted(settings))}"
 
 
 async def _grow(admin: AIOKafkaAdminClient, plans: Mapping[str, TopicPlan]) -> None:

@@ -28,12 +28,45 @@ env:
   - {name: EMGAS_DATA, value: /data}
   - {name: EMGAS_HEALTH, value: "0.0.0.0:{{ .Values.worker.healthPort }}"}
   - {name: HOME, value: /tmp}
+  {{- with .Values.kafka.protocol }}
+  - {name: EMGAS_SECURITY_PROTOCOL, value: {{ . }}}
+  {{- end }}
+  {{- if .Values.kafka.caSecret }}
+  - {name: EMGAS_CA_FILE, value: /kafka/ca/ca.crt}
+  {{- end }}
+  {{- with .Values.kafka.userSecret }}
+  {{- if hasPrefix "SASL" $.Values.kafka.protocol }}
+  - {name: EMGAS_SASL_USERNAME, value: {{ . }}}
+  - {name: EMGAS_SASL_PASSWORD_FILE, value: /kafka/user/password}
+  {{- else }}
+  - {name: EMGAS_CERT_FILE, value: /kafka/user/user.crt}
+  - {name: EMGAS_KEY_FILE, value: /kafka/user/user.key}
+  {{- end }}
+  {{- end }}
   {{- range $name, $value := .Values.settings }}
   - {name: EMGAS_{{ upper $name }}, value: {{ $value | quote }}}
   {{- end }}
 {{- with .Values.settingsSecret }}
 envFrom:
   - secretRef: {name: {{ . }}}
+{{- end }}
+{{- end -}}
+
+{{- define "emgas.kafkaMounts" -}}
+{{- if .Values.kafka.caSecret }}
+- {name: kafka-ca, mountPath: /kafka/ca, readOnly: true}
+{{- end }}
+{{- if .Values.kafka.userSecret }}
+- {name: kafka-user, mountPath: /kafka/user, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "emgas.kafkaVolumes" -}}
+{{- with .Values.kafka.caSecret }}
+- {name: kafka-ca, secret: {secretName: {{ . }}}}
+{{- end }}
+{{- with .Values.kafka.userSecret }}
+- {name: kafka-user, secret: {secretName: {{ . }}}}
 {{- end }}
 {{- end -}}
 

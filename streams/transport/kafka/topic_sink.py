@@ -1,0 +1,153 @@
+"""Topics that rows of graphs go to: concepts, links and themes, each a table of its own, keyed and compacted.
+
+    kafka://HOST:PORT[,HOST:PORT][/PREFIX]    the cluster of the memory, or another; PREFIX: that of the memory's topics
+
+    PREFIX.concepts    {"source", "graph", "id"} ▸ {"label", "kind", …}; nothing (a tombstone) for one that is gone
+    PREFIX.links       {"source", "graph", "a", "b"} ▸ {"together"}
+    PREFIX.themes      {"source", "graph", "id"} ▸ {"label", …}              columns: replay/graph_rows.py
+    PREFIX.positions   {"source", "partition"} ▸ {"next_offset", "chain"}
+
+Rows and position are one transaction of Kafka's, whose name is that of the source: a sink that begins makes the broker
+refuse one that still writes, and who reads what is committed alone never sees half of a change.  All rows of a graph
+are in the partition that the graph has in `events`, in the order of the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Unpack
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.errors import ProducerFenced  # type: ignore[import-untyped]
+
+from emgas.client.kafka import Security, kafka_errors
+from emgas.errors import InvalidMessageError, TransportError
+from emgas.times import DAY_MS, HOUR_MS
+from replay.graph_rows import COLUMNS, KEYS, Changes
+from replay.sinking import ANOTHER, SinkError, SinkPosition
+from streams.transport.kafka.admin import KafkaTopics
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan
+
+POSITIONS: Final = "positions"
+GONE_MS: Final = 7 * DAY_MS  # for which a tombstone stays: whoever reads must come by so often
+
+
+def address_of(url: str, source: str) -> tuple[str, str]:
+    """Take kafka://HOST:PORT[/PREFIX] apart: the brokers, and the prefix.  Raises InvalidMessageError."""
+    brokers, _, prefix = url.removeprefix("kafka://").partition("/")
+    if not brokers or "/" in prefix:
+        raise InvalidMessageError("a sink of topics is kafka://HOST:PORT[,HOST:PORT][/PREFIX]")
+    return brokers, prefix or source
+
+
+def plans(prefix: str, partitions: int) -> list[TopicPlan]:
+    """Plan the topics: one that is there may have more partitions, since a graph's is named by its log."""
+    rows = [_plan(f"{prefix}.{table}", partitions) for table in KEYS]
+    return [*rows, _plan(f"{prefix}.{POSITIONS}", 1)]
+
+
+def _plan(name: str, partitions: int) -> TopicPlan:
+    return TopicPlan(name, partitions, FOR_EVER, RECORD_BYTES, compacted_ms=HOUR_MS, unit=1, gone_ms=GONE_MS)
+
+
+class TopicSink:
+    """Topics of a cluster, written to by one producer in transactions."""
+
+    def __init__(self, producer: Any, prefix: str, source: str, positions: Mapping[int, SinkPosition]) -> None:
+        """Write by a started producer; `positions` are those that are committed."""
+        self._producer = producer
+        self._prefix, self._source = prefix, source
+        self._positions = dict(positions)
+
+    @classmethod
+    async def opened(
+        cls, url: str, source: str, partitions: int, replication: int = 1, **security: Unpack[Security]
+    ) -> TopicSink:
+        """Make the topics where they are not there, and refuse who wrote before.  Raises SinkError."""
+        brokers, prefix = address_of(url, source)
+        producer = AIOKafkaProducer(
+            bootstrap_servers=brokers,
+            client_id="emgas-sink",
+            acks="all",
+            transactional_id=f"{prefix}-sink-{source}",
+            max_request_size=RECORD_BYTES,
+            **security,
+        )
+        try:
+            await KafkaTopics(brokers, **security).create(plans(prefix, partitions), replication)
+            with kafka_errors(brokers):
+                await producer.start()  # what the one before left open is aborted now
+            held = await _positions(KafkaReader(brokers, f"{prefix}.{POSITIONS}", **security), source)
+        except BaseException as error:
+            await producer.stop()
+            if isinstance(error, TransportError):
+                raise SinkError(f"cannot use these topics as a sink: {error}") from error
+            raise
+        return cls(producer, prefix, source, held)
+
+    async def position(self, partition: int) -> SinkPosition | None:
+        return self._positions.get(partition)
+
+    async def write(
+        self, partition: int, before: SinkPosition | None, after: SinkPosition, changed: Sequence[Changes]
+    ) -> None:
+        if self._positions.get(partition) != before:
+            raise SinkError(ANOTHER)
+        with _refusals():
+            async with self._producer.transaction():
+                sent = [
+                    await self._producer.send(f"{self._prefix}.{table}", value, key, partition)
+                    for table, key, value in self._records(changed)
+                ]
+                where = {"source": self._source, "partition": partition}
+                at = f"{self._prefix}.{POSITIONS}", _json(after._asdict()), _json(where), 0
+                sent.append(await self._producer.send(*at))
+                await asyncio.gather(*sent)
+        self._positions[partition] = after
+
+    def _records(self, changed: Sequence[Changes]) -> Iterator[tuple[str, bytes, bytes | None]]:
+        """Write rows as records: table, key, value; what is gone has none."""
+        for each in changed:
+            names = ("source", "graph", *KEYS[each.table])
+            there = self._source, each.graph
+            for gone in each.gone:
+                yield each.table, _json(dict(zip(names, (*there, *gone), strict=True))), None
+            for row in each.put:
+                whole = dict(zip((*names, *COLUMNS[each.table]), (*there, *row), strict=True))
+                key = {name: whole.pop(name) for name in names}
+                yield each.table, _json(key), _json(whole)
+
+    async def close(self) -> None:
+        await self._producer.stop()
+
+
+async def _positions(reader: KafkaReader, source: str) -> dict[int, SinkPosition]:
+    """Read how far each partition of a source is: the newest record of each."""
+    found: dict[int, SinkPosition] = {}
+    first, end = await reader.bounds(0)
+    async for records in reader.read(0, first, end):
+        for record in records:
+            where = json.loads(record.key or b"{}")
+            if where.get("source") == source and record.value:
+                found[where["partition"]] = SinkPosition(**json.loads(record.value))
+    return found
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Say in one way that a broker takes no more: another sink has begun, or it is out of reach."""
+    try:
+        with kafka_errors("the sink"):
+            yield
+    except TransportError as error:
+        told = ANOTHER if isinstance(error.__cause__, ProducerFenced) else f"the sink refuses rows: {error}"
+        raise SinkError(told) from error
+
+
+def _json(told: Mapping[str, object]) -> bytes:
+    """Write one line of JSON, the same bytes for the same content: compaction goes by the bytes of a key."""
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,63 @@
+"""Memory that was freed goes back to the system: of glibc, which keeps it; elsewhere nothing has to be done, or can.
+
+Questions and flushes free arrays of some megabytes that lie between others which stay.  glibc keeps that room for what
+comes next, and the process seems to need it.  It is asked for it (`malloc_trim`) once the process takes GROWN more than
+when it was asked before: so it keeps no more than that, about, and what has to be handed over at once is little.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+GROWN: Final = 64_000_000  # bytes
+LOOK_SECONDS: Final = 5.0
+PAGE_BYTES: Final = 4096
+_SIZES: Final = Path("/proc/self/statm")
+
+
+def _found() -> Callable[[int], Any] | None:
+    """Find the function by which the C library gives back what is free; None where it has none."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
+        trim = ctypes.CDLL(None).malloc_trim
+        trim.argtypes = [ctypes.c_size_t]
+        return trim if _SIZES.exists() else None
+    return None
+
+
+def resident() -> int:
+    """Read how much of this process is resident now, bytes."""
+    return int(_SIZES.read_text(encoding="ascii").split()[1]) * PAGE_BYTES
+
+
+class FreeMemory:
+    """What the C library holds of memory that is free, in this process."""
+
+    def __init__(self) -> None:
+        self._trim = _found()
+        self._least = 0  # resident since it was asked last, at least
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether the C library can be asked for it."""
+        return self._trim is not None
+
+    def look(self) -> None:
+        """Let it go back, if the process has grown; whoever allocates meanwhile waits for that."""
+        if self._trim is None:
+            return
+        now = resident()
+        if now >= self._least + GROWN:
+            self._trim(0)  # without the GIL
+            self._least = resident()
+        self._least = min(self._least, now)
+
+    async def keep_small(self) -> None:
+        """Look now and then, for as long as this is not cancelled."""
+        while self.can_go_back:
+            await asyncio.to_thread(self.look)
+            await asyncio.sleep(LOOK_SECONDS)
