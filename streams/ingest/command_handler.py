@@ -32,7 +32,6 @@ from typing import Literal
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.messages.advice import Advice
@@ -41,7 +40,6 @@ from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
-from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.extraction.tags import by
@@ -86,6 +84,7 @@ from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
+from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
 from streams.ingest.undoing import why_not
@@ -93,7 +92,6 @@ from streams.ingest.weighing import weighed
 
 log = logger("ingest")
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
-REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
@@ -196,8 +194,7 @@ class CommandHandler:
     def find(self, arrival: Record) -> None:
         """Find what a turn holds that is about to be decided: the same, but with the extractor's code at hand.
 
-        Many texts one after the other take a fifth less than with all that is done of a turn between two of them.  What
-        fails is left to `decide`, which knows whose fault it is; what is known or not wanted is not looked at.
+        Many texts in a row take a fifth less.  What fails is left to `decide`; what is known or unwanted is left out.
         """
         turn = self._read[arrival.offset] = self.read(arrival)
         if isinstance(turn, Turn) and self._may_be_new(turn):
@@ -600,14 +597,3 @@ def _unheard(arrival: Record, turn: Turn) -> Decision:
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:
     event = TurnRejected(src=arrival.offset, reason=reason, **UNSTAMPED)
     return Decision(arrival, [event], "rejected", command.id if command else None, reason)
-
-
-def check_size(value: bytes) -> None:
-    """Raise RejectedError when a record is over the limit, before anything parses it."""
-    if len(value) > limits.RECORD_BYTES:
-        raise RejectedError(f"the record is {len(value)} bytes, the limit is {limits.RECORD_BYTES}: shorten it")
-
-
-def explained(error: ValidationError) -> str:
-    """Say in one sentence per problem what is wrong, without the offending content (it may be private)."""
-    return describe(error)[:REASON_CHARACTERS]
