@@ -6,6 +6,8 @@
     processes              the same with so many processes that find concepts (streams/plugins/extraction_pool.py), once
                            they run: CPU time a turn costs the worker itself and them, and what that leaves room for on
                            cores of their own: 1000 / max(worker_ms, extraction_ms / processes) turns a second
+    pool                   that pool fed by itself, as a worker feeds it, without the worker's own work: turns a second
+                           by the clock with so many processes, and two over one: what a second core adds to extraction
     kafka                  where EMGAS_BROKER is set: the same through it (bench/kafka_ingest.py)
 
 The turns are those of the demo's form: sentences made of everyday words, so that the extractor has something to do.
@@ -17,8 +19,10 @@ import asyncio
 import random
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 import psutil
@@ -27,13 +31,19 @@ from bench.kafka_ingest import through_kafka
 from bench.measuring import rounded, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
+from processors.extraction.extractor import Said
 from processors.extraction.yake_extractor import YakeExtractor
 from streams.cli.shared.client import session
+from streams.ingest.turn_processor import PORTIONS_AHEAD
+from streams.plugins.extraction_pool import ExtractionPool, Loading
 from streams.settings import Settings
 from streams.worker.embedded_connection import EmbeddedConnection
 
 PATIENCE: Final = 120.0  # seconds
 POOLS: Final = (1, 2)  # processes
+YAKE: Final = "processors.extraction.yake_extractor.YakeExtractor"
+BATCH: Final = 64  # turns, as EMGAS_BATCH_TURNS has it
+FED: Final = 3  # times
 BEGIN: Final = 1_704_067_200_000
 PEOPLE: Final = ("Ada", "Ben")
 SUBJECTS: Final = ("my sister", "the vet", "our neighbour", "a colleague", "the violin teacher", "grandmother")
@@ -100,6 +110,29 @@ async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, fl
     }
 
 
+async def _fed(turns: list[Turn], processes: int) -> list[float]:
+    """Feed a pool of so many processes and nothing else, several times; give the turns a second of each."""
+    pool, found = ExtractionPool(processes, Loading(YAKE, "en", [], YakeExtractor(language="en").version)), []
+    pool.start()
+    try:
+        while pool.ready < processes:  # noqa: ASYNC110  (as above)
+            await asyncio.sleep(0.1)
+        said = [Said(turn.text, turn.speaker, turn.at or BEGIN) for turn in turns]
+        batches = [said[at : at + BATCH] for at in range(0, len(said), BATCH)]
+        for _ in range(FED):
+            ahead: deque[asyncio.Task[Any]] = deque()
+            begun = time.perf_counter()
+            for batch in batches:
+                ahead.append(asyncio.create_task(pool.found(batch)))
+                if len(ahead) > PORTIONS_AHEAD:
+                    await ahead.popleft()
+            await asyncio.gather(*ahead)
+            found.append(len(turns) / (time.perf_counter() - begun))
+    finally:
+        await pool.close()
+    return found
+
+
 def ingested(count: int) -> dict[str, Any]:
     """Measure the ingest of so many turns."""
     turns, extractor = list(sentences(count)), YakeExtractor(language="en")
@@ -119,6 +152,7 @@ def ingested(count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         wall, cpu = asyncio.run(run(Path(directory)))
         pooled = {number: asyncio.run(_pooled(Path(directory) / str(number), turns, number)) for number in POOLS}
+    fed = {number: round(median(asyncio.run(_fed(turns, number)))) for number in POOLS}
     room = {number: each["room_for_turns_per_second"] for number, each in pooled.items()}
     return {
         "turns": count,
@@ -128,6 +162,7 @@ def ingested(count: int) -> dict[str, Any]:
         "extraction_ms": rounded(extraction / count),
         "turn_ms": rounded(cpu * 1000 / count),
         "processes": pooled,
+        "pool": {**fed, "two_over_one": rounded(fed[2] / fed[1])},
         "two_processes_over_one": rounded(room[2] / room[1]),
         "two_processes_over_none": rounded(room[2] * cpu / count),
         "kafka": {} if Settings().is_embedded else through_kafka(turns),

@@ -31,6 +31,7 @@ from streams.transport import select
 POOLS: Final = (0, 1, 2)  # processes
 WARMING: Final = 300  # turns, before it is measured: the processes start with them
 PATIENCE: Final = 120.0  # seconds
+LOADING_SECONDS: Final = 2.0  # in which a process that loads takes some CPU time, on however busy a machine
 
 
 @contextmanager
@@ -62,11 +63,19 @@ async def _measured(settings: Settings, worker: psutil.Process, turns: Sequence[
             await _publish(memory, [turn.model_copy(update={"id": f"{turn.id}/{again}"}) for turn in warming])
             again += 1
         pids = worker.children()
+        await _settled(pids)
         wall, own, theirs = time.perf_counter(), _used([worker]), _used(pids)
         await _publish(memory, turns)
         wall, own, theirs = time.perf_counter() - wall, _used([worker]) - own, _used(pids) - theirs
     ms = 1000 / len(turns)
     return {"turns_per_second": round(len(turns) / wall), "worker_ms": own * ms, "extraction_ms": theirs * ms}
+
+
+async def _settled(processes: Sequence[psutil.Process]) -> None:
+    """Wait until all have done what they had to do: a process that starts takes a second of CPU time to load."""
+    used = -1.0
+    while used < (used := _used(processes)):  # noqa: ASYNC110  (what other processes do has no event here)
+        await asyncio.sleep(LOADING_SECONDS)
 
 
 async def _publish(memory: MemoryClient, turns: Sequence[Turn]) -> None:

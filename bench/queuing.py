@@ -5,6 +5,7 @@ Linux counts both for each thread (/proc/PID/task/TID/schedstat).  Elsewhere not
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,10 +15,14 @@ NANOSECONDS = 1e9
 
 
 def counted(pid: int) -> tuple[float, float]:
-    """Add up (s on a core, s in line for one) of a process and those that it started; (0, 0) where nobody counts."""
+    """Add up (s on a core, s in line for one) of a process and those that it started; (0, 0) where nobody counts.
+
+    Of this process itself, without them: they are counted by themselves.
+    """
     ran = queued = 0.0
     with suppress(psutil.NoSuchProcess):
-        for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+        started = [] if pid == os.getpid() else psutil.Process(pid).children(recursive=True)
+        for process in [psutil.Process(pid), *started]:
             for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
                 with suppress(OSError):  # it has just ended
                     on, waiting, _ = map(int, thread.read_text(encoding="ascii").split())

@@ -89,7 +89,7 @@ class Partition:
         self._graphs: dict[str, Graph] = {}
         self._lent: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
-        self._unflushed: set[str] = set()
+        self._unflushed: dict[str, None] = {}  # graphs, in the order in which they were folded: so they are let go of
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
         self._loaded = 0  # pieces that were read of pairs since the last flush
         self._changed: set[str] = set()  # graphs of which something was flushed
@@ -131,7 +131,7 @@ class Partition:
         known = self._held(graph_id)
         graph = known or self._remember(Graph(graph_id))
         prefix, batch, turns = keys.event_prefix(graph_id), self._pages.batch, graph.turns
-        self._unflushed.add(graph_id)
+        self._unflushed[graph_id] = None
         for event, value in events:
             if isinstance(event, Retracted):
                 graph = self._retracted(graph, event, value)
@@ -232,6 +232,10 @@ class Partition:
             self._lend(graph_id)
         return graph
 
+    def graph_at_hand(self, graph_id: str) -> Graph | None:
+        """Give the graph if it is in memory: for who only saves work by a look at it."""
+        return self._graphs.get(graph_id)
+
     def _held(self, graph_id: str) -> Graph | None:
         graph = self._graphs.get(graph_id)
         if graph is None:
@@ -311,7 +315,7 @@ class Partition:
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
         changed = self._unflushed
-        pages.batch, self._unflushed, self._refolded, self._flushed = {}, set(), set(), self.position
+        pages.batch, self._unflushed, self._refolded, self._flushed = {}, {}, set(), self.position
         for graph_id in changed:
             if graph_id in self._graphs:  # it may have been dropped for one before it
                 self._budget.hold(self, graph_id, self._graphs[graph_id].size)
@@ -347,7 +351,7 @@ class Partition:
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
         stored = {keys.graph_of_count_key(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
-        found = sorted(stored | self._unflushed)
+        found = sorted(stored | self._unflushed.keys())
         if len(found) != self.position.graphs:
             raise StoreCorruptError(
                 f"{len(found)} graphs found, {self.position.graphs} expected: refold this partition"

@@ -225,6 +225,11 @@ class Producer:
         self._lane(topic, at).put_nowait(_Sending(record, acknowledged))
         return acknowledged
 
+    async def send_all(self, tp: Any, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+        """Take records of one partition, in order; return their offsets once all are acknowledged."""
+        sent = [await self.send(tp.topic, key, value, tp.partition, None, []) for key, value in records]
+        return [there.offset for there in await asyncio.gather(*sent)]
+
     def route(self, tp: Any) -> object:
         """Give the leader of a partition, as far as it is known."""
         return self._leaders.get((tp.topic, tp.partition))

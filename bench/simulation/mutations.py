@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from emgas.wire import ProducerRecord, Record
+from emgas.wire import Record
 from processors.lifecycle.windows import next_alarm
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition, fingerprint
@@ -57,8 +58,9 @@ def _judged(**ignored: bool) -> Callable[..., Acceptance]:
 async def _sent_only(self: ProducedLog, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
     """Append without waiting for an acknowledgement: guess the offsets."""
     _, end = await self.bounds(partition)
-    for key, value in records:
-        await self._send(ProducerRecord(self._topic, key, value, (), partition))
+    self._sending = asyncio.ensure_future(self._send_all(partition, records))  # type: ignore[attr-defined]  # kept alive
+    self._sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.sleep(0)  # all are handed over
     return list(range(end, end + len(records)))
 
 

@@ -12,7 +12,7 @@ stopped (it gives up its partitions, flushes and leaves the group).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -423,12 +423,21 @@ class Consumer:
         records = self._broker.log(*tp).records(at, end)[:PORTION]
         self._at[tp] = at + len(records)
         stream = self.turns if tp.topic == self._topics.turns else self.queries
-        for record in records:
-            if stream is self.turns and self._process.link.chance.random() < LEFT_OUT and record is not records[-1]:
-                continue
-            acked = self._acked.setdefault(tp, set())
-            stream.queue.put_nowait(_event_of(tp.topic, tp.partition, record, partial(acked.add, record.offset)))
+        acked = self._acked.setdefault(tp, set())
+        if stream is self.turns:
+            stream.queue.put_nowait(self._run_of(tp, records, acked))
+        else:
+            for record in records:
+                stream.queue.put_nowait(_event_of(tp.topic, tp.partition, record, partial(acked.add, record.offset)))
         self._news.set()
+
+    def _run_of(self, tp: TopicPartition, records: Sequence[Record], acked: set[int]) -> Any:
+        """Make one message of what was fetched together, as PositionedConsumer does; now and then some are left out."""
+        chance = self._process.link.chance
+        run = [each for each in records if each is records[-1] or chance.random() >= LEFT_OUT]
+        event = _event_of(tp.topic, tp.partition, run[-1], partial(acked.update, [each.offset for each in records]))
+        event.message.records = run
+        return event
 
     def _out_of_range(self, tp: TopicPartition, at: int, start: int) -> None:
         """Go on at the first record kept, as PositionedConsumer.go_on_at_first does."""

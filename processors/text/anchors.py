@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, cast
 
 from processors.text import tables
 from processors.text.language import clean
+from processors.text.triggers import Triggers
 from state.events.extraction_types import Anchor, AnchorKind
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
@@ -36,13 +37,12 @@ def _rule(name: str, kind: str, importance: str, words: str, pattern: str) -> _R
     return _Rule(anchor, float(importance), tuple(words.split("|")), re.compile(pattern, re.IGNORECASE))
 
 
-_RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "anchors"))
+_TRIGGERS: Final = Triggers([_rule(*row) for row in tables.rows(__package__, "anchors")], lambda rule: rule.words)
 
 
 def anchored(text: str) -> tuple[Anchor, float] | None:
     """Find what anchors a text, and how much it matters in [0, 1]; None for most texts."""
-    lower = text.lower()
-    rules = [rule for rule in _RULES if any(word in lower for word in rule.words)]
+    rules = _TRIGGERS.fitting(text.lower())
     if not rules:
         return None
     told = [each.strip() for each in _SENTENCE.findall(clean(text)) if not each.endswith(_ASKS)]

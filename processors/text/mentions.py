@@ -34,6 +34,7 @@ def _lists() -> dict[str, frozenset[str]]:
 _LISTS: Final = _lists()
 _KIN: Final = _LISTS["female"] | _LISTS["male"]
 _KINDS: Final = ("self", "other", "she", "he", "it", "there")
+_KIND_OF: Final = {word: kind for kind in reversed(_KINDS) for word in _LISTS[kind]}  # the first that has it
 _LATIN: Final = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])")
 _HAN: Final = re.compile("(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
 _NO_PLACE: Final = re.compile(
@@ -74,15 +75,16 @@ def mentions(
 
 
 def _pronouns(text: str) -> Iterator[re.Match[str]]:
-    yield from sorted([*_LATIN.finditer(text), *_HAN.finditer(text)], key=re.Match.start)
+    found = [*_LATIN.finditer(text), *(() if text.isascii() else _HAN.finditer(text))]
+    yield from sorted((match for match in found if match.group().lower() in _KIND_OF), key=re.Match.start)
 
 
 def _bound(
     text: str, match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
 ) -> Mention | None:
     word = match.group().lower()
-    kind = next((kind for kind in _KINDS if word in _LISTS[kind]), None)
-    if kind is None or (kind == "there" and _NO_PLACE.match(text, match.start())):
+    kind = _KIND_OF[word]
+    if kind == "there" and _NO_PLACE.match(text, match.start()):
         return None
     if kind == "self":
         return Mention(*match.span(), speaker, 1.0) if speaker else None

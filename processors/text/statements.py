@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from processors.text import tables
 from processors.text.language import clean
+from processors.text.triggers import Triggers
 from state.events.extraction_types import STATEMENTS, Statement
 
 MOST_VALUE: Final = 80  # characters of a value
@@ -53,7 +54,7 @@ def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
     return _Row(slot, how == "ends", tuple(words.split("|")), re.compile(_whole(pattern)))
 
 
-_ROWS: Final = tuple(_row(*row) for row in tables.rows(__package__, "statements"))
+_TRIGGERS: Final = Triggers([_row(*row) for row in tables.rows(__package__, "statements")], lambda row: row.words)
 
 
 def statements(text: str) -> list[Statement]:
@@ -63,8 +64,7 @@ def statements(text: str) -> list[Statement]:
 
 @lru_cache(maxsize=1)  # a turn is asked twice in a row: whether it states something, and then what
 def _stated(text: str) -> tuple[Statement, ...]:
-    holds = text.lower().__contains__
-    rows = [row for row in _ROWS if any(map(holds, row.words))]
+    rows = _TRIGGERS.fitting(text.lower())
     if not rows:
         return ()
     told = (each.strip() for each in _SENTENCE.findall(clean(text)))

@@ -385,13 +385,10 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    for name, unsaid in (_UNSAID | _UNSAID_OF.get(type(event), {})).items():
-        if plain.get(name, ...) == unsaid:
-            del plain[name]
     if isinstance(event, TurnRecorded):
         plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
         plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]  # days are as ever
-    value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
+    value = orjson.dumps({name: said for name, unsaid in _FIELDS[type(event)] if (said := plain[name]) != unsaid})
     try:
         read = _READER.decode(value)
     except msgspec.MsgspecError as error:
@@ -486,7 +483,15 @@ _UNSAID_OF: dict[type, dict[str, Any]] = {
     SessionSummarised: {"src": None, "topic": ""},
     PassageRewritten: {"role": ""},
 }
-_FIELDS = {  # `kind` stands between what is inherited and what is its own
-    kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
-    for kind in SCHEMA.__args__
-}
+_ALWAYS = object()  # is written, whatever it is
+
+
+def _fields(kind: type) -> list[tuple[str, Any]]:
+    """List the fields of a kind as they are written, each with the value for which it is not."""
+    inherited, all_of_it = kind.__bases__[0].__struct_fields__, kind.__struct_fields__  # type: ignore[attr-defined]
+    unsaid = _UNSAID | _UNSAID_OF.get(kind, {})
+    names = [*inherited, "kind", *all_of_it[len(inherited) :]]  # `kind` stands before what is its own
+    return [(name, unsaid.get(name, _ALWAYS)) for name in names]
+
+
+_FIELDS = {kind: _fields(kind) for kind in SCHEMA.__args__}

@@ -18,25 +18,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from emgas.errors import HaltedError
-from emgas.wire import ProducerRecord, Record
+from emgas.wire import Record
 from replay.accepted_events import check_same, fold_record, read_records
 from replay.log import LogReader, keys_of
 from state.errors import LogRewrittenError
-from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
+from state.events.events import Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.transport.failpoints import Step, passing
-from streams.transport.sender import Send
-
-KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
+from streams.transport.routes import KeyValue
 
 
 class AppendedEvent(NamedTuple):
@@ -60,23 +58,26 @@ class EventLog(LogReader, Protocol):
 class ProducedLog:
     """An EventLog that a reader reads and a producer appends to.
 
-    send   takes a record; returns, once awaited, what to await for the ack
-    route  of a partition of the topic, as EventLog has it
+    send_all  appends records to a partition, in order; returns their offsets once all are acknowledged
+    route     of a partition of the topic, as EventLog has it
     """
 
-    def __init__(self, reader: LogReader, topic: str, send: Send, route: Callable[[int], object]) -> None:
+    def __init__(
+        self,
+        reader: LogReader,
+        send_all: Callable[[int, Sequence[KeyValue]], Awaitable[list[int]]],
+        route: Callable[[int], object],
+    ) -> None:
         self.partitions = reader.partitions
         self.bounds = reader.bounds
         self.read = reader.read
         self.graph_keys = keys_of(reader)
-        self._topic = topic
-        self._send = send
+        self._send_all = send_all
         self.route = route
 
     async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
-        """Append in order, pipelined; return the offsets once all are acknowledged."""
-        sent = [await self._send(ProducerRecord(self._topic, key, value, (), partition)) for key, value in records]
-        return [there.offset for there in await asyncio.gather(*sent)]
+        """Append in order; return the offsets once all are acknowledged."""
+        return await self._send_all(partition, records)
 
 
 class PartitionWriter:
@@ -131,17 +132,21 @@ class PartitionWriter:
             claim = Claim(
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
             )
-            (self._epoch,) = await self._append([_record(claim, encode)])
+            (self._epoch,) = await self._append([(None, encode(claim))])
             self.found = self._before
             self._check_owned()
             await self._sealer.finish_erasures(self.state)
 
-    async def append(self, events: Sequence[DataEvent]) -> list[AppendedEvent]:
-        """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError."""
+    async def append(self, events: Sequence[DataEvent], drafts: Sequence[bytes | None] = ()) -> list[AppendedEvent]:
+        """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError.
+
+        drafts  of the events, where they are written already (state/log_position.py); none of any
+        """
         async with self._turn_to_append:
             self._check_owned()
             await self._sealer.prepare(self.state, events)
-            stamped, records = _stamped(self.state.position, events, self._sealer.values(self.state))
+            drafted = list(zip(events, drafts or [None] * len(events), strict=True))
+            stamped, records = _stamped(self.state.position, drafted, self._sealer.values(self.state))
             offsets = await self._append(records)
             if any(isinstance(event, SubjectErased) for event in events):
                 await self._sealer.finish_erasures(self.state)
@@ -269,23 +274,27 @@ class PartitionWriter:
 
 
 def _stamped(
-    position: LogPosition, events: Sequence[DataEvent], value: Callable[[AnyEvent], bytes]
+    position: LogPosition,
+    events: Sequence[tuple[DataEvent, bytes | None]],
+    value: Callable[[DataEvent, bytes | None], bytes],
 ) -> tuple[list[DataEvent], list[KeyValue]]:
-    """Stamp `events` one behind the other, the first right behind `position`; give them with their records.
+    """Stamp events one behind the other, the first right behind `position`; give them with their records.
 
-    value  writes the record value of a stamped event, and is asked in their order
+    events  each with its draft, if there is one
+    value   writes the record value of a stamped event, and is asked in their order
     """
     stamped: list[DataEvent] = []
     records: list[KeyValue] = []
-    for event in events:
-        stamped.append(stamp(event, position))
-        records.append(_record(stamped[-1], value))
-        position, _ = position.after(position.watermark + 1, stamped[-1], records[-1][1])
+    for unstamped, drafted in events:
+        event = stamp(unstamped, position)
+        stamped.append(event)
+        records.append((_key(event), value(event, drafted)))
+        position, _ = position.after(position.watermark + 1, event, records[-1][1], is_last=False)
     return stamped, records
 
 
-def _record(event: AnyEvent, value: Callable[[AnyEvent], bytes]) -> KeyValue:
-    return event.graph.encode() if isinstance(event, GraphEvent) else None, value(event)
+def _key(event: DataEvent) -> bytes | None:
+    return event.graph.encode() if isinstance(event, GraphEvent) else None
 
 
 def halts_alone(error: BaseException) -> bool:

@@ -16,7 +16,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from emgas.logs import logger
 from emgas.wire import Record
-from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode
+from state.events.events import DataEvent, GraphEvent, SubjectErased, encode
+from state.log_position import placed
 from state.partition import Partition
 from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
@@ -60,14 +61,14 @@ class Sealer:
         graph = state.graph(graph_id)
         return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
 
-    def values(self, state: Partition) -> Callable[[AnyEvent], bytes]:
-        """Write record values of stamped events that follow each other behind `state`."""
+    def values(self, state: Partition) -> Callable[[DataEvent, bytes | None], bytes]:
+        """Write record values of stamped events that follow each other behind `state`, each with its draft or None."""
         seen: Counter[str] = Counter()
 
-        def value(event: AnyEvent) -> bytes:
+        def value(event: DataEvent, drafted: bytes | None) -> bytes:
             key = living(self.keys, event.graph) if isinstance(event, GraphEvent) else None
             if key is None or not isinstance(event, GraphEvent):
-                return encode(event)
+                return encode(event) if drafted is None else placed(drafted, event)
             graph = state.graph(event.graph)
             ordinal = (graph.events if graph else 0) + seen[event.graph]
             seen[event.graph] += 1

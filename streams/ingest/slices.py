@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SLICE_SECONDS = 0.010  # of all partitions together, in one pass of the event loop
+READER_SECONDS = 0.002  # the same of a reader: nobody waits for what it folds, and an answer takes several passes
 
 
 class Slices:
-    """The slices of one event loop.  `clock` counts seconds."""
+    """The slices of one event loop, of so many seconds together.  `clock` counts seconds."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], seconds: float = SLICE_SECONDS) -> None:
         self.clock = clock
+        self.seconds = seconds
         self.busy = 0
 
     @contextmanager
@@ -38,6 +40,6 @@ class Slice:
 
     async def breathe(self) -> None:
         """Let others in, if this slice is used up."""
-        if self._slices.clock() - self._began >= SLICE_SECONDS / max(1, self._slices.busy):
+        if self._slices.clock() - self._began >= self._slices.seconds / max(1, self._slices.busy):
             await asyncio.sleep(0)
             self._began = self._slices.clock()

@@ -90,6 +90,7 @@ class _Batch:
         self._timer = timer
         self._state = state
         self._events: list[DataEvent] = []
+        self._drafts: list[bytes | None] = []  # of each event, if it is written already
         self._forecasts: dict[str, WindowForecast] = {}
 
     async def decide(self, arrival: Record) -> Decision:
@@ -114,6 +115,7 @@ class _Batch:
             await self._pass_time(graph_id, decision.at, decision.settings)
         self.decisions.append(decision)
         self._events += decision.events
+        self._drafts += decision.drafts or [None] * len(decision.events)
         if graph_id is not None and decision.at is None:  # a request: windows may end otherwise from here on
             await self.append()
             self._forecasts.pop(graph_id, None)
@@ -144,7 +146,8 @@ class _Batch:
         """Append and fold what is queued."""
         if self._events:
             events, self._events = self._events, []
-            await self._timer.append(events)
+            drafts, self._drafts = self._drafts, []
+            await self._timer.append(events, drafts)
 
     async def finish(self) -> None:
         """Append the rest; nothing of the batch is pending any more."""
@@ -302,6 +305,10 @@ class TurnProcessor:
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
+        with self._context.slices.work() as share:
+            for delivery in deliveries:
+                self._handler.find(delivery.arrival)
+                await share.breathe()
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             self._under_way = batch.decisions

@@ -41,9 +41,9 @@ class WindowTimer:
         self._unseen = iter(writer.state.graph_ids())
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
-    async def append(self, events: Sequence[DataEvent]) -> None:
-        """Append and fold events, and tell other programs what windows decided."""
-        appended = await self._writer.append(events)
+    async def append(self, events: Sequence[DataEvent], drafts: Sequence[bytes | None] = ()) -> None:
+        """Append and fold events, and tell other programs what windows decided; `drafts` as PartitionWriter's."""
+        appended = await self._writer.append(events, drafts)
         self._heard(appended)
         await self.feed.tell(appended)
 

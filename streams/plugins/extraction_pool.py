@@ -32,6 +32,7 @@ from streams.plugins.extraction_child import LENGTH, framed
 log = logger("extraction")
 MODULE: Final = f"{__package__}.extraction_child"
 PORTION: Final = 8  # turns that one process gets at once
+IN_HAND: Final = 3  # portions that a process has: what it works on, and more than it does while a worker holds its loop
 TRIES: Final = 2  # processes that one portion may cost
 STARTS: Final = 3  # processes in a row that end before they can be asked: then there is no pool
 IDLE_SECONDS: Final = 60.0
@@ -166,7 +167,8 @@ class ExtractionPool:
         )
         try:
             path, language, words, version = self._loading
-            found = await _asked(process, (path, language, list(words)), START_SECONDS)
+            _ask(process, (path, language, list(words)))
+            found = await _answered(process, START_SECONDS)
             if found != version:
                 raise HaltedError(f"an extraction process loads {found}, not {version}: install one version")
         except BaseException:
@@ -177,34 +179,41 @@ class ExtractionPool:
 
     async def _worked(self, process: Process) -> bool:
         """Ask a process about portion after portion; tell whether it died, False once it is idle."""
-        while True:
-            portion = await self._next()
-            if portion is None:
-                return False
-            try:
-                answer = await _asked(process, portion.said)
-            except asyncio.CancelledError:
+        in_hand: deque[_Portion] = deque()
+        try:
+            while (portion := await self._next()) is not None:
+                in_hand.append(portion)
+                _ask(process, portion.said)
+                while in_hand:
+                    while self._waiting and len(in_hand) < IN_HAND:
+                        in_hand.append(self._waiting.popleft())
+                        _ask(process, in_hand[-1].said)
+                    answer = await _answered(process)
+                    asked = in_hand.popleft()
+                    if not asked.found.done():
+                        asked.found.set_result(answer)
+        except asyncio.CancelledError:
+            for portion in in_hand:
                 portion.give_up()
-                raise
-            except (OSError, EOFError) as error:
-                await self._put_back(portion, process, error)
-                return True
-            if not portion.found.done():
-                portion.found.set_result(answer)
+            raise
+        except (OSError, EOFError) as error:
+            await self._put_back(in_hand, process, error)
+            return True
+        return False
 
-    async def _put_back(self, portion: _Portion, process: Process, error: Exception) -> None:
-        """Have another process try a portion, unless it has cost enough of them."""
+    async def _put_back(self, in_hand: deque[_Portion], process: Process, error: Exception) -> None:
+        """Have another process try what one had in hand; but not what it worked on, if that has cost enough of them."""
+        portion = in_hand[0]
         portion.tries += 1
         told = str(error) or type(error).__name__
         log.warning(
             "extraction process died", pid=process.pid, error=told, turns=len(portion.said), tries=portion.tries
         )
         if portion.tries >= TRIES:
-            portion.give_up()
-            return
+            in_hand.popleft().give_up()
         async with self._news:
-            self._waiting.appendleft(portion)
-            self._news.notify()
+            self._waiting.extendleft(reversed(in_hand))
+            self._news.notify_all()
 
     async def _next(self) -> _Portion | None:
         """Wait for something to do; None if nothing came for long."""
@@ -217,13 +226,16 @@ class ExtractionPool:
             return self._waiting.popleft()
 
 
-async def _asked(process: Process, message: Any, seconds: float = PATIENCE_SECONDS) -> Any:
-    """Ask a process.  Raises EOFError when it died, OSError, TimeoutError when it takes too long."""
-    assert process.stdin is not None  # noqa: S101 - both are pipes
-    assert process.stdout is not None  # noqa: S101 - as above
+def _ask(process: Process, message: Any) -> None:
+    """Ask a process; nobody waits until it has read that, as it may wait until its answers are read."""
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    process.stdin.write(framed(message))
+
+
+async def _answered(process: Process, seconds: float = PATIENCE_SECONDS) -> Any:
+    """Read a process's next answer.  Raises EOFError when it died, OSError, TimeoutError when it takes too long."""
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
     async with asyncio.timeout(seconds):
-        process.stdin.write(framed(message))
-        await process.stdin.drain()
         head = await process.stdout.readexactly(LENGTH.size)
         return pickle.loads(await process.stdout.readexactly(LENGTH.unpack(head)[0]))  # noqa: S301 - our child wrote it
 

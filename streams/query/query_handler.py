@@ -53,7 +53,7 @@ from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.access import check_question
-from streams.ingest.command_handler import check_size, explained
+from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import RecallEvent, recalled_events
 from streams.ingest.window_timer import WindowTimer
 from streams.query import contents

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable
 from faust.transport.consumer import RecordMap
 from faust.types import TP
 
-SHARE = 32  # records of each partition of turns, and of changelogs, that one fetch hands out while sources are read
+SHARE = 64  # records of each partition of turns, and of changelogs, that one fetch hands out while sources are read
 QUESTIONS = 512  # and of all questions together: in a flood, most are only told that there are too many
 
 # (partitions, never none; seconds to wait for something; records at most) → what there is to read of them

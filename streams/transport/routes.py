@@ -1,14 +1,20 @@
-"""By which way a producer reaches a partition now: what both transports' producers tell beside Faust's own."""
+"""What both transports' producers offer beside Faust's own: many records at once, and by which way they go now."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from faust.types import TP
 
+KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
+
 
 class Routes(Protocol):
     """A producer whose routes can be compared."""
+
+    async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:
+        """Append to one partition, in order; return the offsets once all are acknowledged."""
 
     def route(self, tp: TP) -> object:
         """Give what leads to `tp`: its leader and the connection to it; equal to one given before if both are the same.

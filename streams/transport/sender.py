@@ -1,10 +1,10 @@
 """What leaves a worker besides events: answers and dead letters.
 
 An answer goes only to a topic on the allow-list and to a partition that exists: a message must not be able to make the
-worker write elsewhere (confused deputy).  It goes in a task of its own, because a producer waits a minute for a topic
-that is gone; of those there are ANSWERS_AT_ONCE at most.  An answer that cannot be delivered is counted and dropped:
-its asker times out and may ask again.  A dead letter must be acknowledged before the event that mentions it is
-appended.
+worker write elsewhere (confused deputy).  Answers to a topic are handed to the producer by a task of their own, because
+that waits a minute for a topic that is gone; what has come to wait behind such a one is lost with it.  ANSWERS_AT_ONCE
+of all are on their way at most.  An answer that cannot be delivered is counted and dropped: its asker times out and may
+ask again.  A dead letter must be acknowledged before the event that mentions it is appended.
 
 Headers of a dead letter, beside the original ones; key and value are the original bytes:
 
@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
@@ -42,6 +44,7 @@ from emgas.wire import (
 
 log = logger("transport")
 ANSWERS_AT_ONCE: Final = 4096  # on their way to the log; more are dropped
+WAITED_SECONDS: Final = 1.0  # in which a producer takes a record, unless it waits for a topic
 WHOLE_BYTES: Final = TRANSPORT_BYTES + 1024 * 1024  # of a dead letter's key, value and headers; more is cut
 CUT_BYTES: Final = 1024 * 1024  # of each of them, once it is cut
 HEADER_BYTES: Final = 16  # of lengths, beside name and value
@@ -64,6 +67,15 @@ def error_headers(topic: str, partition: int, offset: int, reason: str) -> Heade
     )
 
 
+class _Answer(NamedTuple):
+    """An answer on its way; `done` is called once the log has it, or it is dropped."""
+
+    to: ReplyAddress
+    kind: str
+    message: BaseModel
+    done: Callable[[], object]
+
+
 class MessageSender:
     """Sends answers and dead letters through `send`.  `destinations`: the allow-list, topic → its partition count."""
 
@@ -71,13 +83,10 @@ class MessageSender:
         self._dead_letters = dead_letters
         self._destinations = destinations
         self._send = send
-        self._answers: set[asyncio.Task[None]] = set()
+        self._waiting: dict[str, deque[_Answer]] = {}  # by topic, while a task hands them over
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.unacknowledged = 0  # answers that are on their way to the log
         self.dropped = 0  # answers that found no place, or that the log refused
-
-    @property
-    def unacknowledged(self) -> int:
-        """Count the answers that are on their way to the log."""
-        return len(self._answers)
 
     def address(self, record: Record) -> ReplyAddress | None:
         """Read where the sender of `record` wants its answer; None if it wants none, or where none may go."""
@@ -112,23 +121,47 @@ class MessageSender:
         if to is None:
             done()
             return
-        if len(self._answers) >= ANSWERS_AT_ONCE:
+        if self.unacknowledged >= ANSWERS_AT_ONCE:
             self._drop("too many are on their way: is the topic there, and the broker?")
             done()
             return
-        task = asyncio.create_task(self._answer(to, kind, message, done))
-        self._answers.add(task)
-        task.add_done_callback(self._answers.discard)
+        self.unacknowledged += 1
+        waiting = self._waiting.get(to.topic)
+        if waiting is None:
+            waiting = self._waiting[to.topic] = deque()
+            task = asyncio.create_task(self._hand_over(to.topic, waiting))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        waiting.append(_Answer(to, kind, message, done))
 
-    async def _answer(self, to: ReplyAddress, kind: str, message: BaseModel, done: Callable[[], object]) -> None:
+    async def _hand_over(self, topic: str, waiting: deque[_Answer]) -> None:
+        """Give the producer what waits to be sent to a topic, until nothing does."""
+        now = asyncio.get_running_loop().time
         try:
-            identity = to.correlation_id.decode(errors="replace")
-            headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
-            value = message.model_dump_json().encode()
-            await (await self._send(ProducerRecord(to.topic, None, value, headers, to.partition)))
-        except Exception as error:  # noqa: BLE001 - whatever fails, the answer alone is lost
+            while waiting:
+                answer, began = waiting.popleft(), now()
+                try:
+                    sent = asyncio.ensure_future(await self._send(_record(answer)))
+                except Exception as error:  # noqa: BLE001 - whatever fails, answers alone are lost
+                    lost = [answer]
+                    if now() - began > WAITED_SECONDS:
+                        lost += waiting
+                        waiting.clear()
+                    for each in lost:
+                        self._settle(each, error)
+                else:
+                    sent.add_done_callback(partial(self._sent, answer))
+        finally:
+            del self._waiting[topic]
+
+    def _sent(self, answer: _Answer, sent: asyncio.Future[Any]) -> None:
+        self._settle(answer, None if sent.cancelled() else sent.exception())
+
+    def _settle(self, answer: _Answer, error: BaseException | None) -> None:
+        self.unacknowledged -= 1
+        if error is not None:
             self._drop(str(error))
-        done()
+        answer.done()
 
     def _drop(self, why: str) -> None:
         self.dropped += 1
@@ -140,6 +173,13 @@ class MessageSender:
         kept = record if _size(record) <= WHOLE_BYTES else _cut(record)
         headers = (*kept.headers, *errors)
         await (await self._send(ProducerRecord(self._dead_letters, kept.key, kept.value, headers)))
+
+
+def _record(answer: _Answer) -> ProducerRecord:
+    to = answer.to
+    identity = to.correlation_id.decode(errors="replace")
+    headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(answer.kind, identity, ""))
+    return ProducerRecord(to.topic, None, answer.message.model_dump_json().encode(), headers, to.partition)
 
 
 def _size(record: Record) -> int:

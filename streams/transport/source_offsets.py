@@ -21,6 +21,8 @@ Also closed here:
 - a perform_seek outlives its cancellation in the Kafka thread (mode/threads.py:406) and may end after the next one;
 - a message of a source that was fetched before a seek may be delivered after it;
 - with nothing active yet, Faust sleeps a second whatever happens meanwhile (consumer.py:808).
+
+What is fetched together of a source comes as one message (runs.py), but for questions: those wait for nobody.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ from contextlib import suppress
 from typing import Any, ClassVar, Protocol, cast
 
 from faust.transport.consumer import Consumer, RecordMap
-from faust.types import TP, Message
+from faust.types import TP, ConsumerMessage, Message
 
+from emgas.wire import Record
 from streams.transport.fetch_order import FetchOrder
+from streams.transport.runs import Run
 
 FETCH_SECONDS = 0.25  # a seek waits for the fetch that is under way, at most this long when nothing arrives
 
@@ -186,11 +190,28 @@ class PositionedConsumer(Consumer):
             # a copy: Faust hands its live set to another thread, and aiokafka takes an empty one for "all partitions"
             active = set(self._get_active_partitions()) - self._full
             self._seeks_before_fetch = self._seeks
-            return await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
+            found = await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
+            return {tp: [records] if self._comes_in_runs(tp) else records for tp, records in found.items()}
+
+    def _comes_in_runs(self, tp: TP) -> bool:
+        return not (self._is_changelog_tp(tp) or cast(ReadsSources, self.app).comes_first(tp))
+
+    def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
+        if not isinstance(record, list):
+            return self._message_of(tp, record)
+        return Run.of([*map(self._record_of, record)], self._message_of(tp, record[-1]))
 
     @abc.abstractmethod
     async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
         """Read what there is of `active` by `self._order`, waiting up to `seconds` for something."""
+
+    @abc.abstractmethod
+    def _message_of(self, tp: TP, fetched: Any) -> ConsumerMessage:
+        """Make Faust's message of a record as `_fetch` gives it."""
+
+    @abc.abstractmethod
+    def _record_of(self, fetched: Any) -> Record:
+        """Make a Record of a record as `_fetch` gives it."""
 
     async def go_on_at_first(self, tp: TP, offset: int) -> None:
         """Go on at the first record kept of a source that has no `offset`: it expired, or the topic is another one.

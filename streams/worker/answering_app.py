@@ -30,7 +30,7 @@ from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
 from processors.recall.perceptual import Encoder
 from state.store.store import Store
-from streams.ingest.slices import Slices
+from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
 from streams.plugins.asking import Asking
 from streams.plugins.extraction_pool import ExtractionPool
 from streams.query.as_of_cache import AsOfCache
@@ -121,7 +121,7 @@ class AnsweringApp(faust.App):
         self.health_port: int | None = None  # where health is told, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
-        self._slices = Slices(context.monotonic)
+        self._slices = Slices(context.monotonic, READER_SECONDS if settings.role == "reader" else SLICE_SECONDS)
         self._keys = transport.keys
         events = transport.reader(settings.topics.events)
         self._folders = context.folders or RocksFolders(settings)

@@ -15,6 +15,7 @@ reads none of it: readers do (reader_app.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -39,7 +40,8 @@ from streams.query.query_handler import QueryHandler
 from streams.recovery.event_table import EventTable
 from streams.settings import Settings
 from streams.transport.keys.kafka_keys import KafkaKeys
-from streams.transport.routes import Routes
+from streams.transport.routes import KeyValue, Routes
+from streams.transport.runs import run_in
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.advice_desk import AdviceDesk, DeskContext
@@ -205,7 +207,7 @@ class MemoryApp(AnsweringApp):
         if why := self.folds.broken.get(partition):
             raise why
         settings, state = self._emgas, self.folds.open[partition]
-        events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send, self._route)
+        events = ProducedLog(self._reader(settings.topics.events), self._send_events, self._route)
         writer = PartitionWriter(
             partition,
             state,
@@ -227,6 +229,9 @@ class MemoryApp(AnsweringApp):
         heard = {} if self._desk is None else {"heard": partial(self._desk.heard, partition)}
         timer = WindowTimer(writer, self._change_feed(partition), **heard)
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
+
+    async def _send_events(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
+        return await cast(Routes, self.producer).send_all(TP(self._emgas.topics.events, partition), records)
 
     def _route(self, partition: int) -> object:
         return cast(Routes, self.producer).route(TP(self._emgas.topics.events, partition))
@@ -270,18 +275,21 @@ class MemoryApp(AnsweringApp):
     async def _take_turns(self, stream: StreamT[Any]) -> None:
         with self._halting():
             async for event in cast(Stream[Any], stream).noack().events():
-                partition, record = event.message.partition, record_of(event)
+                partition, records = event.message.partition, run_in(event.message) or [record_of(event)]
                 processor = self.ownership.processors.get(partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    processor.put(self._delivery(event, record))
+                    for record in records:
+                        processor.put(self._delivery(event, record, is_last=record is records[-1]))
                 elif why := self.ownership.halted_partitions.get(partition):
-                    await self._tell_halted(partition, record, why)
+                    for record in records:
+                        await self._tell_halted(partition, record, why)
 
     async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
         """Tell the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
         told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
         await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
 
-    def _delivery(self, event: Event[Any], record: Record) -> Delivery:
+    def _delivery(self, event: Event[Any], record: Record, *, is_last: bool) -> Delivery:
+        """Deliver a record of a run; the run is acked with the last of them."""
         ended = self._trace(event.message.topic, event.message.partition, record)
-        return Delivery(record, lambda: (event.ack(), ended()))
+        return Delivery(record, (lambda: (event.ack(), ended())) if is_last else ended)

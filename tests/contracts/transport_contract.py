@@ -54,6 +54,20 @@ class TransportContract:
             assert offsets == [0, 1, 2]
             assert await app.seen(3) == [(topics.turns, 1, 0), (topics.turns, 1, 1), (topics.turns, 1, 2)]
 
+    async def test_what_is_sent_together_lies_in_order_whatever_its_size(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
+        records = [(None if n % 3 else b"key", b"%d " % n + b"x" * (n % 7) * 20_000) for n in range(200)]
+        async with app.running():
+            sender, place = cast(Routes, app.producer), TP(topics.events, 1)
+            assert await sender.send_all(place, records[:1]) == [0]
+            assert await sender.send_all(place, records[1:]) == list(range(1, 200))
+        found = [record async for batch in transport.reader(topics.events).read(1, 0, 200) for record in batch]
+        assert [(record.offset, record.key, record.value) for record in found] == [
+            (n, *record) for n, record in enumerate(records)
+        ]
+
     async def test_what_is_sent_goes_by_one_route_while_nothing_happens_to_it(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:

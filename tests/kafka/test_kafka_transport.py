@@ -15,6 +15,7 @@ from bench.torture.proxy import Proxy
 from emgas.wire import TopicNames
 from streams.transport.kafka import transport as driver
 from streams.transport.routes import Routes
+from streams.transport.runs import run_in
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, MIB
 from tests.contracts.transport_contract import PARTITIONS, TransportContract
 from tests.support.clocks import PATIENCE
@@ -103,11 +104,12 @@ class WatchfulApp(TinyApp):
     async def _take(self, stream: Any) -> None:
         assert self.positions is not None
         async for event in stream.events():
-            partition, offset = event.message.partition, event.message.offset
-            expected = self.positions.get(partition, 0)
-            if offset > expected:
-                self.jumps.append((partition, expected, offset))
-            self.positions[partition] = max(expected, offset + 1)
+            partition = event.message.partition
+            for offset in [each.offset for each in run_in(event.message) or [event.message]]:
+                expected = self.positions.get(partition, 0)
+                if offset > expected:
+                    self.jumps.append((partition, expected, offset))
+                self.positions[partition] = max(expected, offset + 1)
 
 
 def owned(app: TinyApp) -> set[int]:

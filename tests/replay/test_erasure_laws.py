@@ -71,7 +71,7 @@ class Worker:
         if isinstance(event, Claim):
             value = encode(event)
         else:
-            value = self._sealer.values(self.state)(stamp(event, self.state.position))
+            value = self._sealer.values(self.state)(stamp(event, self.state.position), None)
         self.values.append(value)
         self.state.fold(self.state.position.watermark + 1, value)
 

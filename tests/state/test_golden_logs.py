@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from state.events.events import Claim, TurnRecorded, decode, encode
+from state.events.events import Claim, DataEvent, TurnRecorded, decode, encode
 from state.events.registry import KINDS
 from state.events.upcasting import VERSION
 from state.graph.codec import LAYOUT
-from state.log_position import Acceptance, LogPosition
+from state.log_position import Acceptance, LogPosition, draft, placed
 from state.partition import Partition
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema, values
 from tests.support.stores import Opener
@@ -92,6 +92,12 @@ def test_the_golden_log_of_this_version_holds_every_kind_of_event_and_what_can_h
 def test_every_event_of_this_version_is_written_with_the_bytes_that_it_always_had() -> None:
     for event, value in zip(NEWEST, values(VERSION), strict=True):
         assert encode(event) == value, f"{type(event).__name__} {CHANGED}"
+
+
+def test_an_event_that_was_drafted_is_placed_with_the_bytes_that_it_is_written_with() -> None:
+    for event in NEWEST:
+        if isinstance(event, DataEvent):
+            assert placed(draft(event), event) == encode(event)
 
 
 def test_the_fields_of_this_versions_events_their_types_and_bounds_are_what_they_always_were() -> None:

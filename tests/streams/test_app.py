@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.wire import ProducerRecord, Record
+from emgas.wire import Record
 from streams.ingest.partition_writer import ProducedLog
+from streams.transport.routes import KeyValue
 from streams.worker.answering_app import record_of
 from tests.support.clocks import eventually
 from tests.support.fakes import MemoryLog
@@ -37,26 +39,21 @@ def test_a_record_may_have_no_headers_no_key_and_no_value(headers: Any) -> None:
     assert record_of(event(headers=headers, key=None, value=None)) == Record(7, 1500, None, b"")
 
 
-async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_together() -> None:
-    sent: list[ProducerRecord] = []
-    acks: list[asyncio.Future[Any]] = []
+async def test_events_are_sent_to_their_partition_together_and_acknowledged_together() -> None:
+    sent: list[tuple[int, Sequence[KeyValue]]] = []
+    acknowledged = asyncio.Event()
 
-    async def send(record: ProducerRecord) -> asyncio.Future[Any]:
-        sent.append(record)
-        acks.append(asyncio.get_running_loop().create_future())
-        return acks[-1]
+    async def send_all(partition: int, records: Sequence[KeyValue]) -> list[int]:
+        sent.append((partition, records))
+        await acknowledged.wait()
+        return [5, 6]
 
-    events = ProducedLog(MemoryLog(2), "emgas.events", send, lambda partition: ("route to", partition))
+    events = ProducedLog(MemoryLog(2), send_all, lambda partition: ("route to", partition))
     appending = asyncio.create_task(events.append(1, [(b"a", b"1"), (None, b"2")]))
-    await eventually(lambda: len(acks) == 2)
-    assert sent == [
-        ProducerRecord("emgas.events", b"a", b"1", (), 1),
-        ProducerRecord("emgas.events", None, b"2", (), 1),
-    ]
-    acks[1].set_result(SimpleNamespace(offset=6))
-    await asyncio.sleep(0)
+    await eventually(lambda: sent)
+    assert sent == [(1, [(b"a", b"1"), (None, b"2")])]
     assert not appending.done()
-    acks[0].set_result(SimpleNamespace(offset=5))
+    acknowledged.set()
     assert await appending == [5, 6]
     assert await events.partitions() == 2
     assert events.route(1) == ("route to", 1)

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from processors.extraction.extractor import Said
 from processors.extraction.yake_extractor import YakeExtractor
-from state.events.events import encode
-from state.log_position import stamp
-from streams.ingest.command_handler import ANYWHERE, CommandHandler
+from state.log_position import draft
+from streams.ingest.command_handler import CommandHandler
 from streams.plugins.extraction_pool import ExtractionPool, Loading
 from tests.support.clocks import NOW, eventually
 from tests.support.command_handlers import a_handler, a_turn, decide
@@ -76,7 +75,7 @@ def pool(runner: asyncio.Runner) -> Iterator[ExtractionPool]:
 def values(handler: CommandHandler, turns: list[dict[str, object]]) -> list[bytes]:
     """Return the record values of all events that the turns become."""
     came = [arrival(a_turn(id=f"t{n}", **turn), n) for n, turn in enumerate(turns)]
-    return [encode(stamp(event, ANYWHERE)) for each in came for event in decide(handler, each).events]
+    return [draft(event) for each in came for event in decide(handler, each).events]
 
 
 @given(TURNS)
@@ -87,8 +86,12 @@ def test_the_events_are_the_same_byte_for_byte_wherever_their_concepts_are_found
     ahead, here = a_handler(extractor=Nowhere()), a_handler(extractor=YAKE)
     came = [arrival(a_turn(id=f"t{n}", **turn), n) for n, turn in enumerate(unlike(turns))]
     runner.run(ahead.extract_ahead(pool, came))
-    found = [encode(stamp(event, ANYWHERE)) for each in came for event in decide(ahead, each).events]
+    found = [draft(event) for each in came for event in decide(ahead, each).events]
     assert found == values(here, unlike(turns))
+    before = a_handler(extractor=YAKE)
+    for each in came:
+        before.find(each)
+    assert [draft(event) for each in came for event in decide(before, each).events] == found
 
 
 def unlike(turns: list[dict[str, object]]) -> list[dict[str, object]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,9 +13,11 @@ from hypothesis import strategies as st
 
 from emgas.errors import TransportError
 from emgas.messages.queries import Failure
-from emgas.wire import Headers, Record, ReplyAddress, as_mapping
+from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, as_mapping
+from streams.transport import sender as sender_module
 from streams.transport.sender import ANSWERS_AT_ONCE, MessageSender, error_headers
 from streams.transport.topic_plan import RECORD_BYTES
+from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords
 
 FAILURE = Failure(code="overloaded", message="ask again later")
@@ -87,6 +91,37 @@ async def test_an_answer_that_is_refused_or_lost_stops_nothing() -> None:
     await asyncio.sleep(0)
     assert len(sent.all) == 1
     assert sender.unacknowledged == 0
+
+
+async def test_an_answer_that_is_refused_at_once_costs_none_that_waits_behind_it() -> None:
+    sent, done = SentRecords(), list[str]()
+
+    async def send(record: ProducerRecord) -> Awaitable[object]:
+        sent.refusal = TransportError("too large") if sent.refusal is None and not sent.all else None
+        return await sent.send(record)
+
+    sender = MessageSender(DEAD_LETTERS, {REPLIES: 4}, send)
+    for name in ("first", "second"):
+        sender.start(ADDRESS, "failure", FAILURE, partial(done.append, name))
+    await eventually(lambda: done == ["first", "second"])
+    assert (len(sent.all), sender.dropped, sender.unacknowledged) == (1, 1, 0)
+
+
+async def test_what_waits_behind_one_that_waited_in_vain_for_a_topic_is_lost_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sender_module, "WAITED_SECONDS", -1.0)  # however soon it fails
+    sent, done, tries = SentRecords(), list[str](), list[ProducerRecord]()
+
+    async def send(record: ProducerRecord) -> Awaitable[object]:
+        tries.append(record)
+        raise TransportError("the topic is gone")
+
+    sender = MessageSender(DEAD_LETTERS, {REPLIES: 4}, send)
+    for name in ("first", "second", "third"):
+        sender.start(ADDRESS, "failure", FAILURE, partial(done.append, name))
+    await eventually(lambda: done == ["first", "second", "third"])
+    assert (len(tries), sender.dropped, sender.unacknowledged, sent.all) == (1, 3, 0, [])
 
 
 async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:

@@ -21,6 +21,7 @@ from faust.types.transports import TransportT
 from emgas.wire import TopicNames
 from state.errors import LogRewrittenError
 from streams.recovery.table_manager import PromptTableManager
+from streams.transport.runs import run_in
 from tests.support.clocks import PATIENCE
 
 RAW: dict[str, Any] = {
@@ -78,7 +79,8 @@ class TinyApp(faust.App):
             message = event.message
             if message.topic == self.names.turns and self.positions is not None:
                 self.positions[message.partition] = max(message.offset + 1, self.positions.get(message.partition, 0))
-            self.received.put_nowait((message.topic, message.partition, message.offset, message.value or b""))
+            for each in run_in(message) or [message]:
+                self.received.put_nowait((message.topic, message.partition, each.offset, each.value or b""))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

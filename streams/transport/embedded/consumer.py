@@ -93,14 +93,17 @@ class EmbeddedConsumer(PositionedConsumer):
         self._log.consumed.update({(tp.topic, tp.partition): self._positions[tp] for tp in fetched})
         return fetched
 
-    def _to_message(self, tp: TP, record: Record) -> ConsumerMessage:
-        key, value, headers = record.key, record.value, list(record.headers)
+    def _message_of(self, tp: TP, fetched: Record) -> ConsumerMessage:
+        record, key, value, headers = fetched, fetched.key, fetched.value, list(fetched.headers)
         sizes = len(key or b""), len(value)
         written = record.timestamp / 1000.0
         generation = self.app.consumer_generation_id
         return ConsumerMessage(
             *tp, record.offset, written, CREATE_TIME, headers, key, value, None, *sizes, tp, generation_id=generation
         )
+
+    def _record_of(self, fetched: Record) -> Record:
+        return fetched
 
     # positions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from faust.transport.producer import Producer
@@ -13,6 +13,7 @@ from faust.types import TP, HeadersArg, RecordMetadata
 from emgas.errors import TransportError
 from emgas.wire import Headers, ProducerRecord, partition_of
 from streams.transport.embedded.log import CREATE_TIME, EmbeddedLog, HoldsLog
+from streams.transport.routes import KeyValue
 
 
 class Pending(NamedTuple):
@@ -64,6 +65,11 @@ class EmbeddedProducer(Producer):
     async def send_and_wait(self, *args: Any, **kwargs: Any) -> RecordMetadata:
         """Send, and wait until the record lies in the log."""
         return await (await self.send(*args, **kwargs))
+
+    async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:
+        """Take records of one partition; return their offsets once all are durable.  TransportError as `send`."""
+        sent = [await self.send(tp.topic, key, value, tp.partition, None, None) for key, value in records]
+        return [there.offset for there in await asyncio.gather(*sent)]
 
     def _write(self) -> None:
         batch, self._pending = self._pending, []

@@ -18,7 +18,7 @@ worker, for sources reading goes on at the first record kept, and the worker is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -29,31 +29,58 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, AppT, ConsumerMessage
 from yarl import URL
 
+from emgas.client.kafka import BATCH_BYTES
 from emgas.client.sequence_gaps import mending
+from emgas.wire import Record, as_mapping
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder
+from streams.transport.routes import KeyValue
 from streams.transport.source_offsets import PositionedConsumer, outside
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES
 
 FETCH_WAIT_MS = 50
+BY_BROKER = 1  # Kafka's LogAppendTime
 
 
 class KafkaProducer(driver.Producer):
     """A record is acknowledged when all in-sync replicas have it, and a retry does not write it twice."""
 
     def _settings_extra(self) -> Mapping[str, Any]:
-        return {"acks": "all", "enable_idempotence": True, "max_request_size": LARGEST_RECORD_BYTES}
+        safe = {"acks": "all", "enable_idempotence": True}
+        return {**safe, "max_request_size": LARGEST_RECORD_BYTES, "max_batch_size": BATCH_BYTES}
 
     async def send(self, *args: Any, **kwargs: Any) -> Any:
         """Hand a record over; give what to await for its acknowledgement.  One that fails costs no later one."""
         sent = await super().send(*args, **kwargs)
         return asyncio.shield(mending(self._ensure_producer(), cast(asyncio.Future[Any], sent)))
 
+    async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:
+        """Append in as few batches as there must be, in order; return the offsets once all are acknowledged."""
+        producer, sent, counts = self._ensure_producer(), [], []
+        for batch in _batches(producer, records):
+            delivery = mending(producer, await producer.send_batch(batch, tp.topic, partition=tp.partition))
+            sent.append(asyncio.shield(delivery))
+            counts.append(batch.record_count())
+        found = await asyncio.gather(*sent)
+        return [there.offset + n for there, count in zip(found, counts, strict=True) for n in range(count)]
+
     def route(self, tp: TP) -> object:
         """Give the leader of `tp` and the connection to it, as far as they are known (routes.py)."""
         client = self._ensure_producer().client
         leader = client.cluster.leader_for_partition(tp)
         return leader, client._conns.get((leader, ConnectionGroup.DEFAULT))  # noqa: SLF001 - nothing public tells it
+
+
+def _batches(producer: Any, records: Sequence[KeyValue]) -> Iterator[Any]:
+    """Fill batches with records; each is closed, so that nobody else's come into it."""
+    batch = producer.create_batch()
+    for key, value in records:
+        if batch.append(key=key, value=value, timestamp=None) is None:
+            yield batch
+            batch = producer.create_batch()
+            batch.append(key=key, value=value, timestamp=None)
+    batch.close()
+    yield batch
 
 
 class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
@@ -150,11 +177,16 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
         """Look at the topics anew and join the group anew: aiokafka misses that a topic is there again."""
         await cast(KafkaConsumerThread, self._thread).rejoin()
 
-    def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
-        message = super()._to_message(tp, record)
+    def _message_of(self, tp: TP, fetched: Any) -> ConsumerMessage:
+        message = driver.Consumer._to_message(self, tp, fetched)  # noqa: SLF001 - ours gives a record, or a run of them, to this
         # Kafka allows a header without a value; ours are always bytes
-        message.headers = [(name, value or b"") for name, value in record.headers]
+        message.headers = [(name, value or b"") for name, value in fetched.headers]
         return message
+
+    def _record_of(self, fetched: Any) -> Record:
+        headers = tuple((name, value or b"") for name, value in as_mapping(fetched.headers).items())
+        value, by_broker = fetched.value or b"", fetched.timestamp_type == BY_BROKER
+        return Record(fetched.offset, fetched.timestamp, fetched.key, value, headers, by_broker)
 
 
 class KafkaTransport(driver.Transport):
