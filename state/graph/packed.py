@@ -25,8 +25,8 @@ _AT: Final = 8  # columns begin at multiples of that, so that numpy reads them a
 def packed(column: NDArray[Any]) -> bytes:
     """Pack a column of one value or more."""
     values = column.view(np.int64) if column.dtype.kind == "f" else column
-    least = int(values.min())
-    width = _width(int(values.max()) - least)
+    least = int(np.minimum.reduce(values))
+    width = _width(int(np.maximum.reduce(values)) - least)
     if width == 0:
         return _HEAD.pack(least, 0)
     if width == 8:

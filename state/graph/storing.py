@@ -101,10 +101,11 @@ def _concepts(graph: Graph, *, whole: bool) -> dict[str, sections.Part]:
     records["key"] = np.frombuffer(table.rows, np.int64)[told] if len(told) else 0
     _copy(table, told, records)
     rows, listed = np.array(table.rows, np.int64)[numbers].tolist(), numbers.tolist()
+    ids, phrases = table.ids, table.phrases
     return {
         "concepts": records,
         "names": {
-            row: Name(table.ids[n], table.first_form(n), n in table.phrases)
+            row: Name(ids[n], table.first_form(n), n in phrases)
             for row, n in zip(rows, listed, strict=True)
             if row >= table.stored
         },

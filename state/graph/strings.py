@@ -46,7 +46,7 @@ class Strings(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return list(self)[place]
+            return list(Strings(self._joined, self._starts[place], self._ends[place]))
         return self._joined[self._starts[place] : self._ends[place]]
 
     def __iter__(self) -> Iterator[str]:

@@ -195,6 +195,8 @@ class TurnIndex:
     def _words_since(self, of: _Words) -> Iterator[str]:
         """Yield the words that have come since somebody looked for one there."""
         first, of.known = of.known, len(self._concepts)
+        if first == of.known:
+            return iter(())
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
 
