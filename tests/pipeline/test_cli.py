@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "04e2e0b16d4ae59420b580503375596700467dd9bcd08029e66b30ffa221e45b"
+DEMO_DIGEST = "1937391fdffa1f8ea759f732d55ded2978a76f712abd11f86b37cdfe8c088f79"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
