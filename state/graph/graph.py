@@ -231,6 +231,8 @@ class Graph(GraphTables):
         for number in numbers:
             if self.concepts.ids[number][:1] != "@":
                 self.concepts.anchor(number, kind, at=at, settings=self.settings)
+                if self._expiry_queue:
+                    self._expiry_queue.watch_anchored(number, self.concepts.expiry(number, self.settings))
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1
