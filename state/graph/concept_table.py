@@ -241,13 +241,16 @@ class ConceptTable(Table):
         tau = settings.long_tau * HOLDS if self.anchored[number] else settings.long_tau
         return tau + self.strength_at[number] - self.long_since[number]
 
-    def anchor(self, number: int, kind: AnchorKind, *, at: int, settings: MemorySettings) -> None:
-        """Let a concept hold faster that was just mentioned, at `at` (ms), in a turn with an anchor."""
-        if kind == "forced":
-            self.boost(number, RUSH, at=at, settings=settings)
-        else:
-            self._decay(number, at, settings)
-            self.anchored[number] = self.changed[number] = 1
+    def anchor(self, numbers: Sequence[int], kind: AnchorKind, *, at: int, settings: MemorySettings) -> None:
+        """Let words hold faster that were just mentioned, at `at` (ms), in a turn with an anchor; marks do not."""
+        for number in numbers:
+            if self.ids[number][:1] == "@":
+                continue
+            if kind == "forced":
+                self.boost(number, RUSH, at=at, settings=settings)
+            else:
+                self._decay(number, at, settings)
+                self.anchored[number] = self.changed[number] = 1
 
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a concept in mind, out of the archive too, or let it fade again."""

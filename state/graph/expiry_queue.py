@@ -49,13 +49,14 @@ class ExpiryQueue:
             self._watched[number] = expiry
             heapq.heappush(self._heap, (expiry, False, number))
 
-    def watch_anchored(self, number: int, expiry: int) -> None:
-        """Note that a concept that was just anchored fades at `expiry`: an earlier entry speaks for it no more.
+    def watch_anchored(self, concepts: ConceptTable, numbers: Iterable[int], settings: MemorySettings) -> None:
+        """Note when concepts that were just anchored fade: an earlier entry speaks for them no more.
 
         Whoever takes a concept out that was mentioned once trusts its entry, so it must not stay a lower bound.
         """
-        self._watched[number] = expiry
-        heapq.heappush(self._heap, (expiry, False, number))
+        for number in numbers:
+            self._watched[number] = expiry = concepts.expiry(number, settings)
+            heapq.heappush(self._heap, (expiry, False, number))
 
     def watch_boosted(
         self, concepts: ConceptTable, numbers: Sequence[int], *, boosts: Sequence[float], settings: MemorySettings

@@ -228,11 +228,9 @@ class Graph(GraphTables):
     def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
         """Let what a turn of `at` (ms) says hold faster; it is counted at once, as the next mention fades otherwise."""
         self.settle()
-        for number in numbers:
-            if self.concepts.ids[number][:1] != "@":
-                self.concepts.anchor(number, kind, at=at, settings=self.settings)
-                if self._expiry_queue:
-                    self._expiry_queue.watch_anchored(number, self.concepts.expiry(number, self.settings))
+        self.concepts.anchor(numbers, kind, at=at, settings=self.settings)
+        if self._expiry_queue:
+            self._expiry_queue.watch_anchored(self.concepts, numbers, self.settings)
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1

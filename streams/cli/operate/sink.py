@@ -18,7 +18,7 @@ PAUSE_SECONDS = 1.0  # between two looks at a log that does not grow
 
 def sink(
     url: Annotated[
-        str, typer.Argument(help="sqlite://PATH, postgresql://[user@]host/database or kafka://host:port[/prefix].")
+        str, typer.Argument(help="sqlite://PATH, postgresql://USER@HOST/DATABASE or kafka://HOST:PORT/PREFIX.")
     ],
     *,
     once: Annotated[bool, typer.Option("--once", help="End where the log ends, and do not follow it.")] = False,
