@@ -226,9 +226,10 @@ class _Asking:
         candidates = Candidates(self.view, numbers, scores, self._meant, self.text, self._energy, self.cosine)
         order, scores, terms = reranked(candidates, formula_of(self.options.rerank, self.options.memory))
         if self.options.kind.tells and not self._meant.past:
-            terms["times_current"] = current_first(self.view, numbers[order], scores)
-            again = np.argsort(-scores * terms["times_current"], kind="stable")
-            scores, order = (scores * terms["times_current"])[again], order[again]
+            terms["times_current"] = factor = current_first(self.view, numbers[order], scores)
+            scores = scores * factor
+            again = np.argsort(-scores, kind="stable")
+            scores, order = scores[again], order[again]
             terms = {name: values[again] for name, values in terms.items()}
         order, scores = order[:limit], scores[:limit]
         passages = numbers[order]

@@ -11,12 +11,12 @@ import asyncio
 import ctypes
 from collections.abc import Callable
 from contextlib import suppress
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, Final
 
 GROWN: Final = 64_000_000  # bytes
 LOOK_SECONDS: Final = 5.0
-PAGE_BYTES: Final = 4096
 _SIZES: Final = Path("/proc/self/statm")
 
 
@@ -31,7 +31,7 @@ def _found() -> Callable[[int], Any] | None:
 
 def resident() -> int:
     """Read how much of this process is resident now, bytes."""
-    return int(_SIZES.read_text(encoding="ascii").split()[1]) * PAGE_BYTES
+    return int(_SIZES.read_text(encoding="ascii").split()[1]) * PAGESIZE
 
 
 class FreeMemory:
