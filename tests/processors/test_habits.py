@@ -20,7 +20,8 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.affinity import Affinities, clusters
 from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habits import recurring as found_by_a_window
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from processors.recall.habit_views import recurring
 from processors.text.statements import statements
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
