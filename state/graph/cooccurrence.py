@@ -33,7 +33,7 @@ from state.graph.pair_set import PairSet
 from state.graph.sorted_pairs import Merging, Sorted, counted, pair_keys, starts_of
 from state.graph.stored_pairs import Said, StoredPairs
 
-QUEUED_PAIRS = 1 << 14  # at most: bounds the work of the next read after a burst, and of the turn that fills the queue
+QUEUED_PAIRS = 1 << 15  # at most: bounds the work of the next read after a burst, and of the turn that fills the queue
 UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 RUNS = 8
 LEVEL = 4
@@ -332,7 +332,7 @@ class PairCounts:
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
         # The split into levels depends on when it was settled; the order of what is returned must not.
         edges = position << 32 | neighbour
-        order = np.argsort(edges, kind="stable")
+        order = edges.argsort(kind="stable")
         if self.stored is None and not self._overlap:
             return position[order], neighbour[order], count[order]
         edges = edges[order]

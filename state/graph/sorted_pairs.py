@@ -165,10 +165,10 @@ class Sorted:
         return Sorted(left[stays] << 32 | right[stays], self.counts[stays])
 
     def edges(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
-        starts = np.searchsorted(self.keys, concepts << 32)
-        lengths = np.searchsorted(self.keys, (concepts + 1) << 32) - starts
-        position = np.repeat(np.arange(len(concepts)), lengths)
-        within = np.arange(len(position)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        starts = self.keys.searchsorted(concepts << 32)
+        lengths = self.keys.searchsorted((concepts + 1) << 32) - starts
+        position = np.arange(len(concepts)).repeat(lengths)
+        within = np.arange(len(position)) - (lengths.cumsum() - lengths).repeat(lengths)
         at = starts[position] + within
         return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
 
