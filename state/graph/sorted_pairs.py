@@ -50,8 +50,8 @@ class Merging:
         """Merge about so many keys; give the runs that there are then, none of them empty."""
         ends = [int(run.keys[most]) for run in self._runs if len(run.keys) > most]
         upto = [len(run.keys) if not ends else int(np.searchsorted(run.keys, min(ends))) for run in self._runs]
-        both = zip(self._runs, upto, strict=True)
-        merged = Sorted.sum_of([Sorted(run.keys[:end], run.counts[:end]) for run, end in both if end])
+        longer, shorter = (Sorted(run.keys[:end], run.counts[:end]) for run, end in zip(self._runs, upto, strict=True))
+        merged = longer.merged(shorter)
         done = self._done + len(merged.keys)
         self._keys[self._done : done], self._counts[self._done : done] = merged.keys, merged.counts
         self._done = done
