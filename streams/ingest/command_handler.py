@@ -72,7 +72,7 @@ from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
-from state.log_position import draft
+from state.log_position import Draft, draft
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
@@ -101,7 +101,7 @@ class Decision:
     """One record, the events it becomes, and what its sender is told.
 
     unheard  nothing of it is to be kept, not even as a dead letter
-    drafts   the record values of the events but for their stamps, if they are written already
+    drafts   the events but for their stamps, if they are written already
     """
 
     arrival: Record
@@ -113,7 +113,7 @@ class Decision:
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
     unheard: bool = False
-    drafts: Sequence[bytes] = ()
+    drafts: Sequence[Draft] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
