@@ -37,7 +37,7 @@ from emgas.logs import logger
 from emgas.messages.advice import Advice
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.topics import INBOUND, Command
+from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record, partition_of
@@ -146,6 +146,7 @@ class CommandHandler:
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
         self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
+        self._talked: dict[tuple[str, str], tuple[int, list[TurnBefore]]] = {}  # → events of the graph, turns folded
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
@@ -157,6 +158,7 @@ class CommandHandler:
         self._born.clear()
         self._zones.clear()
         self._talk.clear()
+        self._talked.clear()
         self._vectors.clear()
         self._encoded.clear()
 
@@ -239,7 +241,7 @@ class CommandHandler:
             return ahead
         try:
             check_size(arrival.value)
-            command = INBOUND.validate_json(arrival.value)
+            command = read_inbound(arrival.value)
             self._check_place(command, arrival.key)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
@@ -404,11 +406,18 @@ class CommandHandler:
         graph = self._state.graph(turn.graph)
         keys = self._context.keys
         is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
-        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
+        folded = [] if graph is None or is_encrypted else self._said_last(graph, turn.session)
         before = [] if is_encrypted else [*reversed(pending), *folded]
         found = mentions(turn.text, concepts, speaker, before)
         pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
         return found
+
+    def _said_last(self, graph: Graph, session: str) -> list[TurnBefore]:
+        """List the last turns of a session that are folded: once, as long as no event of the graph is."""
+        known = self._talked.get((graph.graph_id, session))
+        if known is None or known[0] != graph.events:
+            known = self._talked[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
+        return known[1]
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""
