@@ -15,7 +15,6 @@ The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError
@@ -70,8 +69,10 @@ def read_inbound(value: bytes) -> Command:
     Most are turns that do not say what they are: to look for that first takes a third longer.
     """
     if b'"kind"' not in value:
-        with suppress(ValidationError):  # it may be something else, spelled unusually; if not, the reason is told below
+        try:
             return _TURN.validate_json(value)
+        except ValidationError:  # it may be something else, spelled unusually; if not, the reason is told below
+            pass
     return INBOUND.validate_json(value)
 
 

@@ -46,7 +46,7 @@ from emgas.wire import (
 
 log = logger("transport")
 ANSWERS_AT_ONCE: Final = 4096  # on their way to the log; more are dropped
-TOGETHER_BYTES: Final = 32 * 1024  # of answers to one partition, that are handed over together
+TOGETHER_BYTES: Final = 64 * 1024  # of answers to one partition, that are handed over together
 WAITED_SECONDS: Final = 1.0  # in which a producer takes a record, unless it waits for a topic
 WHOLE_BYTES: Final = TRANSPORT_BYTES + 1024 * 1024  # of a dead letter's key, value and headers; more is cut
 CUT_BYTES: Final = 1024 * 1024  # of each of them, once it is cut
