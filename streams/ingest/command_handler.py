@@ -190,7 +190,7 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._said(arrival, turn) for arrival, turn in read if isinstance(turn, Turn)]
+        said = [self._said(turn, self._times(arrival, turn)[1]) for arrival, turn in read if isinstance(turn, Turn)]
         self._extracted |= await pool.found(said)
 
     def find(self, arrival: Record) -> None:
@@ -200,7 +200,7 @@ class CommandHandler:
         """
         turn = self._read[arrival.offset] = self.read(arrival)
         if isinstance(turn, Turn) and self._may_be_new(turn):
-            said = self._said(arrival, turn)
+            said = self._said(turn, self._times(arrival, turn)[1])
             if said not in self._extracted:
                 with suppress(Exception):
                     self._extracted[said] = self._extract(said)
@@ -217,8 +217,9 @@ class CommandHandler:
         self._read.clear()
         self._extracted.clear()
 
-    def _said(self, arrival: Record, turn: Turn) -> Said:
-        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], self._zone(turn)))
+    def _said(self, turn: Turn, at: int) -> Said:
+        """Give what an extractor is asked about a turn of an event time (ms)."""
+        return Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn)))
 
     def _zone(self, turn: Turn) -> str:
         """Tell where a turn was said: as it tells itself, else where its graph's people are."""
@@ -362,7 +363,8 @@ class CommandHandler:
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
-        (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
+        said_at, at = self._times(arrival, turn)
+        said = self._said(turn, at)
         found = self._extracted.pop(said, None) or self._extract(said)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         concepts = [*found.concepts, *found.phrases]
