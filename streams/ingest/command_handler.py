@@ -37,7 +37,7 @@ from emgas.logs import logger
 from emgas.messages.advice import Advice
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.topics import INBOUND, Command
+from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record, partition_of
@@ -72,7 +72,7 @@ from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
-from state.log_position import draft
+from state.log_position import Draft, draft
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
@@ -101,7 +101,7 @@ class Decision:
     """One record, the events it becomes, and what its sender is told.
 
     unheard  nothing of it is to be kept, not even as a dead letter
-    drafts   the record values of the events but for their stamps, if they are written already
+    drafts   the events but for their stamps, if they are written already
     """
 
     arrival: Record
@@ -113,7 +113,7 @@ class Decision:
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
     unheard: bool = False
-    drafts: Sequence[bytes] = ()
+    drafts: Sequence[Draft] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +146,7 @@ class CommandHandler:
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
         self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
+        self._talked: dict[tuple[str, str], tuple[int, list[TurnBefore]]] = {}  # → events of the graph, turns folded
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
@@ -157,6 +158,7 @@ class CommandHandler:
         self._born.clear()
         self._zones.clear()
         self._talk.clear()
+        self._talked.clear()
         self._vectors.clear()
         self._encoded.clear()
 
@@ -188,7 +190,7 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._said(arrival, turn) for arrival, turn in read if isinstance(turn, Turn)]
+        said = [self._said(turn, self._times(arrival, turn)[1]) for arrival, turn in read if isinstance(turn, Turn)]
         self._extracted |= await pool.found(said)
 
     def find(self, arrival: Record) -> None:
@@ -198,7 +200,7 @@ class CommandHandler:
         """
         turn = self._read[arrival.offset] = self.read(arrival)
         if isinstance(turn, Turn) and self._may_be_new(turn):
-            said = self._said(arrival, turn)
+            said = self._said(turn, self._times(arrival, turn)[1])
             if said not in self._extracted:
                 with suppress(Exception):
                     self._extracted[said] = self._extract(said)
@@ -215,8 +217,9 @@ class CommandHandler:
         self._read.clear()
         self._extracted.clear()
 
-    def _said(self, arrival: Record, turn: Turn) -> Said:
-        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], self._zone(turn)))
+    def _said(self, turn: Turn, at: int) -> Said:
+        """Give what an extractor is asked about a turn of an event time (ms)."""
+        return Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn)))
 
     def _zone(self, turn: Turn) -> str:
         """Tell where a turn was said: as it tells itself, else where its graph's people are."""
@@ -239,7 +242,7 @@ class CommandHandler:
             return ahead
         try:
             check_size(arrival.value)
-            command = INBOUND.validate_json(arrival.value)
+            command = read_inbound(arrival.value)
             self._check_place(command, arrival.key)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
@@ -360,7 +363,8 @@ class CommandHandler:
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
-        (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
+        said_at, at = self._times(arrival, turn)
+        said = self._said(turn, at)
         found = self._extracted.pop(said, None) or self._extract(said)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         concepts = [*found.concepts, *found.phrases]
@@ -404,11 +408,18 @@ class CommandHandler:
         graph = self._state.graph(turn.graph)
         keys = self._context.keys
         is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
-        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
+        folded = [] if graph is None or is_encrypted else self._said_last(graph, turn.session)
         before = [] if is_encrypted else [*reversed(pending), *folded]
         found = mentions(turn.text, concepts, speaker, before)
         pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
         return found
+
+    def _said_last(self, graph: Graph, session: str) -> list[TurnBefore]:
+        """List the last turns of a session that are folded: once, as long as no event of the graph is."""
+        known = self._talked.get((graph.graph_id, session))
+        if known is None or known[0] != graph.events:
+            known = self._talked[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
+        return known[1]
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""
