@@ -10,6 +10,7 @@
     first_recall     a question to a graph of 100 turns that was just opened
     recall           a question to the same, again
     recall_pruned    a question to a graph of 9,000 turns, not all of which it looks at
+    answer           a whole answer of a graph of 100 turns: the question's words, recall, turns that are read, context
 
 Between the two marks nothing else runs: no collector, no other thread.  What is measured is a function of the code
 alone, so that two runs count the same; what a kernel needs is made before the first mark.  All of them run in one
@@ -27,8 +28,11 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from bench import zipf
+from emgas.messages.fields import Position
+from emgas.messages.queries import Query
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory, in_one_go
 from processors.recall.recall import RecallOptions, recall
 from state.events.events import Claim, TurnRecorded, decode, encode
 from state.events.extraction_types import Concept
@@ -39,6 +43,7 @@ from state.store.store import Batch, MemoryStore
 
 SMALL, LARGE, STORED = 100, 9_000, 64  # turns
 RANKS: Final = ((20, 40, 80, 160), (25, 50, 100, 200), (30, 60, 120, 240))  # of the words of a question
+NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
 TEXT: Final = "We took the cat to the shelter near the old harbour on Monday, and Ben fed her tuna again."
 
 
@@ -159,6 +164,19 @@ def _recall_pruned() -> Kernel:
     return Kernel(len(RANKS), lambda: ask(graph), lambda: ask(graph))
 
 
+def _answer() -> Kernel:
+    state, answerer = _claimed(MemoryStore()), Answerer(YakeExtractor(language="en"))
+    _folded(state, list(zipf.turns(SMALL)))
+
+    def answer() -> None:
+        for ranks in RANKS:
+            text = "what about " + " ".join(zipf.word(rank) for rank in ranks)
+            memory = Memory(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
+            assert in_one_go(answerer.answer(Query(graph=zipf.GRAPH, text=text), memory)).reply.context
+
+    return Kernel(len(RANKS), answer, answer)
+
+
 def large() -> bytes:
     """Pack the graph that `recall_pruned` reads from its standard input: to make it there would take minutes."""
     graph = Graph(zipf.GRAPH)
@@ -177,6 +195,7 @@ KERNELS: Final[dict[str, Callable[[], Kernel]]] = {
     "first_recall": _first_recall,
     "recall": _recall,
     "recall_pruned": _recall_pruned,
+    "answer": _answer,
 }
 
 

@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -216,7 +216,7 @@ class _Answering:
         query, found = self._query, self._found
         listed = self._listed()
         whys = yield from self._whys(listed)
-        shown = [self._shown(ranked) for ranked in listed]
+        shown = self._shown(listed)
         archived = self._from_archive() if query.reinforce else ()
         context = yield from self._packed()
         reply = Reply(
@@ -247,21 +247,19 @@ class _Answering:
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
-        return tuple(self._view.passage_id[one.number] for one in needed if self._shown(one).archived)
+        shown = zip(needed, self._shown(needed), strict=True)
+        return tuple(self._view.passage_id[one.number] for one, marks in shown if marks.archived)
 
-    def _shown(self, ranked: Ranked) -> _Shown:
-        """Look up what the graph says of a turn now: it may change while others are let in."""
-        number = np.array([ranked.number])
-        return _Shown(
-            archived=bool(self._view.of_turns("archived", number)[0]),
-            pinned=bool(self._view.of_turns("pinned", number)[0]),
-            superseded_by=self._newer(ranked.number),
+    def _shown(self, listed: Sequence[Ranked]) -> list[_Shown]:
+        """Look up what the graph says of turns now: it may change while others are let in."""
+        numbers = np.array([ranked.number for ranked in listed], np.int64)
+        archived, pinned, newer = (
+            self._view.of_turns(column, numbers).tolist() for column in ("archived", "pinned", "superseded")
         )
-
-    def _newer(self, passage: int) -> str | None:
-        """Name the turn since which a passage is history, None for one that is not."""
-        newer = int(self._view.of_turns("superseded", np.array([passage]))[0])
-        return None if newer < 0 else self._view.passage_id[newer]
+        names = (None if number < 0 else self._view.passage_id[number] for number in newer)
+        return [
+            _Shown(bool(away), bool(stays), name) for away, stays, name in zip(archived, pinned, names, strict=True)
+        ]
 
     def _listed(self) -> list[Ranked]:
         """Find the passages that the reply lists, best first."""
@@ -312,11 +310,11 @@ class _Answering:
             if known.history:
                 continue
             packer.add(Passage(-place, wall_clock(known.last, self._zone), known.source_label, said(known)))
-        _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
+                _ = self._worth, self._over_since, self._masks  # of the graph as it was
                 yield
                 changed = self._masks is not None and self._graph.events != self._events
                 if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -355,15 +353,12 @@ class _Answering:
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._zone)
-        said = self._masked(turn)
-        if said is not None:
-            times = tuple(span for span in times if span.text in said)
-        text = " ".join(
-            [
-                turn.text if said is None else said,
-                *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption),
-            ]
-        )
+        text = turn.text
+        if self._masks is not None:
+            text = self._masked(turn, self._masks)
+            times = tuple(span for span in times if span.text in text)
+        if turn.attachments:
+            text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
         return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
 
     @cached_property
@@ -374,12 +369,10 @@ class _Answering:
             return None
         return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
 
-    def _masked(self, turn: TurnRecorded) -> str | None:
-        """Give the text of a turn as it is remembered, None where nobody asks for that; once for a turn."""
-        if self._masks is None:
-            return None
+    def _masked(self, turn: TurnRecorded, masks: Masks) -> str:
+        """Give the text of a turn as it is remembered; once for a turn."""
         if turn.id not in self._remembered:
-            self._remembered[turn.id] = self._masks.masked(turn)
+            self._remembered[turn.id] = masks.masked(turn)
         return self._remembered[turn.id]
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
@@ -418,7 +411,7 @@ class _Answering:
             superseded_by=shown.superseded_by,
             attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
-            masked=self._masked(turn),
+            masked=None if self._masks is None else self._masked(turn, self._masks),
             topic=None if topic is None else self._view.labels[topic],
             why=why,
         )
@@ -468,6 +461,8 @@ def _depth_of(query: Query) -> float | None:
 
 def _spreading(query: Query) -> SpreadingParameters:
     """Take the mode's own constants, but for what the query changes."""
+    if not query.spreading.model_fields_set and query.weighting is None:
+        return SPREADING[query.retriever]
     given = query.spreading.model_dump(exclude_none=True)
     if (turns := given.pop("window_turns", None)) is not None:
         given["window"] = turns

@@ -136,9 +136,7 @@ class _Search:
         bridge, view = self._inquiry.once(edge_scores.bridge), self._inquiry.view
         if bridge is None:
             return np.zeros(0, np.int64)
-        view.look_for_holders(bridge.ends)
-        lists = [view.holders(end)[0].astype(np.int64) for end in bridge.ends.tolist()]
-        passages = np.concatenate(lists) if lists else np.zeros(0, np.int64)
+        _, passages, _ = view.mentions_of(bridge.ends)
         sessions = np.unique(view.of_turns("session", passages))
         lone: Integers = sessions[(view.session_turns[sessions] == 1) & ~self._seen[sessions]]
         return lone

@@ -143,7 +143,8 @@ def added(given: Floats, values: Floats) -> Floats:
     """Add up rows (k, p), each times what it gives (k,): (p,), one row after the other."""
     total = np.zeros(values.shape[1])
     for each, row in zip(given.tolist(), values, strict=True):
-        total += each * row
+        if each:
+            total += each * row
     return total
 
 
@@ -220,11 +221,13 @@ def saturated_association(turns: Turns, strongest: Floats) -> Floats:
 
 def _strongest(turns: Turns, given: Floats) -> Floats:
     """Find (p,) the largest `given` (n,) among the concepts of each turn."""
+    if 2 * len(turns.turn) > turns.view.turns:  # most of them: all are sooner looked at than these are picked
+        return turns.view.most_held(given)[turns.turn]
     best = np.zeros(len(turns.turn))
     lengths, concepts = turns.view.concepts_of(turns.turn)
     holds = np.flatnonzero(lengths)
     if len(holds):
-        best[holds] = np.maximum.reduceat(given[concepts], (np.cumsum(lengths) - lengths)[holds])
+        best[holds] = np.maximum.reduceat(given[concepts], (lengths.cumsum() - lengths)[holds])
     return best
 
 

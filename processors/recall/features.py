@@ -106,6 +106,8 @@ def _names(turns: Turns) -> Floats:
 
 
 def _reply(turns: Laid) -> Floats:
+    if len(turns.asked.named) != 1:  # it is nobody's turn to reply
+        return _nothing(turns)
     return turns.speaker * np.where(turns.is_first > 0, 0.0, np.roll(turns.asks, 1))
 
 
@@ -148,8 +150,9 @@ def _age(inquiry: Inquiry) -> tuple[Integers, Floats]:
 
 def _latest(turns: Laid) -> Floats:
     """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
-    match = _near(turns).match()
-    about, share = turns.inquiry.once(_age) if turns.asked.now else (turns.turn[:0], match[:0])
+    if not turns.asked.now:
+        return _nothing(turns)
+    match, (about, share) = _near(turns).match(), turns.inquiry.once(_age)
     if not len(about):
         return np.zeros(len(match))
     found = np.minimum(np.searchsorted(about, turns.turn), len(about) - 1)

@@ -26,11 +26,10 @@ def rerank_of(graph: Graph) -> Rerank | None:
 
 def by_graph(query: Query, graph: Graph) -> Query:
     """Let a question that names no mode, or no time zone, be answered as its graph is set."""
-    if query.timezone is None:
-        query = query.model_copy(update={"timezone": graph.timezone})
+    known: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
-    if query.mode is not None or query.memory not in ("all", "episodic"):
-        return query
-    if query.memory == "episodic":
-        return query.model_copy(update={"rerank": rerank if rerank in EPISODES else None})
-    return query.model_copy(update={"mode": mode_of(graph), "rerank": rerank})
+    if query.mode is None and query.memory == "episodic":
+        known["rerank"] = rerank if rerank in EPISODES else None
+    elif query.mode is None and query.memory == "all":
+        known |= {"mode": mode_of(graph), "rerank": rerank}
+    return query.model_copy(update=known) if known else query

@@ -12,7 +12,7 @@ and lead to none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Self, TypeVar
@@ -106,27 +106,15 @@ class Inquiry(Remembers):
     @cached_property
     def posted(self) -> Posted:
         """Every mention of what is not common."""
-        found = list(self._lists())
-        if not found:
-            none = np.zeros(0, np.int64)
-            return Posted(none, none, none, none, np.zeros(0))
-        sizes = [len(passages) for _, passages, _ in found]
-        passage = np.concatenate([passages for _, passages, _ in found]).astype(np.int64)
-        row = np.repeat(np.array([row for row, _, _ in found], np.int64), sizes)
-        times = np.concatenate([times for _, _, times in found])
+        common, (relative, rows, shares) = set(self.common), self.asked.relatives
+        seeds = self.asked.seeds
+        asked = np.array([row for row in range(len(seeds)) if row not in common], np.int64)
+        of, passage, counts = self.view.mentions_of(np.concatenate((seeds[asked], relative)))
+        itself = of < len(asked)
+        times = counts.astype(np.float64)
+        times[~itself] = shares[of[~itself] - len(asked)]
+        row = np.concatenate((asked, rows))[of]
         return Posted(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
-
-    def _lists(self) -> Iterator[tuple[int, Integers, Floats]]:
-        common = set(self.common)
-        asked = [concept for row, concept in enumerate(self.asked.seeds.tolist()) if row not in common]
-        self.view.look_for_holders(np.array([*asked, *self.asked.relatives[0].tolist()], np.int64))
-        for row, concept in enumerate(self.asked.seeds.tolist()):
-            if row not in common:
-                passages, counts = self.view.holders(concept)
-                yield row, passages.astype(np.int64), counts.astype(np.float64)
-        for concept, row, share in zip(*(column.tolist() for column in self.asked.relatives), strict=True):
-            passages, _ = self.view.holders(concept)
-            yield row, passages.astype(np.int64), np.full(len(passages), share)
 
     @cached_property
     def given(self) -> tuple[Given, Given]:
@@ -142,14 +130,16 @@ class Inquiry(Remembers):
 
     def _sessions_with(self) -> Integers:
         """Count the sessions that mention each seed itself, (seeds,)."""
-        row = np.where(self.posted.times >= 1, self.posted.row, -1)
-        counts = [np.unique(self.posted.session[row == each]).size for each in range(len(self.asked.seeds))]
+        seeds, sessions = len(self.asked.seeds), max(len(self.view.session_tokens), 1)
+        itself = (self.posted.times >= 1) & (self.posted.row < seeds)
+        found = np.unique(self.posted.row[itself] * sessions + self.posted.session[itself])
+        counts = np.bincount(found // sessions, minlength=seeds)
         for common in self.common:
             passages, _ = self.view.holders(int(self.asked.seeds[common]))
             bears = np.zeros(len(self.view.session_tokens), np.bool_)
             bears[self.view.of_turns("session", passages.astype(np.int64))] = True
             counts[common] = int(np.count_nonzero(bears))
-        return np.array(counts, np.int64)
+        return counts
 
     @cached_property
     def mean_tokens(self) -> float:
@@ -175,9 +165,8 @@ class Inquiry(Remembers):
         found = []
         for members in self.asked.kinds.values():
             rarity = idf(self.view.turns, self.view.holding(np.array(members)))
-            self.view.look_for_holders(np.array(members))
-            lists = [self.view.holders(member)[0].astype(np.int64) for member in members]
-            found.append((np.concatenate(lists), np.repeat(rarity, [len(each) for each in lists])))
+            of, passages, _ = self.view.mentions_of(np.array(members))
+            found.append((passages, rarity[of]))
         return tuple(found)
 
     @cached_property
@@ -228,7 +217,7 @@ class Inquiry(Remembers):
         passages, counts = self.view.holders(concept)
         if not len(passages):
             return np.zeros(len(turn), np.int64)
-        at = np.minimum(np.searchsorted(passages, turn.astype(np.int32)), len(passages) - 1)
+        at = np.minimum(passages.searchsorted(turn.astype(np.int32)), len(passages) - 1)
         return np.where(passages[at] == turn, counts[at], 0)
 
 

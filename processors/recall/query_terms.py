@@ -146,13 +146,11 @@ def _misspelt(
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
-    found = (view.number(name) for name in dict.fromkeys(names))
-    return np.array([number for number in found if number is not None], np.int64)
+    return np.array(view.known_of(dict.fromkeys(names)), np.int64)
 
 
 def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, ...]:
-    found = (view.number(member) for member in MEMBERS[cue])
-    return tuple(number for number in found if number is not None and number not in seeds)
+    return tuple(number for number in view.known_of(MEMBERS[cue]) if number not in seeds)
 
 
 def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:

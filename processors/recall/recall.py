@@ -14,8 +14,9 @@ depends on the question and the graph alone, not on how much of either the asker
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -133,6 +134,10 @@ class Ranked(NamedTuple):
     score: float
 
 
+# Of hundreds that are ranked, a few are shown: a tuple is one at once, where its class takes its parts one by one.
+_RANKED: Final[Callable[[tuple[int, float]], Ranked]] = partial(tuple.__new__, Ranked)
+
+
 @dataclass(frozen=True)
 class RecallResult:
     """What a question brought back.
@@ -164,6 +169,12 @@ class RecallResult:
     topics: Mapping[int, int] = field(default_factory=dict)
     activation: Activation | None = field(default=None, compare=False, repr=False)
     meant: QueryTerms | None = field(default=None, compare=False, repr=False)
+
+
+def ranked(passages: Integers, scores: Floats) -> tuple[Ranked, ...]:
+    """List passages (k,) with their scores (k,)."""
+    made = map(_RANKED, zip(passages.tolist(), scores.tolist(), strict=True))
+    return tuple(made)
 
 
 NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=False)
@@ -205,7 +216,7 @@ def recall(
     return RecallResult(
         seeds=described(view, activation, seeds),
         concepts=shown(view, activation, words, options),
-        passages=tuple(map(Ranked, *(column.tolist() for column in passages))),
+        passages=ranked(*passages),
         woken=len(awake),
         clamped=activation.clamped,
         depth=needed,
@@ -250,7 +261,7 @@ def latest_of(view: GraphView, session: str, options: RecallOptions, limit: int)
         passing = turns[allowed.passes(turns)][::-1][:limit]
         if len(passing):
             scores = decay(view, passing, options.now)
-            return tuple(map(Ranked, passing.tolist(), scores.tolist()))
+            return ranked(passing, scores)
     return ()
 
 
@@ -310,7 +321,7 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
         # Everything that could still tie with the last place stays in, so that ties fall by position alone.
         last = np.partition(values[candidates], -limit)[-limit]
         candidates = candidates[values[candidates] >= last]
-    return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
+    return candidates[(-values[candidates]).argsort(kind="stable")][:limit]
 
 
 def shown(

@@ -34,11 +34,11 @@ from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import (
     MOST_RECALLED,
     NOTHING,
-    Ranked,
     RecallOptions,
     RecallResult,
     described,
     needs,
+    ranked,
     recall,
     recalled,
     seeds_of,
@@ -182,7 +182,7 @@ class _Asking:
         return RecallResult(
             seeds=described(view, activation, seeds),
             concepts=shown(view, activation, words, options),
-            passages=tuple(map(Ranked, passages.tolist(), scores.tolist())),
+            passages=ranked(passages, scores),
             woken=len(awake),
             clamped=False,
             depth=needed,
@@ -235,7 +235,7 @@ class _Asking:
         passages = numbers[order]
         return replace(
             found,
-            passages=tuple(map(Ranked, passages.tolist(), scores.tolist())),
+            passages=ranked(passages, scores),
             terms=_terms(
                 self.view, passages, {name: values[: len(order)] for name, values in terms.items()}, was=False
             ),

@@ -93,7 +93,7 @@ class ConceptTable(Table):
     @property
     def numbers(self) -> Mapping[str, int]:
         """Id → number, of those that are alive: not to be kept."""
-        return self._numbers if self._packed is None else self._packed.numbers
+        return self._numbers if self._packed is None else self._packed.numbers.quickest
 
     @property
     def packed(self) -> StoredNames | None:

@@ -257,7 +257,7 @@ class PairCounts:
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
         # The split into levels depends on when it was settled; the order of what is returned must not.
         edges = position << 32 | neighbour
-        order = np.argsort(edges, kind="stable")
+        order = edges.argsort(kind="stable")
         if self.stored is None:
             return position[order], neighbour[order], count[order]
         edges = edges[order]
@@ -498,10 +498,10 @@ class _Sorted:
         return _Sorted(left[stays] << 32 | right[stays], self.counts[stays])
 
     def edges(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
-        starts = np.searchsorted(self.keys, concepts << 32)
-        lengths = np.searchsorted(self.keys, (concepts + 1) << 32) - starts
-        position = np.repeat(np.arange(len(concepts)), lengths)
-        within = np.arange(len(position)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        starts = self.keys.searchsorted(concepts << 32)
+        lengths = self.keys.searchsorted((concepts + 1) << 32) - starts
+        position = np.arange(len(concepts)).repeat(lengths)
+        within = np.arange(len(position)) - (lengths.cumsum() - lengths).repeat(lengths)
         at = starts[position] + within
         return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
 

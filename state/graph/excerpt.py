@@ -43,13 +43,13 @@ class Excerpt:
     @cached_property
     def _first(self) -> Integers:
         """(s,) the place at which each session starts."""
-        return np.searchsorted(self.session, np.arange(len(self.sessions)))
+        return self.session.searchsorted(np.arange(len(self.sessions)))
 
     def place(self, session: Integers, within: Integers) -> Integers:
         """Find the place (m,) of turns by their session's number and their position in it; -1 for those not here."""
         if not len(self.sessions):
             return np.full(len(session), -1)
-        at = np.minimum(np.searchsorted(self.sessions, session), len(self.sessions) - 1)
+        at = np.minimum(self.sessions.searchsorted(session), len(self.sessions) - 1)
         return np.where(self.sessions[at] == session, self._first[at] + within, -1)
 
 

@@ -119,7 +119,7 @@ class Lists:
         start, length = self._start.rows[keys], self._length.rows[keys]
         at = ragged(start, length)
         copies = (column.rows[at].astype(np.int64) for column in self._columns)
-        return (np.repeat(np.arange(len(keys)), length), *copies)
+        return (np.arange(len(keys)).repeat(length), *copies)
 
     @property
     def taken(self) -> int:
@@ -145,7 +145,7 @@ def stable_order(keys: Integers | Counts) -> Integers:
 
 def ragged(start: Integers, length: Integers) -> Integers:
     """List start[i] … start[i] + length[i] − 1 for every i, one behind the other."""
-    ends = np.cumsum(length)
+    ends: Integers = length.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    positions: Integers = np.arange(total) + np.repeat(start - (ends - length), length)
+    positions: Integers = np.arange(total) + (start - (ends - length)).repeat(length)
     return positions

@@ -105,6 +105,11 @@ class Places(Mapping[str, int]):
         """The texts themselves."""
         return self._make()
 
+    @property
+    def quickest(self) -> Mapping[str, int]:
+        """The same, as the dictionary once it is there: it is asked in a tenth of the time."""
+        return self if self._all is None else self._all
+
     def all(self) -> dict[str, int]:
         """Give the place of each."""
         if self._all is None:

@@ -137,6 +137,21 @@ class Postings:
         columns = (np.split(column, ends) for column in self._at(at))
         self._found.update(zip(np.flatnonzero(wanted).tolist(), zip(*columns, strict=True), strict=True))
 
+    def of_several(self, concepts: Integers) -> tuple[Integers, ...]:
+        """Copy the lists of `concepts` (k,), one behind the other: (m,) the position of each, turn, how often.
+
+        As `of_all`, without sorting all that there is for the sake of a few.
+        """
+        if not len(concepts):
+            none = np.zeros(0, np.int64)
+            return none, none, none
+        self.look_for(concepts)
+        if self._sorted is not None:
+            return self._sorted.of_all(concepts)
+        turns, counts = zip(*(self.of(concept) for concept in concepts.tolist()), strict=True)
+        of = np.repeat(np.arange(len(concepts)), [len(each) for each in turns])
+        return of, np.concatenate(turns).astype(np.int64), np.concatenate(counts).astype(np.int64)
+
     def _at(self, at: Integers) -> tuple[Counts, Counts]:
         """Read the turns of postings, and how often each says it."""
         passages = np.searchsorted(np.frombuffer(self._passages.starts, np.int64), at, "right") - 1

@@ -180,7 +180,6 @@ class GraphView:
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
-        self.numbers: Mapping[str, int] = concepts.numbers
         self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
         counted, rows = tables.turns - tables.uncounted, partial(_fresh_rows, tables, tables.events)
@@ -193,6 +192,11 @@ class GraphView:
     def check_fresh(self) -> None:
         """Raise StaleViewError if the graph has changed since."""
         _fresh_rows(self._tables, self._events)
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Concept id → number."""
+        return self._concepts.numbers
 
     @property
     def _rows(self) -> ConceptTable:
@@ -221,6 +225,11 @@ class GraphView:
         number = self.numbers.get(name)
         return number if number is not None and number < self.concepts else None
 
+    def known_of(self, names: Iterable[str]) -> list[int]:
+        """List the numbers of those concept ids that this view knows, in their order."""
+        found = map(self.numbers.get, names)
+        return [number for number in found if number is not None and number < self.concepts]
+
     def marks(self, concepts: Integers) -> Mask:
         """Tell which of `concepts` (k,) are marks ("@speaker:…", "@day:…") or phrases, and not words."""
         return np.frombuffer(self._rows.is_mark, np.bool_)[concepts]
@@ -234,9 +243,13 @@ class GraphView:
         passages, counts = self._found.postings.of(concept)
         return passages, counts
 
-    def look_for_holders(self, concepts: Integers) -> None:
-        """Find the holders of `concepts` (k,), of which each will be asked for, in one go."""
-        self._found.postings.look_for(concepts)
+    def mentions_of(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
+        """List the passages that hold each of some `concepts` (k,), and how often each does.
+
+        Returns (m,) the position of the concept, ascending, (m,) passage, ascending for each, (m,) how often.
+        """
+        of, passages, counts = self._found.postings.of_several(concepts)
+        return of, passages, counts
 
     def holders_of(self, concepts: Integers) -> tuple[Integers, Integers]:
         """List the passages that hold each of `concepts` (k,): (m,) the position of the concept, ascending, passage."""
@@ -253,6 +266,14 @@ class GraphView:
         starts, ends = self._turns.bounds(passages)
         at = ragged(starts, ends - starts)
         return ends - starts, np.frombuffer(self._turns.posting_concept, np.int32)[at]
+
+    def most_held(self, values: Floats) -> Floats:
+        """Find the largest of `values` (n,), none below 0, among the concepts of every passage: (p,), 0 without any."""
+        starts = np.frombuffer(self._turns.starts, np.int64)
+        held = np.append(values[np.frombuffer(self._turns.posting_concept, np.int32)], 0.0)
+        most: Floats = np.maximum.reduceat(held, starts) if len(starts) else np.zeros(0)
+        most[starts == np.append(starts[1:], len(held) - 1)] = 0.0  # of none, reduceat gives what stands there
+        return most
 
     def held(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
         """List what `passages` (k,) hold: (m,) the position of the passage, ascending, concept number and count."""

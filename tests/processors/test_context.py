@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from emgas.times import HOUR_MS
 from processors.recall import context
-from processors.recall.context import Context, ContextPacker, Passage, line, most_lines, note_of, tokens
+from processors.recall.context import (
+    LONG_TURN,
+    SHORT,
+    Context,
+    ContextPacker,
+    Passage,
+    is_short,
+    line,
+    most_lines,
+    note_of,
+    tokens,
+)
 from state.events.extraction_types import TimeSpan
 
 MAY_8 = 1_683_554_160_000  # 2023-05-08 13:56 UTC
@@ -99,6 +110,25 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
 
 
 @pytest.mark.source("P34", "E28")
+@given(
+    st.text(st.sampled_from("ab 1.-_"), max_size=SHORT)
+    | st.text("ab ", min_size=SHORT - 2, max_size=SHORT + 40)
+    | st.text("猫狗é ", max_size=LONG_TURN)
+)
+@example("a " * (SHORT // 2))
+def test_a_text_whose_length_says_that_it_is_short_has_no_more_tokens(text: str) -> None:
+    assert is_short(text) == (tokens(text) <= LONG_TURN or len(text) <= LONG_TURN)
+
+
+def test_texts_that_differ_in_signs_and_capitals_alone_repeat_each_other() -> None:
+    packer = ContextPacker(400)
+    for number, text in enumerate(
+        ("Well_known: the cat's tuna, twice!", "well known THE CAT S tuna (twice)", "the tuna")
+    ):
+        packer.add(Passage(number, number, "Ada", text))
+    assert packer.context().passages == (0, 2)
+
+
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)

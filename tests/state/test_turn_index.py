@@ -72,7 +72,17 @@ def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], ask
 
 def assert_found(graph: Graph) -> None:
     view = graph.view()
-    view.look_for_holders(np.arange(view.concepts)[1::2])
+    few = np.arange(view.concepts)[1::2]
+    of, mentioning, times = view.mentions_of(few)
+    for place, number in enumerate(few.tolist()):
+        here = view.posting_concept == number
+        assert mentioning[of == place].tolist() == view.posting_passage[here].tolist()
+        assert times[of == place].tolist() == view.posting_count[here].tolist()
+    values = np.arange(view.concepts) % 7 * 1.0
+    assert view.most_held(values).tolist() == [
+        max(values[view.posting_concept[view.posting_passage == passage]].tolist(), default=0.0)
+        for passage in range(view.turns)
+    ]
     for number in range(view.concepts):
         here = view.posting_concept == number
         passages, counts = view.holders(number)
