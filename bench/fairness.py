@@ -5,6 +5,7 @@
 One worker process, or a writer and a reader, topics with a prefix of their own.  Who floods is a process of its own: in
 ours, what it does between two looks at the socket would be measured as the worker's.  With --rate it sends so many
 turns a second: where the worker can take them, what is measured is the way of a question, not the contest for cores.
+Questions and turns beside it come at seeded moments of their own: of two in the same instant, one waits for the other.
 Reported, as one line of JSON, seen from the client:
 
     beside a flood    ms that questions to a graph of another partition took while one graph took TURNS turns at full

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 SLICE_SECONDS = 0.010  # of all partitions together, in one pass of the event loop
 READER_SECONDS = 0.002  # the same of a reader: nobody waits for what it folds, and an answer takes several passes
 WAY_SECONDS = 0.003  # after a step of a question, in which its next one comes, unless that has to wait
-MOST_WAYS = 5  # that are given between two slices: however many ask, folding goes on
+MOST_WAYS = 3  # between two slices: for a question, and for its answer to leave; however many ask, folding goes on
 
 
 class Slices:
