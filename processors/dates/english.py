@@ -413,4 +413,6 @@ _TRIGGER: Final = either(
     ]
 )
 
-GRAMMAR: Final = Grammar(_TRIGGER, _RULES, tense.ENGLISH)
+_BEGINS: Final = r"(?:(?<!\w)(?=\w)|(?=\d))"  # where a word does, or with a digit
+
+GRAMMAR: Final = Grammar(_TRIGGER, _RULES, tense.ENGLISH, _BEGINS)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -90,16 +91,26 @@ class Grammar:
 
     trigger  matches in every text, in small letters, in which a rule could match; `re` is quick at it if every
              alternative begins with one given character
-    rules    patterns with named groups and no others, and what a match of each means
+    rules    patterns in small letters, with named groups and no others, and what a match of each means
     cues     words that show a tense, as in processors/dates/tense.py
+    begins   matches, without taking a character, wherever a rule may: at other places none is tried
     """
 
-    def __init__(self, trigger: str, rules: Sequence[Rule], cues: Cues) -> None:
+    def __init__(self, trigger: str, rules: Sequence[Rule], cues: Cues, begins: str = "") -> None:
         self._trigger = re.compile(trigger)
         self._rules = [(re.compile(pattern, re.IGNORECASE), read) for pattern, read in rules]
         self._cues = cues
         plain = (f"(?P<rule{number}>{_NAMED.sub('(?:', pattern)})" for number, (pattern, _) in enumerate(rules))
-        self._any = re.compile("|".join(plain), re.IGNORECASE)
+        self._plain = f"{begins}(?:{'|'.join(plain)})"
+
+    @cached_property
+    def _of_small(self) -> re.Pattern[str]:
+        """Match what any rule does, in a text of small ASCII letters: twice as quick."""
+        return re.compile(self._plain)
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile(self._plain, re.IGNORECASE)
 
     def find(self, text: str, said: date) -> Iterator[tuple[int, int, Days]]:
         """Yield start, end and days of every expression in order, none overlapping."""
@@ -108,7 +119,8 @@ class Grammar:
             return
         start = max(0, first.start() - REACH) if len(small) == len(text) else 0  # İ becomes two characters
         earlier: tuple[Days, int] | None = None
-        for found in islice(self._any.finditer(text, start), TRIED):
+        matches = self._of_small.finditer(small, start) if text.isascii() else self._any.finditer(text, start)
+        for found in islice(matches, TRIED):
             pattern, read = self._rules[int(str(found.lastgroup).removeprefix("rule"))]
             match = pattern.match(text, found.start())  # the same match, with its groups
             if match and (days := _tried(read, match, Context(said, text, *match.span(), self._cues, earlier))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
-from processors.dates import resolve
+from processors.dates import english, resolve
 from processors.dates.resolve import DAY_MS, anchored, day_of, days_of, told
 from tests.support.time_expressions import CHINESE, CHINESE_NONE, ENGLISH, ENGLISH_NONE, ms
 
@@ -44,6 +45,18 @@ def test_any_text_at_any_time_gives_well_formed_spans_and_the_same_ones_again(te
         assert span.since % DAY_MS == span.until % DAY_MS == EARLIEST_MS % DAY_MS
         assert span.text.strip()
         assert " = " in told(span)
+
+
+@given(
+    st.lists(WORDS | st.sampled_from(["x9/5/2019", "v2019-05-03", "_last", "May", "'90s"]), max_size=12), st.booleans()
+)
+def test_rules_begin_where_they_may_and_match_the_same_in_small_letters(words: list[str], is_apart: bool) -> None:
+    text = (" " if is_apart else "").join(word for word in words if word.isascii())
+    grammar, begins = english.GRAMMAR, re.compile(english._BEGINS)  # noqa: SLF001 - nobody else needs to know
+    for rule, _ in grammar._rules:  # noqa: SLF001
+        assert all(begins.match(text, found.start()) for found in rule.finditer(text))
+    small = [found.span() for found in grammar._of_small.finditer(text.lower())]  # noqa: SLF001
+    assert small == [found.span() for found in grammar._any.finditer(text)]  # noqa: SLF001
 
 
 @given(text=TOLD, at=st.integers(ms("1900-01-01"), ms("2100-01-01")), later=st.integers(0, DAY_MS - 1))
