@@ -100,9 +100,12 @@ class Partition:
         """The store that this fold is kept in."""
         return self._store
 
-    def fold(self, offset: int, value: bytes) -> Folded:
-        """Fold the log's next record.  Raises what state/errors.py lists; never skips."""
-        event = decode(value)
+    def fold(self, offset: int, value: bytes, known: AnyEvent | None = None) -> Folded:
+        """Fold the log's next record.  Raises what state/errors.py lists; never skips.
+
+        known  the event that `decode` makes of `value`, if somebody has asked it already
+        """
+        event = decode(value) if known is None else known
         position, acceptance = self.position.after(offset, event, value)
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             event = opened(event, self._graph_keys)

@@ -15,6 +15,7 @@ from processors.lifecycle.windows import due_windows, next_alarm
 from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.log_position import Draft
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.conversations import with_summaries
 from streams.ingest.partition_writer import AppendedEvent, PartitionWriter
@@ -42,7 +43,7 @@ class WindowTimer:
         self._unseen = iter(writer.state.graph_ids())
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
-    async def append(self, events: Sequence[DataEvent], drafts: Sequence[bytes | None] = ()) -> None:
+    async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> None:
         """Append and fold events, and tell other programs what windows decided; `drafts` as PartitionWriter's."""
         appended = await self._writer.append(events, drafts)
         self._heard(appended)

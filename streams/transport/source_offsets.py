@@ -49,6 +49,9 @@ class ReadsSources(Protocol):
     def comes_first(self, tp: TP) -> bool:
         """Tell whether `tp` holds questions, which are read before all else (streams/transport/fetch_order.py)."""
 
+    def questions_came(self) -> None:
+        """Take note that questions were fetched: they are on their way to who answers them."""
+
     def source_position(self, tp: TP) -> int | None:
         """Give the next offset of `tp` to read; None leaves it where the group committed."""
 
@@ -203,6 +206,8 @@ class PositionedConsumer(Consumer):
             active = set(self._get_active_partitions()) - self._full
             self._seeks_before_fetch = self._seeks
             found = await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
+            if any(map(cast(ReadsSources, self.app).comes_first, found)):
+                cast(ReadsSources, self.app).questions_came()
             return {tp: [records] if self._comes_in_runs(tp) else records for tp, records in found.items()}
 
     def _comes_in_runs(self, tp: TP) -> bool:
