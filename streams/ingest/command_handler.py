@@ -42,15 +42,11 @@ from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinfo
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
-from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
-from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.recall.perceptual import Encoder, encoder_name
-from processors.text.language import clean
-from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -67,7 +63,7 @@ from state.events.events import (
     TurnRejected,
     Unpinned,
 )
-from state.events.extraction_types import Attached, Concept, Mention
+from state.events.extraction_types import Attached
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -84,6 +80,7 @@ from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
+from streams.ingest.pronouns import Pronouns
 from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
@@ -92,7 +89,6 @@ from streams.ingest.weighing import weighed
 
 log = logger("ingest")
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
-LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -145,8 +141,7 @@ class CommandHandler:
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
-        self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
-        self._talked: dict[tuple[str, str], tuple[int, list[TurnBefore]]] = {}  # → events of the graph, turns folded
+        self._pronouns = Pronouns(context.keys)
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
@@ -157,8 +152,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
         self._zones.clear()
-        self._talk.clear()
-        self._talked.clear()
+        self._pronouns.folded()
         self._vectors.clear()
         self._encoded.clear()
 
@@ -380,7 +374,7 @@ class CommandHandler:
             concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
-            mentions=self._mentions(turn, concepts),
+            mentions=self._pronouns.bound(turn, concepts, self._state.graph(turn.graph)),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -398,28 +392,6 @@ class CommandHandler:
     def has_gates(self, graph_id: str) -> bool:
         """Tell whether a turn is looked at before it is counted: then all before it must be folded."""
         return living(self._state.graph(graph_id), self._context.preset).has_gates
-
-    def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
-        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
-
-        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
-        """
-        pending, speaker = self._talk.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
-        graph = self._state.graph(turn.graph)
-        keys = self._context.keys
-        is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
-        folded = [] if graph is None or is_encrypted else self._said_last(graph, turn.session)
-        before = [] if is_encrypted else [*reversed(pending), *folded]
-        found = mentions(turn.text, concepts, speaker, before)
-        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
-        return found
-
-    def _said_last(self, graph: Graph, session: str) -> list[TurnBefore]:
-        """List the last turns of a session that are folded: once, as long as no event of the graph is."""
-        known = self._talked.get((graph.graph_id, session))
-        if known is None or known[0] != graph.events:
-            known = self._talked[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
-        return known[1]
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""
