@@ -43,6 +43,7 @@ MOST_WAITING = 8  # levels behind those that are being merged, which wait for th
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
 RESTING = 1 << 20  # the same, which stay in the store until somebody reads any
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
+SLOTS = 4  # of the set of pairs that were seen, to be moved in the time in which a pair is merged
 COUNTED = 4  # times as many that a flush may look up in the set of those that were seen
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -96,6 +97,10 @@ class PairCounts:
             self._uncounted.append(keys[most:])
         self._count_pairs(keys[:most][self._seen.add(keys[:most])])
         return True
+
+    def make_room(self, most: int) -> bool:
+        """Let the set of pairs that were seen grow by so much, if it does; tell whether it did."""
+        return self._seen is not None and self._seen.move_some(SLOTS * most)
 
     def _freeze(self) -> None:
         """Go on with what is stored as it is now: somebody reads, and the rest is loaded piece by piece, behind him."""

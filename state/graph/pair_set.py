@@ -4,8 +4,8 @@
 
 A bucket is a row of slots in which a value is looked for by double hashing; 0 is an empty slot.  All buckets have as
 many slots; before they get full, each is copied into one twice as large, some of them with every call, so no call takes
-long.
-What finds its bucket full, by whatever bad luck or skill of who speaks, is listed beside.
+long, and more of them when there is time (`move_some`).  What finds its bucket full, by whatever bad luck or skill of
+who speaks, is listed beside.
 
 It tells of each pair whether it is new, which nothing sorted does without merging, and holds no counts.
 """
@@ -31,7 +31,8 @@ _SHIFT, _ONE = np.uint64(_VALUE_BITS), np.uint64(1)
 LEAST: Final = 64  # slots of a bucket
 MOST_LOAD: Final = 0.75  # of slots: with more, values are looked for in too many of them
 SURE: Final = 6  # standard deviations by which a bucket may hold more than others
-MOVED: Final = 8  # slots that are moved for each pair that comes, while buckets move
+MOVED: Final = 1  # slots that are moved for each pair that comes, while buckets move
+TOO_FULL: Final = 0.9  # of slots: then all that is left is moved at once
 _Words = NDArray[Any]  # unsigned
 
 
@@ -76,18 +77,26 @@ class PairSet:
         if self._larger is None and self._count + coming > BUCKETS * _bearable(each):
             self._larger, self._moved = np.zeros(2 * len(self._slots), np.uint32), 0
         if self._larger is not None:
-            self._move(min(self._moved + MOVED * coming // each + 1, BUCKETS), each)
+            is_full = self._count + coming > TOO_FULL * len(self._slots)
+            self._move(self._larger, BUCKETS if is_full else MOVED * coming // each + 1)
 
-    def _move(self, last: int, each: int) -> None:
-        """Move the buckets up to `last`, of so many slots each."""
-        assert self._larger is not None  # noqa: S101 - who calls has seen to it
+    def move_some(self, most: int) -> bool:
+        """Move about so many slots, if buckets move; tell whether they did."""
+        if self._larger is None:
+            return False
+        self._move(self._larger, most * BUCKETS // len(self._slots) + 1)
+        return True
+
+    def _move(self, larger: _Words, buckets: int) -> None:
+        """Move so many buckets more."""
+        each, last = len(self._slots) // BUCKETS, min(self._moved + buckets, BUCKETS)
         here = self._slots[self._moved * each : last * each]
         taken = np.flatnonzero(here)
-        buckets = (taken // each + self._moved).astype(np.uint64)
-        self._put(self._larger, buckets << _SHIFT | here[taken].astype(np.uint64) - _ONE)
+        place = (taken // each + self._moved).astype(np.uint64)
+        self._put(larger, place << _SHIFT | here[taken].astype(np.uint64) - _ONE)
         self._moved = last
         if last == BUCKETS:
-            self._slots, self._larger, self._moved = self._larger, None, 0
+            self._slots, self._larger, self._moved = larger, None, 0
 
     def _put(self, slots: _Words, mixed: _Words) -> Mask:
         """Put mixed pairs (k,) into their buckets; tell which were not there."""

@@ -114,7 +114,7 @@ class GraphTables:
 
     def count_fans(self, most: int) -> bool:
         """Count the neighbours that so many of the pairs bring which rest in the store; tell whether there were any."""
-        return self.pairs["exchange"].count_some(most)
+        return self.pairs["exchange"].count_some(most) or self.pairs["exchange"].make_room(most)
 
     def merge_pairs(self, most: int) -> bool:
         """Merge so many of the pairs in memory, if they are to be; tell whether any were."""

@@ -36,6 +36,8 @@ def test_it_tells_which_pairs_are_new_while_buckets_move(
         check_same(pairs, known, drawn(seeded, seeded.choice([0, 1, 700]), below))
         check_same(pairs, known, set(seeded.sample(sorted(known), min(20, len(known)))))
         sizes.add(pairs.size)
+        if seeded.random() < 0.5:
+            pairs.move_some(seeded.choice([1, 1000, BUCKETS]))
     check_same(pairs, known, {0 << 32 | LAST, 0 << 32 | 1, (LAST - 1) << 32 | LAST})
     assert len(sizes) > 2 or least > 1, "buckets moved twice, and on the way there were old and new ones"
 

@@ -276,6 +276,29 @@ def test_to_ask_a_graph_that_has_grown_and_to_close_it_loads_no_pairs(
     check_same_links(again, fresh)
 
 
+@pytest.mark.usefixtures("small")
+def test_a_graph_that_was_killed_before_anybody_asked_it_is_opened_without_its_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    monkeypatch.setattr(cooccurrence, "MANY", 1)
+    monkeypatch.setattr(cooccurrence, "RESTING", 1)
+    monkeypatch.setattr(StoredPairs, "load", lambda self, most: pytest.fail("it was loaded"))
+    for number in range(64 * 5):
+        log.turn(session=str(number // 15), concepts=f"word{number % 70} thing{number * 7 % 90} coffee")
+        partition.fold(*log.records[-1])
+        if number % 64 == 63:
+            partition.flush()
+            while partition.tidy():
+                pass
+    again, fresh = Partition(store).graph("ada"), log.folded().graph("ada")
+    assert again is not None
+    assert fresh is not None
+    assert again.rests_on_store
+    check_same_links(again, fresh)
+
+
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: int) -> None:
