@@ -80,10 +80,10 @@ from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
+from streams.ingest.pronouns import Pronouns
 from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
-from streams.ingest.talk import Talk
 from streams.ingest.undoing import why_not
 from streams.ingest.weighing import weighed
 
@@ -141,7 +141,7 @@ class CommandHandler:
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
-        self._talk = Talk(state, context.keys)
+        self._pronouns = Pronouns(context.keys)
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
@@ -152,7 +152,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
         self._zones.clear()
-        self._talk.clear()
+        self._pronouns.folded()
         self._vectors.clear()
         self._encoded.clear()
 
@@ -374,7 +374,7 @@ class CommandHandler:
             concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
-            mentions=self._talk.mentions(turn, concepts),
+            mentions=self._pronouns.bound(turn, concepts, self._state.graph(turn.graph)),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
