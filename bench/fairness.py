@@ -5,6 +5,7 @@
 One worker process, or a writer and a reader, topics with a prefix of their own.  Who floods is a process of its own: in
 ours, what it does between two looks at the socket would be measured as the worker's.  With --rate it sends so many
 turns a second: where the worker can take them, what is measured is the way of a question, not the contest for cores.
+Questions and turns beside it come at seeded moments of their own: of two in the same instant, one waits for the other.
 Reported, as one line of JSON, seen from the client:
 
     beside a flood    ms that questions to a graph of another partition took while one graph took TURNS turns at full
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from typing import Annotated, Any, NamedTuple
 
@@ -43,7 +44,7 @@ from streams.transport import select
 
 WORDS = [first + second for first in ["kettle", "garden", "museum", "violin", "harbour"] for second in "abcdefghij"]
 BUSY = "busy"  # the graph that is flooded
-EVERY_SECONDS = 0.1  # between two rounds of questions beside the flood
+EVERY_SECONDS = 0.1  # between two rounds of questions beside the flood, on average
 TIMEOUT = 10.0  # seconds: what a client waits by default
 
 
@@ -113,11 +114,16 @@ async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *
     asked: list[asyncio.Task[float]] = []
     busy: list[asyncio.Task[float]] = []
     told: list[asyncio.Task[float]] = []
-    while not ended.done():
-        asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden"))))
-        busy.append(asyncio.create_task(_timed(asker.query(BUSY, "the kettle in the garden"))))
-        told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1)))))
-        await asyncio.sleep(flooding.every)
+    begins: list[Callable[[], None]] = [
+        lambda: asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden")))),
+        lambda: busy.append(asyncio.create_task(_timed(asker.query(BUSY, "the kettle in the garden")))),
+        lambda: told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1))))),
+    ]
+    moments = random.Random(0)
+    while not ended.done():  # each at a moment of its own: none waits for another's answer
+        for begin in begins:
+            await asyncio.sleep(moments.uniform(0, 2 * flooding.every / len(begins)))
+            begin()
     assert await ended == 0
     seconds = time.perf_counter() - started
     took, waited, beside = await asyncio.gather(*asked), await asyncio.gather(*told), await asyncio.gather(*busy)

@@ -89,7 +89,7 @@ class PartitionWriter:
     appended    told of each append how long the acks and the fold took, s
     ignored     told why the fold did not accept an event of somebody else
     lost        told how many turns are recorded as lost
-    slices      of the event loop, which folding shares with others
+    slices      of the event loop, which folding and windows share with others
     sealer      of what belongs to encrypted graphs
 
     `found`: where the fold stood when it came to our claim.
@@ -119,7 +119,7 @@ class PartitionWriter:
         self._timeout = timeout
         self._appended, self._ignored = appended, ignored
         self.lost = lost
-        self._slices = slices or Slices(time.perf_counter)
+        self.slices = slices or Slices(time.perf_counter)
         self._epoch = -1
         self._route = object()  # by which the append before went; unlike any
         self._before = self.found = state.position
@@ -192,7 +192,7 @@ class PartitionWriter:
         if offsets and not self._route == route == self._log.route(self.partition):
             await self._check_there(dict(zip(offsets, (value for _, value in records), strict=True)))
         self._route = route
-        with self._slices.work() as share:
+        with self.slices.work() as share:
             appended = zip(offsets, (value for _, value in records), known, strict=True)
             for offset, value, event in sorted(appended, key=itemgetter(0)):
                 await self._fold_own(offset, value, event)
@@ -206,7 +206,7 @@ class PartitionWriter:
 
     async def _tidy(self) -> None:
         """Keep the store small, piece by piece, between which others are let in."""
-        with self._slices.work() as share:
+        with self.slices.work() as share:
             while self.state.tidy():
                 await share.breathe()
 

@@ -43,8 +43,9 @@ from emgas.messages.topics import Answer as Message
 from emgas.messages.turns import Reinforce
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
-from processors.recall.facts import GraphChangedError, Steps
+from processors.lifecycle.steps import Steps, in_one_go
+from processors.recall.answer import Answer, Answerer, Memory, is_long
+from processors.recall.facts import GraphChangedError
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
@@ -73,6 +74,7 @@ LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
 PART_FOR_A_TURN = 0.7  # of the same, until it is answered at last: where many wait so long, many must be told
 PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
+PASSES_TO_LEAVE = 5  # of the event loop, until the producer has written what it was handed to its socket
 MENDED = "the partition failed and is mended: ask again"
 
 T = TypeVar("T")
@@ -92,6 +94,7 @@ class QueryContext:
     end_of_queries   partition → the offset behind its last question, asked of the log
     fail             halts a partition, or the worker if the error is not the partition's alone
     command          sends what a question woke to the writer of its partition; None: we are the writer
+    give_way         told at each step of a question: what is folded meanwhile gives way for a moment
     """
 
     writers: Mapping[int, HeldPartition]
@@ -109,6 +112,7 @@ class QueryContext:
     end_of_queries: Callable[[int], Awaitable[int]]
     fail: Callable[[int, BaseException], None]
     command: Callable[[Reinforce], Awaitable[None]] | None = None
+    give_way: Callable[[], None] = lambda: None
 
 
 class _Asked(NamedTuple):
@@ -159,6 +163,7 @@ class QueryHandler:
         place        the partition of `queries` that it lay in
         acknowledge  called when nobody need read it again (redelivery.py)
         """
+        self._context.give_way()
         told = self._redelivery.hold(place, acknowledge)
         asker = Place(self._context.sender.address(record), record.key, told)
         granted, age = _granted(record), self._age(record)
@@ -246,6 +251,7 @@ class QueryHandler:
             await self._send(to, answer, asked.told)
 
     async def _send(self, to: ReplyAddress | None, message: Message, told: Callable[[], None]) -> None:
+        self._context.give_way()
         await self._context.sender.answer(to, message.kind, message, told)
 
     async def _request(self, asked: _Asked) -> Question:
@@ -298,12 +304,12 @@ class QueryHandler:
             case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
-                    await asyncio.sleep(0)
+                    await self._let_others_in()
                     return contents.told(memory(), request, self._context.answerer.extractor)
             case Read():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
-                    await asyncio.sleep(0)
+                    await self._let_others_in()
                     return contents.turns(memory(), request, self._context.answerer.extractor)
             case Picture():
                 memory = await self._memory(request, writer, asked)
@@ -419,10 +425,15 @@ class QueryHandler:
         answer = self._context.answerer.answer
         if not is_long(query):
             async with self._turn(self._short, asked):
-                await asyncio.sleep(0)  # turns, and other questions coming in, have their share between two answers
+                await self._let_others_in()
                 return in_one_go(answer(query, memory()))
         read: dict[int, TurnRecorded] = {}
         return await self._long_steps(lambda: answer(query, memory(), read), asked)
+
+    async def _let_others_in(self) -> None:
+        """Give turns, and questions that come, their share between two answers, and the answer before time to leave."""
+        for _ in range(PASSES_TO_LEAVE if self._context.sender.unacknowledged else 1):
+            await asyncio.sleep(0)
 
     async def _long_steps(self, begin: Callable[[], Steps[T]], asked: _Asked) -> T:
         """Take long steps, letting others in; begin again, in one go, if they changed what is needed."""

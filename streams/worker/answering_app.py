@@ -161,6 +161,7 @@ class AnsweringApp(faust.App):
             monotonic=lambda: self._context.monotonic() * 1000,
             end_of_turns=self._end_of_turns,
             end_of_queries=self._end_of_queries,
+            give_way=self._slices.give_way,
             **held,
         )
 
@@ -195,6 +196,10 @@ class AnsweringApp(faust.App):
     def comes_first(self, tp: TP) -> bool:
         """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""
         return tp.topic == self._emgas.topics.queries
+
+    def questions_came(self) -> None:
+        """Have turns give way to questions that were fetched."""
+        self._slices.give_way()
 
     # how it does
 

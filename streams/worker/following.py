@@ -208,7 +208,7 @@ class Following:
                     for begin in range(0, len(batch), TOLD_EVERY):
                         await self._fold(followed, batch[begin : begin + TOLD_EVERY], share)
                     while followed.state.tidy():  # piece by piece: else a flush does it, and questions wait for that
-                        await share.breathe()
+                        await share.give_way()
 
     async def _fold(self, followed: Followed, records: Sequence[Record], share: Slice) -> None:
         for record in records:
@@ -216,6 +216,7 @@ class Following:
             if folded.acceptance is Acceptance.ACCEPTED:
                 self._context.folded(followed.partition, folded)
             await share.breathe()
+        await share.give_way()  # what follows cannot be cut into slices
         followed.state.flush()
         await followed.tell()
 

@@ -197,6 +197,7 @@ class TransportContract:
         async with app.running():
             seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
         assert seen.index(topics.queries) < MANY / 2
+        assert app.fetches_of_questions == 1, "what is folded gives way to it"
 
     async def test_questions_in_masses_do_not_hold_back_a_turn(
         self, transport: Transport, topics: TopicNames, tmp_path: Path

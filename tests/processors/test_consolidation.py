@@ -132,14 +132,14 @@ _turns = st.lists(
 def test_a_turn_is_compared_with_those_of_its_conversation_alone_however_much_else_was_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compared, candidates = list[tuple[int, int]](), consolidation._candidates  # noqa: SLF001 - what is counted is its own
+    compared, candidates = list[tuple[int, int]](), consolidation._sharing  # noqa: SLF001 - what is counted is its own
 
     def counted(*arguments: Any) -> Iterator[tuple[int, int]]:
         for pair in candidates(*arguments):
             compared.append(pair)
             yield pair
 
-    monkeypatch.setattr(consolidation, "_candidates", counted)
+    monkeypatch.setattr(consolidation, "_sharing", counted)
     turns = [said("coffee tea cake milk", session=f"s{number % 40}", at=NOON + number) for number in range(120)]
     assert len(consolidated(graph_with(*turns), NOON + DAY).repeats) == 40 * 2
     assert len(compared) == 120 * 2

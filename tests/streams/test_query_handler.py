@@ -215,6 +215,32 @@ async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
     assert {answer.get("code", answer["kind"]) for answer in answers} == {"reply", "overloaded"}
 
 
+async def test_an_answer_leaves_before_the_next_question_is_answered() -> None:
+    looks: list[int] = []
+
+    class Looking(YakeExtractor):
+        def of_query(self, text: str, at: int | None = None) -> Extraction:
+            looks.append(len(worker.sent.to(REPLIES)))
+            return super().of_query(text, at)
+
+    worker = Answering(Answerer(Looking(language="en")))
+    await worker.remember("t1")
+    worker.sent.passes = 3
+    for _ in range(3):
+        await worker.ask()
+    await worker.answers()
+    assert looks == [0, 1, 2]
+
+
+async def test_what_is_folded_is_told_to_give_way_when_a_question_comes_and_when_it_is_answered() -> None:
+    worker = Answering()
+    await worker.remember("t1")
+    await worker.ask()
+    assert worker.ways_given == 1
+    await worker.answers()
+    assert worker.ways_given == 2
+
+
 async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time() -> None:
     worker = Answering()
     await worker.remember("t1")

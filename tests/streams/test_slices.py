@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from streams.ingest.slices import SLICE_SECONDS, Slices
+from streams.ingest.slices import MOST_WAYS, SLICE_SECONDS, WAY_SECONDS, Slices
 
 
 class Clock:
@@ -35,6 +35,35 @@ async def test_others_come_in_as_often_as_the_share_of_a_slice_is_used_up(busy: 
             await share.breathe()
     others.cancel()
     assert abs(let_in - 5 * busy) <= 2, "where rounding falls is no matter"
+
+
+async def test_turns_wait_while_a_question_is_on_its_way_through_the_loop() -> None:
+    clock, steps = Clock(), 0
+    slices = Slices(clock)
+
+    async def question() -> None:
+        nonlocal steps
+        for _ in range(MOST_WAYS):  # at least so many passes are given
+            await asyncio.sleep(0)
+            steps += 1
+        clock.now += WAY_SECONDS
+
+    with slices.work() as share:
+        slices.give_way()
+        asking = asyncio.create_task(question())
+        clock.now += SLICE_SECONDS
+        slices.give_way()
+        await share.breathe()
+    assert steps == MOST_WAYS
+    await asking
+
+
+async def test_turns_go_on_however_many_ask() -> None:
+    slices = Slices(Clock())
+    with slices.work() as share:
+        slices.give_way()
+        await share.give_way()
+    assert slices.way_seconds > 0, "they asked all the time"
 
 
 def test_who_is_done_leaves_its_share_to_others() -> None:

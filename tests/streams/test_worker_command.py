@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
 from emgas.errors import HaltedError, TransportError
-from streams.cli.operate.worker import HALTED, Stopping, _own_directory
+from streams.cli.operate.worker import HALTED, SWITCH_SECONDS, Stopping, _own_directory, _schedule
 from streams.settings import Settings
 from streams.transport import select
 from streams.worker import service
@@ -43,6 +44,17 @@ def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> 
     settings = Settings(data=tmp_path, broker="kafka://127.0.0.1:1")
     taken = [_own_directory(settings).data for _ in range(3)]
     assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
+
+
+@pytest.mark.parametrize("role", ["reader", "all"])
+def test_what_fetches_questions_waits_less_than_pythons_default_for_what_computes(role: str) -> None:
+    before = sys.getswitchinterval()
+    try:
+        _schedule(role)
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_SECONDS)
+        assert before > SWITCH_SECONDS
+    finally:
+        sys.setswitchinterval(before)
 
 
 async def test_a_cancellation_that_kafkas_client_takes_for_its_own_error_holds_up_no_end(

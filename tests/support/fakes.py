@@ -36,6 +36,7 @@ class SentRecords:
     """`send` for a MessageSender.  `refusal`: raised at once; `loss`: raised instead of the ack.
 
     silent  answers are taken for ever, as a producer takes those to a topic that is not there
+    passes  of the event loop, until a record is written, as a producer needs some
     """
 
     def __init__(self) -> None:
@@ -43,12 +44,15 @@ class SentRecords:
         self.refusal: Exception | None = None
         self.loss: Exception | None = None
         self.silent = False
+        self.passes = 0
 
     async def send(self, record: ProducerRecord) -> Awaitable[object]:
         if self.refusal:
             raise self.refusal
         if self.silent and record.topic == REPLIES:
             await asyncio.Event().wait()
+        for _ in range(self.passes):
+            await asyncio.sleep(0)
         acknowledged: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         if self.loss:
             acknowledged.set_exception(self.loss)

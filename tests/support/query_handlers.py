@@ -44,6 +44,7 @@ class Answering:
         self.turns_end: int | TransportError = 1_000_000
         self.queries_end: int | TransportError = 0
         self.acknowledged: list[int] = []
+        self.ways_given = 0
         self.store = MemoryStore()
         self.state = Partition(self.store)
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
@@ -67,8 +68,12 @@ class Answering:
                 end_of_queries=self.end_of_queries,
                 halted=self.halted_partitions,
                 fail=lambda partition, error: self.halted.append(error),
+                give_way=self.give_way,
             )
         )
+
+    def give_way(self) -> None:
+        self.ways_given += 1
 
     def memory(self) -> Memory:
         """Look at the memory as a question about the graph "ada" does."""

@@ -44,6 +44,7 @@ class TinyApp(faust.App):
         names = TopicNames(prefix)
         self.names = names
         self.positions = positions
+        self.fetches_of_questions = 0
         self.received: asyncio.Queue[tuple[str, int, int, bytes]] = asyncio.Queue()
         self.failure: asyncio.Queue[BaseException] = asyncio.Queue()
         super().__init__(
@@ -66,6 +67,9 @@ class TinyApp(faust.App):
 
     def source_goes_back(self, tp: TP) -> None:
         raise LogRewrittenError(f"{tp} goes back")
+
+    def questions_came(self) -> None:
+        self.fetches_of_questions += 1
 
     def comes_first(self, tp: TP) -> bool:
         return tp.topic == self.names.queries

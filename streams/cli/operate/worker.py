@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
 NICER = 10  # than readers on the same cores: who asks waits for an answer, and nobody for a fold
+SWITCH_SECONDS = 0.001  # a thread that fetches questions waits so long for the one that computes; Python's own is 5 ms
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
 
@@ -59,12 +60,19 @@ def worker(
             "every command, and MemoryClient, runs its own.",
             output.USAGE,
         )
-    if settings.role == "writer":
-        os.nice(NICER)
+    _schedule(settings.role)
     with output.explained():
         traces.configure()
         settings = _own_directory(settings)
     output.run(_work(settings))
+
+
+def _schedule(role: str) -> None:
+    """Let questions come before turns on the same cores, and their fetch before what computes in the same process."""
+    if role == "writer":
+        os.nice(NICER)
+    else:
+        sys.setswitchinterval(SWITCH_SECONDS)
 
 
 def _own_directory(settings: Settings) -> Settings:
