@@ -40,8 +40,9 @@ from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY
 from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import due_events
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.answer import Answerer, Memory
 from state.events.events import (
     UNSTAMPED,
     AnyEvent,

@@ -3,8 +3,10 @@
     worker_ms            CPU time of a turn: of the worker's process        extraction_ms   of those that find concepts
     over_extraction      both together, beside finding concepts alone, which is measured before and after each
     turns_per_second     by the clock, from the first turn to the last acknowledgement
+    idle_ms              CPU time of a second in which nothing comes, which is in worker_ms as well
 
-Who publishes is a process of its own (ours), and so is the broker: neither is in these times.
+Medians of REPEATED times the same turns, each time of another graph.  Who publishes is a process of its own (ours), and
+so is the broker: neither is in these times.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import psutil
 
-from bench.measuring import rounded, taken
+from bench.measuring import mid, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
 from processors.extraction.yake_extractor import YakeExtractor
@@ -30,6 +32,7 @@ from streams.transport import select
 
 POOLS: Final = (0, 1, 2)  # processes
 WARMING: Final = 300  # turns, before it is measured: the processes start with them
+REPEATED: Final = 3
 PATIENCE: Final = 120.0  # seconds
 LOADING_SECONDS: Final = 2.0  # in which a process that loads takes some CPU time, on however busy a machine
 
@@ -54,7 +57,9 @@ def _used(processes: Sequence[psutil.Process]) -> float:
     return float(sum(each.user + each.system for each in times))
 
 
-async def _measured(settings: Settings, worker: psutil.Process, turns: Sequence[Turn], pool: int) -> dict[str, float]:
+async def _measured(
+    settings: Settings, worker: psutil.Process, turns: Sequence[Turn], pool: int, alone: Callable[[], float]
+) -> list[dict[str, float]]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=PATIENCE) as memory:
         for partition in range(await memory.partitions()):
             await memory.inspect(partition)  # answered once the worker owns it
@@ -64,11 +69,28 @@ async def _measured(settings: Settings, worker: psutil.Process, turns: Sequence[
             again += 1
         pids = worker.children()
         await _settled(pids)
-        wall, own, theirs = time.perf_counter(), _used([worker]), _used(pids)
-        await _publish(memory, turns)
-        wall, own, theirs = time.perf_counter() - wall, _used([worker]) - own, _used(pids) - theirs
+        idle = _used([worker])
+        await asyncio.sleep(LOADING_SECONDS)
+        idle_ms = 1000 * (_used([worker]) - idle) / LOADING_SECONDS
+        found = []
+        for number in range(REPEATED):
+            each, before = [turn.model_copy(update={"graph": f"measured-{number}"}) for turn in turns], alone()
+            spent = await _spent(memory, each, worker, pids)
+            alone_ms = (before + alone()) / 2 / len(turns)
+            ratio = (spent["worker_ms"] + spent["extraction_ms"]) / alone_ms
+            found.append({**spent, "idle_ms": idle_ms, "alone_ms": alone_ms, "over_extraction": ratio})
+    return found
+
+
+async def _spent(
+    memory: MemoryClient, turns: Sequence[Turn], worker: psutil.Process, pids: Sequence[psutil.Process]
+) -> dict[str, float]:
+    """Publish turns, and tell what one of them took."""
+    wall, own, theirs = time.perf_counter(), _used([worker]), _used(pids)
+    await _publish(memory, turns)
+    wall, own, theirs = time.perf_counter() - wall, _used([worker]) - own, _used(pids) - theirs
     ms = 1000 / len(turns)
-    return {"turns_per_second": round(len(turns) / wall), "worker_ms": own * ms, "extraction_ms": theirs * ms}
+    return {"turns_per_second": len(turns) / wall, "worker_ms": own * ms, "extraction_ms": theirs * ms}
 
 
 async def _settled(processes: Sequence[psutil.Process]) -> None:
@@ -96,12 +118,6 @@ def through_kafka(turns: Sequence[Turn]) -> dict[int, dict[str, float]]:
         settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}-{pool}"})
         asyncio.run(select.create(settings))
         with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home, pool) as worker:
-            before = alone()
-            each = asyncio.run(_measured(settings, worker, turns, pool))
-            extraction = (before + alone()) / 2 / len(turns)
-        ratio = (each["worker_ms"] + each["extraction_ms"]) / extraction
-        found[pool] = {name: rounded(value) for name, value in each.items()} | {
-            "alone_ms": rounded(extraction),
-            "over_extraction": rounded(ratio),
-        }
+            each = asyncio.run(_measured(settings, worker, turns, pool, alone))
+        found[pool] = {name: mid(one[name] for one in each) for name in each[0]}
     return found

@@ -25,7 +25,8 @@ from bench.growth import NOWHERE
 from bench.measuring import mid, resident_mb, rounded, taken
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from state.events.events import Claim, encode
 from state.log_position import stamp
 from state.memory_budget import DEFAULT_MEMORY

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 CORRELATION_ID: Final = "correlation-id"
@@ -151,6 +152,7 @@ def murmur2(key: bytes) -> int:
     return h ^ h >> 15
 
 
+@lru_cache(maxsize=4096)  # graphs that are talked to come again and again
 def partition_of(graph_id: str | bytes, partitions: int) -> int:
     """Find the partition that holds the graph `graph_id` (or the key that names it), one of `partitions`."""
     key = graph_id.encode() if isinstance(graph_id, str) else graph_id

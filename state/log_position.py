@@ -38,16 +38,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from copy import copy
 from enum import Enum
-from typing import TypedDict, TypeVar
+from typing import NamedTuple, TypedDict, TypeVar, cast
 
 import msgspec
 import orjson
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from state.errors import LogRewrittenError, WrongLayoutError
-from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, Stamp, decode, encode, source_of
+from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, Stamp, decode, source_of, written
 from state.events.registry import SPECS
 from state.events.upcasting import UNCHANGED_FROM, VERSION
 
@@ -200,23 +201,34 @@ class LogPosition(Struct, frozen=True, gc=False):
 
 def stamp(event: DataT, position: LogPosition) -> DataT:
     """Link `event` into the log right behind `position`, as the only one that a fold there accepts next."""
-    return replace(event, **position.link)
+    stamped = copy(event)  # `replace` would check anew what no stamp changes
+    for name, value in position.link.items():
+        force_setattr(stamped, name, value)
+    return stamped
 
 
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 
 
-def draft(event: DataEvent) -> bytes:
-    """Write the record value of an event that is to be stamped later.  Raises ValueError as `encode`."""
-    return encode(stamp(event, ANYWHERE))
+class Draft(NamedTuple):
+    """An event that is to be stamped later: its record value, and itself as that is read back."""
+
+    value: bytes
+    event: DataEvent
 
 
-def placed(drafted: bytes, event: DataEvent) -> bytes:
+def draft(event: DataEvent) -> Draft:
+    """Write an event that is to be stamped later.  Raises ValueError as `encode`."""
+    value, read = written(stamp(event, ANYWHERE))
+    return Draft(value, cast(DataEvent, read))
+
+
+def placed(drafted: Draft, event: DataEvent) -> bytes:
     """Give the record value of a stamped event that was drafted: as `encode`, but nothing is written or checked twice.
 
     The stamp stands at the beginning of every record, behind the version (state/events/base.py).
     """
-    return _beginning(event.epoch, event.claim, event.seq, event.chain) + drafted[len(_DRAFTED) :]
+    return _beginning(event.epoch, event.claim, event.seq, event.chain) + drafted.value[len(_DRAFTED) :]
 
 
 def _beginning(epoch: int, claim: str, seq: int, chain: str) -> bytes:

@@ -230,6 +230,12 @@ class Producer:
         sent = [await self.send(tp.topic, key, value, tp.partition, None, []) for key, value in records]
         return [there.offset for there in await asyncio.gather(*sent)]
 
+    async def send_together(self, tp: Any, records: Sequence[ProducerRecord]) -> asyncio.Future[Any]:
+        """Take records of one partition, in order; the future resolves once all are acknowledged."""
+        return asyncio.gather(
+            *[await self.send(tp.topic, r.key, r.value, tp.partition, None, list(r.headers)) for r in records]
+        )
+
     def route(self, tp: Any) -> object:
         """Give the leader of a partition, as far as it is known."""
         return self._leaders.get((tp.topic, tp.partition))

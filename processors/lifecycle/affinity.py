@@ -14,19 +14,21 @@ it, so that the work grows with the turns and not with their pairs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from math import exp, log, log1p, sqrt
 from typing import Final
 
 import numpy as np
 
-from state.arrays import Integers
+from processors.lifecycle.steps import Steps
+from state.arrays import Floats, Integers
 from state.graph.graph import Graph
 from state.graph.passage_table import ROLES
 
 PEOPLE: Final = (ROLES.index(None), ROLES.index("user"))  # an assistant repeats itself, and has no habits
 TIME: Final = "@time"  # the mark of turns that tell a time
+LOOKED_THROUGH: Final = 1 << 13  # turns, in one step
 NEIGHBOURS: Final = 8  # turns before it that a turn is compared with
+SURE: Final = 1e-9  # by which an affinity that was estimated may be wrong: sums in another order differ by 1e-15
 
 
 class Affinities:
@@ -35,6 +37,8 @@ class Affinities:
     def __init__(self, graph: Graph) -> None:
         self._graph, self._settings = graph, graph.settings
         self._vectors: dict[int, dict[int, float]] = {}
+        self._held: dict[int, list[int]] = {}  # word << 32 | speaker → passages, ascending
+        self._columns: dict[int, tuple[Integers, Floats]] = {}  # the same as arrays: words, and what each weighs
 
     def vector(self, passage: int) -> Mapping[int, float]:
         """Weigh the words of a passage, by their numbers; normed to length 1, {} where nothing of it recurs."""
@@ -64,43 +68,112 @@ class Affinities:
         """Give γ and τ of two passages: others where both tell a time (SEEDS P41)."""
         settings = self._settings
         gamma, tau = settings.affinity_gamma, settings.affinity_tau
-        own = settings.affinity_dated != 1 or settings.affinity_tau_dated
-        if own and self.tells_time(left) and self.tells_time(right):
+        if self._has_dated and self.tells_time(left) and self.tells_time(right):
             return min(1.0, gamma * settings.affinity_dated), settings.affinity_tau_dated or tau
         return gamma, tau
+
+    @property
+    def _has_dated(self) -> bool:
+        """Whether there are other γ and τ between turns that tell a time."""
+        return bool(self._settings.affinity_dated != 1 or self._settings.affinity_tau_dated)
 
     def tells_time(self, passage: int) -> bool:
         """Tell whether a passage says when something is or was, as entries of a log do."""
         mark = self._graph.concepts.numbers.get(TIME)
         return mark is not None and mark in self._graph.passages.concepts_of(passage)
 
-    def joined(self, passages: Sequence[int], above: float) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of ascending passages that reach a threshold, each with NEIGHBOURS before it."""
-        for place, passage in enumerate(passages):
-            for other in passages[max(0, place - NEIGHBOURS) : place]:
-                if self.between(passage, other) >= above:
-                    yield other, passage
+    def estimated(self, passages: Sequence[int]) -> Floats:
+        """Estimate the affinities of passages (k,) and the NEIGHBOURS before each, the nearest first: (k, NEIGHBOURS).
 
-    def holders(self, word: int, speaker: int) -> Integers:
-        """List the kept passages of a speaker that hold a word and ask nothing, ascending."""
-        return self._of_speaker.get((word, speaker), np.zeros(0, np.int64))
+        Each is within SURE of what `between` computes, for all of them at once; -1 where there is none.
+        """
+        if not passages:
+            return np.zeros((0, NEIGHBOURS))
+        before = np.arange(len(passages))[:, None] - np.arange(1, NEIGHBOURS + 1)
+        there, before = before >= 0, np.maximum(before, 0)
+        at = np.array([self._graph.passages.at[passage] for passage in passages], np.int64)
+        gamma, tau = self._constants_of(passages, before)
+        near = gamma * self._cosines(passages) + (1 - gamma) * np.exp(-np.abs(at[:, None] - at[before]) / tau)
+        return np.where(there, near, -1.0)
 
-    @cached_property
-    def _of_speaker(self) -> dict[tuple[int, int], Integers]:
-        """Map (word, speaker) to the passages in which it says the word: one pass over the postings."""
+    def _cosines(self, passages: Sequence[int]) -> Floats:
+        """Compute the cosines of passages (k,) and the NEIGHBOURS before each, (k, NEIGHBOURS)."""
+        columns = [self._column(passage) for passage in passages]
+        words, place = np.unique(np.concatenate([words for words, _ in columns]), return_inverse=True)
+        rows = np.zeros((len(passages), len(words)))
+        of = np.repeat(np.arange(len(passages)), [len(words) for words, _ in columns])
+        rows[of, place] = np.concatenate([weights for _, weights in columns])
+        alike = np.zeros((len(passages), NEIGHBOURS))
+        for back in range(1, min(NEIGHBOURS + 1, len(passages))):
+            alike[back:, back - 1] = np.einsum("ij,ij->i", rows[back:], rows[:-back])
+        return alike
+
+    def _column(self, passage: int) -> tuple[Integers, Floats]:
+        found = self._columns.get(passage)
+        if found is None:
+            vector = self.vector(passage)
+            words, weights = (
+                np.fromiter(vector, np.int64, len(vector)),
+                np.fromiter(vector.values(), float, len(vector)),
+            )
+            found = self._columns[passage] = words, weights
+        return found
+
+    def _constants_of(self, passages: Sequence[int], before: Integers) -> tuple[Floats | float, Floats | float]:
+        """Give γ and τ of many pairs, as `_constants` does of one: (k, NEIGHBOURS) each, or one for all of them."""
+        settings = self._settings
+        if not self._has_dated:
+            return settings.affinity_gamma, settings.affinity_tau
+        tells = np.array([self.tells_time(passage) for passage in passages], np.bool_)
+        both = tells[:, None] & tells[before]
+        dated = min(1.0, settings.affinity_gamma * settings.affinity_dated), settings.affinity_tau_dated
+        gamma = np.where(both, dated[0], settings.affinity_gamma)
+        return gamma, np.where(both, dated[1] or settings.affinity_tau, settings.affinity_tau)
+
+    def joined(self, passages: Sequence[int], above: float, near: Floats | None = None) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of ascending passages that reach a threshold, each with NEIGHBOURS before it.
+
+        near  what `estimated` gives of them: those that it leaves in doubt are computed
+        """
+        near = self.estimated(passages) if near is None else near
+        reach = near >= above - SURE
+        for place, back, affinity in zip(
+            *(each.tolist() for each in np.nonzero(reach)), near[reach].tolist(), strict=True
+        ):
+            passage, other = passages[place], passages[place - back - 1]
+            if affinity > above + SURE or self.between(passage, other) >= above:
+                yield other, passage
+
+    def look_for(self, words: Iterable[int], latest: int) -> Steps[None]:
+        """Find, in steps, the `latest` turns of each speaker that hold each of `words`, for `holders` to list."""
         passages = self._graph.passages
         tells = np.array(passages.kept, np.bool_) & ~np.array(passages.question, np.bool_)
         tells &= np.isin(np.array(passages.role), PEOPLE)
-        of_posting = np.repeat(np.arange(len(passages)), passages.lengths())
-        concept = np.array(passages.posting_concept, np.int64)
-        recurs = np.array(self._graph.concepts.in_turns)[concept] > 1
-        stays = recurs & tells[of_posting] & ~np.array(self._graph.concepts.is_mark, np.bool_)[concept]
-        speaker = np.array(passages.speaker, np.int64)[of_posting[stays]]
-        keys = concept[stays] << 32 | speaker
-        order = np.argsort(keys, kind="stable")
-        found, starts = np.unique(keys[order], return_index=True)
-        lists = np.split(of_posting[stays][order], starts[1:])
-        return {(key >> 32, key & 0xFFFFFFFF): each for key, each in zip(found.tolist(), lists, strict=True)}
+        speaker = np.array(passages.speaker, np.int64)
+        wanted, missing = np.zeros(len(self._graph.concepts), np.bool_), np.zeros(len(self._graph.concepts), np.int64)
+        wanted[list(words)] = True
+        missing[wanted] = len(np.unique(speaker[tells]))  # speakers of whom not enough turns were found yet
+        for end in range(len(passages), 0, -LOOKED_THROUGH):
+            concept, holder = passages.holding(wanted, max(0, end - LOOKED_THROUGH), end)
+            told = tells[holder]
+            for key, found in _grouped(concept[told].astype(np.int64) << 32 | speaker[holder[told]], holder[told]):
+                known = self._held.get(key, [])
+                if len(known) < latest:
+                    self._held[key] = known = [*found[len(known) - latest :].tolist(), *known]
+                    missing[key >> 32] -= len(known) == latest
+            wanted &= missing > 0
+            yield
+
+    def holders(self, word: int, speaker: int) -> Sequence[int]:
+        """List the kept passages of a speaker that were found to hold a word and ask nothing, ascending."""
+        return self._held.get(word << 32 | speaker, ())
+
+
+def _grouped(keys: Integers, values: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield each distinct key with its values, in their order."""
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    yield from zip(found.tolist(), np.split(values[order], starts[1:]), strict=True) if len(found) else ()
 
 
 def clusters(edges: Iterable[tuple[int, int]]) -> Iterator[list[int]]:

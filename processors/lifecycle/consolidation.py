@@ -28,14 +28,19 @@ from typing import NamedTuple
 import numpy as np
 
 from emgas.times import HOUR_MS
+from processors.lifecycle.affinity import LOOKED_THROUGH
 from processors.lifecycle.candidates import batch, linked
+from processors.lifecycle.steps import Steps, in_one_go
 from processors.lifecycle.themes import topic_changes
 from state.events.events import TopicChange
 from state.graph.decay import log2
 from state.graph.graph import Graph
 
 LEAST_WORDS = 4  # fewer are a greeting, not a statement
+COMPARED_AT_ONCE = 256  # pairs of turns, in one step
 CONVERSATION_MS = 12 * HOUR_MS  # further apart, two turns of a session are of two days: many senders have one session
+
+Said = tuple[int, int, int]  # in which session, by which speaker, whether it asks: repetitions have these in common
 
 
 class Consolidation(NamedTuple):
@@ -49,14 +54,23 @@ class Consolidation(NamedTuple):
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
     """Find what a window that ended at `at` (ms) records.  It may be nothing; the window is closed all the same."""
+    return in_one_go(consolidated_steps(graph, at))
+
+
+def consolidated_steps(graph: Graph, at: int) -> Steps[Consolidation]:
+    """Find the same in steps.  The graph must not change meanwhile."""
     graph.settle()
     fresh = {passage: _words(graph, passage) for passage in fresh_passages(graph)}
     faded, archived = graph.concepts.archived, graph.passages.archived
     mentioned = Counter(word for words in fresh.values() for word in words if not faded[word])
     compared = batch(graph, [passage for passage in fresh if not archived[passage]])
     active = {passage: fresh[passage] for passage in compared}
-    links = linked(graph, compared)
-    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _repeats(graph, active), links)
+    yield
+    links, long_term = linked(graph, compared), _long_term(graph, at)
+    yield
+    topics = topic_changes(graph, mentioned)
+    yield
+    return Consolidation(long_term, topics, (yield from _repeats(graph, active)), links)
 
 
 def fresh_passages(graph: Graph) -> list[int]:
@@ -90,9 +104,9 @@ def _long_term(graph: Graph, at: int) -> list[str]:
     return [concepts.ids[number] for number in lasting]
 
 
-def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
+def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> Steps[list[tuple[str, str]]]:
     """Choose (kept turn, its repetition) by id.  Who says more is asked first: what was kept once is no repetition."""
-    alike = _alike(graph, fresh)
+    alike = yield from _alike(graph, fresh)
     tells, ids = _tells(graph), graph.passages.ids
     said_again: set[int] = set()
     repeats = []
@@ -112,27 +126,40 @@ def _tells(graph: Graph) -> Callable[[int], float]:
     return lambda passage: sum(log2(counted / in_turns[word]) for word in sorted(_words(graph, passage)))
 
 
-def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
+def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> Steps[dict[int, set[int]]]:
     """Map each passage to those that say the same, both ways; one of two is among `fresh`."""
     share = graph.settings.duplicate_above
-    alike: dict[int, set[int]] = {}
-    for passage, other in _candidates(graph, fresh, share) if share < 1 else ():
-        words = _words(graph, other)
-        enough = min(len(words), len(fresh[passage])) >= LEAST_WORDS
-        if enough and _may_repeat(graph, passage, other) and _jaccard(fresh[passage], words) > share:
+    words_of, alike = dict(fresh), dict[int, set[int]]()
+    candidates = (yield from _candidates(graph, fresh, share)) if share < 1 else iter(())
+    for place, (passage, other) in enumerate(candidates):
+        if place % COMPARED_AT_ONCE == 0:
+            yield
+        words = words_of.get(other)
+        if words is None:
+            words = words_of[other] = _words(graph, other)
+        if len(words) >= LEAST_WORDS and _jaccard(fresh[passage], words) > share:
             alike.setdefault(passage, set()).add(other)
             alike.setdefault(other, set()).add(passage)
     return alike
 
 
-def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -> Iterator[tuple[int, int]]:
-    """Yield every pair of a new passage and another that may have more than `share` of their words in common."""
+def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -> Steps[Iterator[tuple[int, int]]]:
+    """Find every pair of a new passage and one that it may repeat, with more than `share` of their words in common."""
     rare = {passage: _rarest(graph, words, share) for passage, words in new.items() if len(words) >= LEAST_WORDS}
     wanted = {word for words in rare.values() for word in words}
-    holders = _holders(graph, wanted) if wanted else {}
+    yield
+    return _sharing(graph, rare, (yield from _holders(graph, wanted)) if wanted else {})
+
+
+def _sharing(
+    graph: Graph, rare: Mapping[int, Collection[int]], holders: Mapping[tuple[int, Said], Collection[int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield each passage with those of its conversation that hold one of its `rare` words."""
+    times = graph.passages.at
     for passage, words in rare.items():
-        others = {holder for word in words for holder in holders[word]} - {passage}
-        yield from ((passage, other) for other in sorted(others))
+        said, at = _said(graph, passage), times[passage]
+        others = {holder for word in words for holder in holders.get((word, said), ())} - {passage}
+        yield from ((passage, other) for other in sorted(others) if abs(at - times[other]) < CONVERSATION_MS)
 
 
 def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
@@ -146,28 +173,24 @@ def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
     return [word for word in rarest if in_turns[word] > 1]  # what was said in one turn leads to no other
 
 
-def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
-    """Look up each word's active passages."""
+def _holders(graph: Graph, words: Collection[int]) -> Steps[dict[tuple[int, Said], list[int]]]:
+    """Look up the active passages that hold each word, by what repetitions have in common: few of all are left."""
     active, wanted = graph.passages.is_active(), np.zeros(len(graph.concepts), np.bool_)
     wanted[list(words)] = True
-    postings = np.array(graph.passages.posting_concept, np.int64)
-    found = np.flatnonzero(wanted[postings])
-    passages = np.searchsorted(np.array(graph.passages.starts), found, side="right") - 1
-    holders: dict[int, list[int]] = {}
-    for word, passage in zip(postings[found].tolist(), passages.tolist(), strict=True):
-        if active[passage]:
-            holders.setdefault(word, []).append(passage)
+    holders: dict[tuple[int, Said], list[int]] = {}
+    for first in range(0, len(active), LOOKED_THROUGH):
+        found = graph.passages.holding(wanted, first, first + LOOKED_THROUGH)
+        for word, passage in zip(*(column.tolist() for column in found), strict=True):
+            if active[passage]:
+                holders.setdefault((word, _said(graph, passage)), []).append(passage)
+        yield
     return holders
 
 
-def _may_repeat(graph: Graph, left: int, right: int) -> bool:
-    """Tell whether one speaker asks both, or says both, in one conversation.
-
-    An echo or an answer tells more than the words it repeats.
-    """
+def _said(graph: Graph, passage: int) -> Said:
+    """Tell in what conversation a passage was said, by whom, and how: an echo or an answer repeats nothing."""
     passages = graph.passages
-    is_same = all(column[left] == column[right] for column in (passages.session, passages.speaker, passages.question))
-    return is_same and abs(passages.at[left] - passages.at[right]) < CONVERSATION_MS
+    return passages.session[passage], passages.speaker[passage], passages.question[passage]
 
 
 def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:

@@ -128,8 +128,7 @@ def _passages_with(graph: Graph, concepts: AbstractSet[int]) -> set[int]:
         return set()
     wanted = np.zeros(len(graph.concepts), np.bool_)
     wanted[list(concepts)] = True
-    postings = np.flatnonzero(wanted[np.array(graph.passages.posting_concept)])
-    holders = np.searchsorted(np.array(graph.passages.starts), postings, side="right") - 1
+    _, holders = graph.passages.holding(wanted)
     return {passage for passage in set(holders.tolist()) if graph.passages.kept[passage]}
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.lifecycle import habit_texts
 from processors.lifecycle.affinity import NEIGHBOURS, PEOPLE, Affinities, clusters
-from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habit_texts import Counts
+from processors.lifecycle.steps import Steps, in_one_go
 from processors.text import tables
 from state.events.events import UNSTAMPED, MemoryConsolidated
 from state.events.extraction_types import Exempt
@@ -42,17 +42,23 @@ SHARED: Final = 0.6  # of the members: how many hold what a habit is about
 ABOUT: Final = 4  # concepts that a habit is about, at most
 EXCEPTIONS: Final = 20  # that are kept, the latest
 SKIPS: Final = "skips "  # how a slot begins that says of something that it was left out (processors/text/statements.py)
+READ_AT_ONCE: Final = 64  # new turns that are read in one step
 JOINED: Final = 2000  # members that one event can name
 EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
 
 
 def recurring(graph: Graph, fresh: Sequence[int], at: int) -> list[MemoryConsolidated]:
     """Find the habits that are new at `at` (ms), and those that have more members; `fresh`: the new passages."""
+    return in_one_go(recurring_steps(graph, fresh, at))
+
+
+def recurring_steps(graph: Graph, fresh: Sequence[int], at: int) -> Steps[list[MemoryConsolidated]]:
+    """Find the same in steps, each of which takes a few milliseconds at most.  The graph must not change meanwhile."""
     settings = graph.settings
     if not settings.habit_members or not fresh:
         return []
     graph.settle()
-    return _Window(graph, fresh, at).decided()
+    return (yield from _Window(graph, fresh, at).decided())
 
 
 class _Window:
@@ -61,22 +67,47 @@ class _Window:
     def __init__(self, graph: Graph, fresh: Sequence[int], at: int) -> None:
         self._graph, self._passages, self._at = graph, graph.passages, at
         self._affinities = Affinities(graph)
-        self._fresh = [each for each in fresh if self._is_free(each)]
+        self._speakers = list(graph.passages.speakers)
+        self._free: dict[int, bool] = {}  # passages that were looked at: whether they may join a habit
+        self._new_passages = fresh
+        self._fresh: list[int] = []
+        self._fresh_with: dict[int, list[int]] = {}  # word → those of `_fresh` in which it counts
         self._taken: set[int] = set()  # passages that join a habit in this window
 
     def _is_free(self, passage: int) -> bool:
         """Tell whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
-        passages = self._passages
-        turn = passages.ids[passage]
-        tells = passages.kept[passage] and not passages.question[passage] and passages.role[passage] in PEOPLE
-        return bool(tells) and turn not in self._graph.habits.of_turn and not self._skips(turn)
+        found = self._free.get(passage)
+        if found is None:
+            passages = self._passages
+            turn = passages.ids[passage]
+            tells = passages.kept[passage] and not passages.question[passage] and passages.role[passage] in PEOPLE
+            found = bool(tells) and turn not in self._graph.habits.of_turn and not self._skips(turn)
+            self._free[passage] = found
+        return found
 
     def _skips(self, turn: str) -> bool:
         return any(one.slot.startswith(SKIPS) for one in self._graph.statements.of_turn(turn)[1])
 
-    def decided(self) -> list[MemoryConsolidated]:
-        known = [event for habit in self._graph.habits.habits.values() if (event := self._again(habit)) is not None]
-        return [*known, *self._new()]
+    def decided(self) -> Steps[list[MemoryConsolidated]]:
+        yield from self._read()
+        found: list[MemoryConsolidated] = []
+        for habit in self._graph.habits.habits.values():
+            if (event := self._again(habit)) is not None:
+                found.append(event)
+            yield
+        yield from self._add_new(found)
+        return found
+
+    def _read(self) -> Steps[None]:
+        """Read what the new turns say, and look for the turns that say the same."""
+        for passage in self._new_passages:
+            if self._is_free(passage):
+                self._fresh.append(passage)
+                for word in self._affinities.vector(passage):
+                    self._fresh_with.setdefault(word, []).append(passage)
+            if len(self._free) % READ_AT_ONCE == 0:
+                yield
+        yield from self._affinities.look_for(self._fresh_with, LOOKED_AT)
 
     def _again(self, habit: Habit) -> MemoryConsolidated | None:
         """Tell a known habit anew if new turns join it, or say that it was left out; None if neither is so."""
@@ -87,22 +118,32 @@ class _Window:
         members = [
             self._passages.numbers[turn] for turn in habit.members[-NEIGHBOURS:] if turn in self._passages.numbers
         ]
-        joined = [passage for passage in self._fresh if self._joins(passage, habit, anchor, members)]
+        joined = [passage for passage in self._fresh_with.get(anchor, ()) if self._joins(passage, habit, members)]
         self._taken.update(joined)
         about = [numbers[id] for id in habit.concepts if id in numbers]
-        if not joined and not any(self._exempts(turn, habit.speaker, about) for turn in self._new_turns):
+        if not joined and not any(self._exempts(turn, habit.speaker, about) for turn in self._new_skipping):
             return None
         return self._event(habit.id, habit.speaker, anchor=anchor, before=habit.members, joined=joined[:JOINED])
 
     @cached_property
-    def _new_turns(self) -> list[str]:
-        return [self._passages.ids[passage] for passage in fresh_passages(self._graph)]
+    def _new_skipping(self) -> list[str]:
+        """The new turns that say of something that it was left out."""
+        turns = (self._passages.ids[passage] for passage in self._new_passages)
+        return [turn for turn in turns if self._skips(turn)]
 
-    def _joins(self, passage: int, habit: Habit, anchor: int, members: list[int]) -> bool:
-        """Tell whether a new turn is one more of a habit: near one of its latest members; if so, it is the latest."""
-        if passage in self._taken or anchor not in self._affinities.vector(passage):
+    @cached_property
+    def _skipping(self) -> list[str]:
+        """All turns that do."""
+        return [turn for turn in self._graph.statements if self._skips(turn)]
+
+    def _joins(self, passage: int, habit: Habit, members: list[int]) -> bool:
+        """Tell whether a new turn that holds its anchor is one more of a habit: near one of its latest members.
+
+        If so, it is the latest.
+        """
+        if passage in self._taken:
             return False
-        is_theirs = list(self._passages.speakers)[self._passages.speaker[passage]] == habit.speaker
+        is_theirs = self._speakers[self._passages.speaker[passage]] == habit.speaker
         near = is_theirs and any(self._affinities.between(passage, each) >= self._below for each in members)
         if near:
             members[:] = [*members[1 - NEIGHBOURS :], passage]
@@ -113,17 +154,18 @@ class _Window:
         """The second threshold: of what is regular, and of what joins what is known."""
         return self._graph.rhythm.affinity_above * LOWER
 
-    def _new(self) -> Iterator[MemoryConsolidated]:
-        """Yield the new habits: those with most members first, of which each turn belongs to one."""
-        speakers = list(self._passages.speakers)
-        for speaker, anchor in self._anchors():
+    def _add_new(self, found: list[MemoryConsolidated]) -> Steps[None]:
+        """Add the new habits: those with most members first, of which each turn belongs to one."""
+        anchors = yield from self._anchors()
+        for speaker, anchor in anchors:
             free = [passage for passage in self._holders(anchor, speaker) if passage not in self._taken]
             for members in self._clusters(free):
                 self._taken.update(members)
                 name = _name(self._passages.ids[members[0]], self._graph.concepts.ids[anchor])
-                yield self._event(name, speakers[speaker], anchor=anchor, before=(), joined=members)
+                found.append(self._event(name, self._speakers[speaker], anchor=anchor, before=(), joined=members))
+            yield
 
-    def _anchors(self) -> list[tuple[int, int]]:
+    def _anchors(self) -> Steps[list[tuple[int, int]]]:
         """List what new habits could be about, (speaker, concept): what a new turn says, and what is said often."""
         found: dict[tuple[int, int], int] = {}
         for passage in self._fresh:
@@ -132,23 +174,25 @@ class _Window:
                 for word in self._affinities.vector(passage):
                     if (speaker, word) not in found and self._graph.concepts.ids[word] not in EVERYDAY:
                         found[speaker, word] = len(self._holders(word, speaker))
+                yield
         often = (key for key, size in found.items() if size >= self._graph.settings.habit_members)
         return sorted(often, key=lambda key: (-found[key], key))
 
     def _holders(self, anchor: int, speaker: int) -> list[int]:
         """List the latest LOOKED_AT free turns of a speaker that hold a word, in the order in which they were said."""
-        latest = self._affinities.holders(anchor, speaker)[-LOOKED_AT:].tolist()
-        return sorted(
-            (each for each in latest if self._is_free(each)), key=lambda each: (self._passages.at[each], each)
-        )
+        latest, at = self._affinities.holders(anchor, speaker), self._passages.at
+        return sorted([each for each in latest if self._is_free(each)], key=lambda each: (at[each], each))
 
     def _clusters(self, free: Sequence[int]) -> Iterator[list[int]]:
         """Yield the clusters of turns that are habits: those of the higher threshold, or the lower if they are regular.
 
         free  turns that hold one word, in the order in which they were said
         """
+        if not self._is_enough(free):
+            return  # nor is any part of them
+        near = self._affinities.estimated(free)
         for above in (self._below, self._graph.rhythm.affinity_above):
-            for cluster in clusters(self._affinities.joined(free, above)):
+            for cluster in clusters(self._affinities.joined(free, above, near)):
                 members = [each for each in sorted(cluster, key=free.index) if each not in self._taken]
                 if self._is_enough(members) and (above > self._below or self._is_regular(members)):
                     yield members
@@ -227,7 +271,7 @@ class _Window:
     def _said_exceptions(self, speaker: str, concepts: Sequence[int], since: int) -> list[Exempt]:
         """List the days of which a turn says that it was otherwise, from `since` (ms) on."""
         found = []
-        for turn in self._graph.statements:
+        for turn in self._skipping:
             passage = self._passages.numbers[turn]
             if self._local(passage) >= since and self._exempts(turn, speaker, concepts):
                 day = self._local(passage) // DAY_MS * DAY_MS

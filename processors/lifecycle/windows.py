@@ -31,7 +31,7 @@ week ended long ago.  They are consolidated at once then, though later decay win
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -39,13 +39,14 @@ from msgspec.structs import replace
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
-from processors.lifecycle.consolidation import consolidated, fresh_passages
+from processors.lifecycle.consolidation import consolidated_steps, fresh_passages
 from processors.lifecycle.dreams import dream_after, dreams_at, dreamt, next_dream
 from processors.lifecycle.forgetting import faded
-from processors.lifecycle.habits import recurring
+from processors.lifecycle.habits import recurring_steps
 from processors.lifecycle.homeostasis import adapted
 from processors.lifecycle.parts import parts
 from processors.lifecycle.sessions import next_end, next_end_at
+from processors.lifecycle.steps import Steps, in_one_go
 from processors.lifecycle.tiers import leaving
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
 from state.events.memory_settings import MemorySettings
@@ -87,9 +88,10 @@ def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
 def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
     """Yield, window by window, the events, unstamped, that close what has ended at stream time `now` (ms).
 
-    Fold those of a window into `graph` before asking for the next; a window that leaves none is yielded, too, as to
-    find that out takes as long.  What has ended by the graph's own clock is closed as well.  Raises WindowStuckError
-    when a window is due again right after it was closed.
+    Fold those of a window into `graph` before asking for the next.  [] is yielded where others may be let in: for a
+    window that leaves none, as to find that out takes as long, and while one is decided that takes longer.  What has
+    ended by the graph's own clock is closed as well.  Raises WindowStuckError when a window is due again right after it
+    was closed.
     """
     last: DueWindow | None = None
     while (due := next_due(graph, now)) is not None:
@@ -97,15 +99,38 @@ def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
             raise WindowStuckError(
                 f"{due} of graph {graph.graph_id} is due again after it was closed: this is a bug of ours"
             )
-        last = due
-        yield close(graph, due)
+        events = yield from _closed(graph, due)
+        last = due if events is not None else last
+        yield events or []
+
+
+def _closed(graph: Graph, due: DueWindow) -> Generator[list[GraphEvent], None, list[GraphEvent] | None]:
+    """Decide what closing `due` does, and yield [] now and then.
+
+    None where somebody who was let in had the graph compacted: its turns and concepts have other numbers then.
+    """
+    concepts, events, steps = graph.concepts, graph.events, closing(graph, due)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            decided: list[GraphEvent] = end.value
+            return decided
+        yield []
+        if graph.concepts is not concepts or graph.events != events:
+            return None
 
 
 def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
+    """Decide what closing `due` does, in one go."""
+    return in_one_go(closing(graph, due))
+
+
+def closing(graph: Graph, due: DueWindow) -> Steps[list[GraphEvent]]:
     """Decide what closing `due` does: one event, several parts of it, or none for nothing.
 
-    A decay window in which nothing faded leaves no event, yet what seemed due is due later now.  A consolidation window
-    always leaves one, however little it says: the fold counts new turns from there on.
+    A decay window in which nothing faded leaves no event, yet what seemed due is due later now; it is decided in one
+    step.  A consolidation window always leaves one, however little it says: the fold counts new turns from there on.
     """
     if due.kind == "conversation":
         end = next_end(graph)
@@ -113,8 +138,9 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
     if due.kind == "dream":
         return [dreamt(graph, due.at)]
     if due.kind == "consolidation":
-        habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
-        found = consolidated(graph, due.at)._asdict()
+        habits: list[WindowEvent] = [*(yield from recurring_steps(graph, fresh_passages(graph), due.at))]
+        yield
+        found = (yield from consolidated_steps(graph, due.at))._asdict()
         # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
         turns = leaving(graph, due.at)
         gone = [_archiving(graph, due.at, **part) for part in parts({"concepts": [], "turns": turns})] if turns else []

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import asdict
@@ -28,11 +28,12 @@ from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.steps import Steps
 from processors.recall.activation import SpreadingParameters
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations, explanations_of_mode
-from processors.recall.facts import GraphChangedError, Steps, learned
+from processors.recall.facts import GraphChangedError, learned
 from processors.recall.filters import Allowed
 from processors.recall.graph_defaults import by_graph
 from processors.recall.habits import asked_for
@@ -71,8 +72,6 @@ EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
 MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
-
-T = TypeVar("T")
 
 
 class Memory(NamedTuple):
@@ -133,16 +132,6 @@ def is_long(query: Query) -> bool:
     """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
     explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
     return query.only.asks_facts or query.budget > LONG_BUDGET or explains
-
-
-def in_one_go(steps: Steps[T]) -> T:
-    """Take all steps without letting anybody in; return the result."""
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 class _Shown(NamedTuple):

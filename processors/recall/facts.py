@@ -6,18 +6,16 @@ come since (state/graph/turn_facts.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Final, TypeVar
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
+from processors.lifecycle.steps import Steps
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 
 READ_AT_ONCE: Final = 100  # turns that are read without letting others in: a millisecond or two
-
-T = TypeVar("T")
-Steps = Generator[None, None, T]  # yields where others may be let in, and returns a result
 
 
 class GraphChangedError(Exception):

@@ -28,9 +28,10 @@ from emgas.messages.pictures import (
 )
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.steps import Steps
 from processors.recall.activation import DEFAULT
 from processors.recall.answer import concept_ids
-from processors.recall.facts import GraphChangedError, Steps
+from processors.recall.facts import GraphChangedError
 from processors.text.shown import Shown
 from state.arrays import Floats, Integers, Mask
 from state.graph.graph import Graph

@@ -26,7 +26,8 @@ from emgas.messages.filters import Filter
 from emgas.messages.views import Mood, Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
-from processors.recall.answer import Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Memory
 from processors.recall.facts import learned
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.telling import telling

@@ -40,6 +40,7 @@ _HAN: Final = re.compile("(?:我|你|您|她|他|它)(?!们)|那里|那儿|那�
 _NO_PLACE: Final = re.compile(
     r"there(?:'s|'re|\s+(?:is|are|was|were|will|has|have|had|would|should|seems?|might|may|can))\b", re.IGNORECASE
 )
+_NAMED: Final = frozenset({"person", "place", "organisation", "product"})
 _OF: Final = {"she": "female", "he": "male"}
 
 
@@ -57,7 +58,7 @@ def may_be_meant(concept: Concept) -> bool:
 
 def is_meant(name: str, kind: str) -> bool:
     """Say the same of a concept by its id and its kind."""
-    return kind in ("person", "place", "organisation", "product") or name in _KIN
+    return kind in _NAMED or name in _KIN
 
 
 def mentions(

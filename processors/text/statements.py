@@ -67,12 +67,13 @@ def _stated(text: str) -> tuple[Statement, ...]:
     rows = _TRIGGERS.fitting(text.lower())
     if not rows:
         return ()
-    told = (each.strip() for each in _SENTENCE.findall(clean(text)))
-    sure = [each for each in told if not each.endswith(_ASKS) and not _UNSURE.search(each)]
     found: dict[tuple[str, bool], Statement] = {}
-    for sentence in sure:
-        for one in _in_sentence(sentence, rows):
-            found.setdefault((one.slot, one.ends), one)
+    for told in _SENTENCE.findall(clean(text)):
+        sentence = told.strip()
+        said = [] if sentence.endswith(_ASKS) else list(_in_sentence(sentence, rows))
+        if said and not _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing
+            for one in said:
+                found.setdefault((one.slot, one.ends), one)
     return tuple(found.values())[:STATEMENTS]
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from processors.lifecycle.windows import WindowForecast, due_events
+from processors.lifecycle.windows import WindowForecast, due_windows
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
 from state.events.events import UNSTAMPED, GraphEvent, Ticked, TurnRecorded, decode_as
@@ -128,9 +128,10 @@ class AsOf:
     def _close_due(self, at: int) -> Iterator[None]:
         """Close the windows that end before the time `at` (ms) comes."""
         if not WindowForecast.of(self.graph).may_close(at):
-            return  # at once: to find out when the first concept fades, `due_events` looks at all of them
-        for event in due_events(self.graph, at):
-            self.graph.fold(event)
+            return  # at once: to find out when the first concept fades, `due_windows` looks at all of them
+        for events in due_windows(self.graph, at):
+            for event in events:
+                self.graph.fold(event)
             yield
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:

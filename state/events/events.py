@@ -384,6 +384,14 @@ def encode(event: AnyEvent) -> bytes:
 
     Raises ValueError for an event that could not be read back as it is.
     """
+    return written(event)[0]
+
+
+def written(event: AnyEvent) -> tuple[bytes, AnyEvent]:
+    """Encode an event, and give with its record value what `decode` makes of that, so that nobody needs to ask again.
+
+    Raises ValueError as `encode`.
+    """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
     if isinstance(event, TurnRecorded):
         plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
@@ -397,7 +405,7 @@ def encode(event: AnyEvent) -> bytes:
         raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
     if read != event:
         raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")
-    return value
+    return value, read
 
 
 def decode(value: bytes) -> AnyEvent:

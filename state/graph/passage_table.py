@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Counts, Integers
+from state.arrays import Counts, Integers, Mask
 from state.events.events import TurnRecorded
 from state.graph.columns import Late, Table, column, may_be_late
 from state.graph.decay import HOLDS
@@ -224,6 +224,19 @@ class PassageTable(Table):
         key = hashed(turn)
         self.gone[key] = fingerprint
         self.newly_gone.append(key)
+
+    def holding(self, wanted: Mask, first: int = 0, last: int | None = None) -> tuple[Counts, Integers]:
+        """List the postings of wanted concepts (n,) in the passages from `first` to before `last`, as they lie.
+
+        returns  (m,) the concept of each, and (m,) its passage, ascending
+        """
+        starts = np.frombuffer(self.starts, np.int64) if len(self) else np.zeros(0, np.int64)
+        if first >= len(starts):
+            return np.zeros(0, np.int32), starts[:0]
+        begin, end = starts[first], starts[last] if last is not None and last < len(starts) else None
+        concepts = np.frombuffer(self.posting_concept, np.int32)[begin:end]
+        at = np.flatnonzero(wanted[concepts])
+        return concepts[at], np.searchsorted(starts, at + begin, "right") - 1
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""

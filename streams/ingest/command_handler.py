@@ -37,20 +37,16 @@ from emgas.logs import logger
 from emgas.messages.advice import Advice
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.topics import INBOUND, Command
+from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
-from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
-from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.recall.perceptual import Encoder, encoder_name
-from processors.text.language import clean
-from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -67,12 +63,12 @@ from state.events.events import (
     TurnRejected,
     Unpinned,
 )
-from state.events.extraction_types import Attached, Concept, Mention
+from state.events.extraction_types import Attached
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
-from state.log_position import draft
+from state.log_position import Draft, draft
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
@@ -84,6 +80,7 @@ from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
+from streams.ingest.pronouns import Pronouns
 from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
@@ -92,7 +89,6 @@ from streams.ingest.weighing import weighed
 
 log = logger("ingest")
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
-LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -101,7 +97,7 @@ class Decision:
     """One record, the events it becomes, and what its sender is told.
 
     unheard  nothing of it is to be kept, not even as a dead letter
-    drafts   the record values of the events but for their stamps, if they are written already
+    drafts   the events but for their stamps, if they are written already
     """
 
     arrival: Record
@@ -113,7 +109,7 @@ class Decision:
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
     unheard: bool = False
-    drafts: Sequence[bytes] = ()
+    drafts: Sequence[Draft] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,7 +141,7 @@ class CommandHandler:
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
-        self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
+        self._pronouns = Pronouns(context.keys)
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
@@ -156,7 +152,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
         self._zones.clear()
-        self._talk.clear()
+        self._pronouns.folded()
         self._vectors.clear()
         self._encoded.clear()
 
@@ -188,7 +184,7 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._said(arrival, turn) for arrival, turn in read if isinstance(turn, Turn)]
+        said = [self._said(turn, self._times(arrival, turn)[1]) for arrival, turn in read if isinstance(turn, Turn)]
         self._extracted |= await pool.found(said)
 
     def find(self, arrival: Record) -> None:
@@ -198,7 +194,7 @@ class CommandHandler:
         """
         turn = self._read[arrival.offset] = self.read(arrival)
         if isinstance(turn, Turn) and self._may_be_new(turn):
-            said = self._said(arrival, turn)
+            said = self._said(turn, self._times(arrival, turn)[1])
             if said not in self._extracted:
                 with suppress(Exception):
                     self._extracted[said] = self._extract(said)
@@ -215,8 +211,9 @@ class CommandHandler:
         self._read.clear()
         self._extracted.clear()
 
-    def _said(self, arrival: Record, turn: Turn) -> Said:
-        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], self._zone(turn)))
+    def _said(self, turn: Turn, at: int) -> Said:
+        """Give what an extractor is asked about a turn of an event time (ms)."""
+        return Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn)))
 
     def _zone(self, turn: Turn) -> str:
         """Tell where a turn was said: as it tells itself, else where its graph's people are."""
@@ -239,7 +236,7 @@ class CommandHandler:
             return ahead
         try:
             check_size(arrival.value)
-            command = INBOUND.validate_json(arrival.value)
+            command = read_inbound(arrival.value)
             self._check_place(command, arrival.key)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
@@ -360,7 +357,8 @@ class CommandHandler:
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
-        (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
+        said_at, at = self._times(arrival, turn)
+        said = self._said(turn, at)
         found = self._extracted.pop(said, None) or self._extract(said)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         concepts = [*found.concepts, *found.phrases]
@@ -376,7 +374,7 @@ class CommandHandler:
             concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
-            mentions=self._mentions(turn, concepts),
+            mentions=self._pronouns.bound(turn, concepts, self._state.graph(turn.graph)),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -394,21 +392,6 @@ class CommandHandler:
     def has_gates(self, graph_id: str) -> bool:
         """Tell whether a turn is looked at before it is counted: then all before it must be folded."""
         return living(self._state.graph(graph_id), self._context.preset).has_gates
-
-    def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
-        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
-
-        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
-        """
-        pending, speaker = self._talk.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
-        graph = self._state.graph(turn.graph)
-        keys = self._context.keys
-        is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
-        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
-        before = [] if is_encrypted else [*reversed(pending), *folded]
-        found = mentions(turn.text, concepts, speaker, before)
-        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
-        return found
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
@@ -27,8 +28,8 @@ from emgas.wire import Record
 from replay.accepted_events import check_same, fold_record, read_records
 from replay.log import LogReader, keys_of
 from state.errors import LogRewrittenError
-from state.events.events import Claim, DataEvent, GraphEvent, SubjectErased, encode
-from state.log_position import Acceptance, LogPosition, stamp
+from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
+from state.log_position import Acceptance, Draft, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
 from streams.ingest.sealing import Sealer
@@ -88,7 +89,7 @@ class PartitionWriter:
     appended    told of each append how long the acks and the fold took, s
     ignored     told why the fold did not accept an event of somebody else
     lost        told how many turns are recorded as lost
-    slices      of the event loop, which folding shares with others
+    slices      of the event loop, which folding and windows share with others
     sealer      of what belongs to encrypted graphs
 
     `found`: where the fold stood when it came to our claim.
@@ -118,7 +119,7 @@ class PartitionWriter:
         self._timeout = timeout
         self._appended, self._ignored = appended, ignored
         self.lost = lost
-        self._slices = slices or Slices(time.perf_counter)
+        self.slices = slices or Slices(time.perf_counter)
         self._epoch = -1
         self._route = object()  # by which the append before went; unlike any
         self._before = self.found = state.position
@@ -137,7 +138,7 @@ class PartitionWriter:
             self._check_owned()
             await self._sealer.finish_erasures(self.state)
 
-    async def append(self, events: Sequence[DataEvent], drafts: Sequence[bytes | None] = ()) -> list[AppendedEvent]:
+    async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> list[AppendedEvent]:
         """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError.
 
         drafts  of the events, where they are written already (state/log_position.py); none of any
@@ -146,8 +147,8 @@ class PartitionWriter:
             self._check_owned()
             await self._sealer.prepare(self.state, events)
             drafted = list(zip(events, drafts or [None] * len(events), strict=True))
-            stamped, records = _stamped(self.state.position, drafted, self._sealer.values(self.state))
-            offsets = await self._append(records)
+            stamped, records, known = _stamped(self.state.position, drafted, self._sealer.values(self.state))
+            offsets = await self._append(records, known)
             if any(isinstance(event, SubjectErased) for event in events):
                 await self._sealer.finish_erasures(self.state)
             placed = zip(offsets, stamped, records, strict=True)
@@ -175,7 +176,8 @@ class PartitionWriter:
         """Whether another worker is known to have claimed the partition."""
         return self.state.position.epoch != self._epoch
 
-    async def _append(self, records: Sequence[KeyValue]) -> list[int]:
+    async def _append(self, records: Sequence[KeyValue], known: Sequence[AnyEvent | None] = (None,)) -> list[int]:
+        """Append records, and fold each as the event that it is known to hold, or as what is read in it."""
         passing(Step.APPEND)
         started = time.perf_counter()
         try:
@@ -190,9 +192,10 @@ class PartitionWriter:
         if offsets and not self._route == route == self._log.route(self.partition):
             await self._check_there(dict(zip(offsets, (value for _, value in records), strict=True)))
         self._route = route
-        with self._slices.work() as share:
-            for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
-                await self._fold_own(offset, value)
+        with self.slices.work() as share:
+            appended = zip(offsets, (value for _, value in records), known, strict=True)
+            for offset, value, event in sorted(appended, key=itemgetter(0)):
+                await self._fold_own(offset, value, event)
                 await share.breathe()
         self.state.flush()
         self._appended(acknowledged - started, time.perf_counter() - acknowledged)
@@ -203,14 +206,14 @@ class PartitionWriter:
 
     async def _tidy(self) -> None:
         """Keep the store small, piece by piece, between which others are let in."""
-        with self._slices.work() as share:
+        with self.slices.work() as share:
             while self.state.tidy():
                 await share.breathe()
 
-    async def _fold_own(self, offset: int, value: bytes) -> None:
+    async def _fold_own(self, offset: int, value: bytes, known: AnyEvent | None) -> None:
         await self._catch_up(offset)
         self._before = self.state.position
-        acceptance = self.state.fold(offset, value).acceptance
+        acceptance = self.state.fold(offset, value, known).acceptance
         passing(Step.FOLD)
         if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
@@ -275,22 +278,27 @@ class PartitionWriter:
 
 def _stamped(
     position: LogPosition,
-    events: Sequence[tuple[DataEvent, bytes | None]],
-    value: Callable[[DataEvent, bytes | None], bytes],
-) -> tuple[list[DataEvent], list[KeyValue]]:
-    """Stamp events one behind the other, the first right behind `position`; give them with their records.
+    events: Sequence[tuple[DataEvent, Draft | None]],
+    write: Callable[[DataEvent, Draft | None], tuple[bytes, AnyEvent | None]],
+) -> tuple[list[DataEvent], list[KeyValue], list[AnyEvent | None]]:
+    """Stamp events one behind the other, the first right behind `position`.
+
+    Give them with their records, and with what is read in each of those, where that is known.
 
     events  each with its draft, if there is one
-    value   writes the record value of a stamped event, and is asked in their order
+    write   gives the record value of a stamped event, and what is read in that; it is asked in their order
     """
     stamped: list[DataEvent] = []
     records: list[KeyValue] = []
+    known: list[AnyEvent | None] = []
     for unstamped, drafted in events:
-        event = stamp(unstamped, position)
+        event = stamp(unstamped if drafted is None else drafted.event, position)
+        value, read = write(event, drafted)
         stamped.append(event)
-        records.append((_key(event), value(event, drafted)))
-        position, _ = position.after(position.watermark + 1, event, records[-1][1], is_last=False)
-    return stamped, records
+        records.append((_key(event), value))
+        known.append(read)
+        position, _ = position.after(position.watermark + 1, event, value, is_last=False)
+    return stamped, records, known
 
 
 def _key(event: DataEvent) -> bytes | None:

@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from emgas.logs import logger
 from emgas.wire import Record
-from state.events.events import DataEvent, GraphEvent, SubjectErased, encode
-from state.log_position import placed
+from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode, written
+from state.log_position import Draft, placed
 from state.partition import Partition
 from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
@@ -61,19 +61,23 @@ class Sealer:
         graph = state.graph(graph_id)
         return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
 
-    def values(self, state: Partition) -> Callable[[DataEvent, bytes | None], bytes]:
-        """Write record values of stamped events that follow each other behind `state`, each with its draft or None."""
+    def values(self, state: Partition) -> Callable[[DataEvent, Draft | None], tuple[bytes, AnyEvent | None]]:
+        """Write record values of stamped events that follow each other behind `state`, each with its draft or None.
+
+        With each comes what `decode` makes of it, None where nobody has asked that: of what is sealed.  An event that
+        has a draft must be the one that was read back from it.
+        """
         seen: Counter[str] = Counter()
 
-        def value(event: DataEvent, drafted: bytes | None) -> bytes:
+        def value(event: DataEvent, drafted: Draft | None) -> tuple[bytes, AnyEvent | None]:
             key = living(self.keys, event.graph) if isinstance(event, GraphEvent) else None
             if key is None or not isinstance(event, GraphEvent):
-                return encode(event) if drafted is None else placed(drafted, event)
+                return written(event) if drafted is None else (placed(drafted, event), event)
             graph = state.graph(event.graph)
             ordinal = (graph.events if graph else 0) + seen[event.graph]
             seen[event.graph] += 1
             is_open = isinstance(event, SubjectErased) and event.whole
-            return encode(event if is_open else sealed(event, key, ordinal))
+            return encode(event if is_open else sealed(event, key, ordinal)), None
 
         return value
 

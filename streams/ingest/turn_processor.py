@@ -23,6 +23,7 @@ from replay.log import LogReader
 from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
+from state.log_position import Draft
 from state.partition import Partition
 from streams.ingest import source
 from streams.ingest.ahead import AheadExtractor
@@ -90,7 +91,7 @@ class _Batch:
         self._timer = timer
         self._state = state
         self._events: list[DataEvent] = []
-        self._drafts: list[bytes | None] = []  # of each event, if it is written already
+        self._drafts: list[Draft | None] = []  # of each event, if it is written already
         self._forecasts: dict[str, WindowForecast] = {}
 
     async def decide(self, arrival: Record) -> Decision:

@@ -15,9 +15,11 @@ from processors.lifecycle.windows import due_windows, next_alarm
 from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.log_position import Draft
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.conversations import with_summaries
 from streams.ingest.partition_writer import AppendedEvent, PartitionWriter
+from streams.ingest.slices import Slice
 from streams.transport.failpoints import Step, passing
 
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
@@ -41,7 +43,7 @@ class WindowTimer:
         self._unseen = iter(writer.state.graph_ids())
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
-    async def append(self, events: Sequence[DataEvent], drafts: Sequence[bytes | None] = ()) -> None:
+    async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> None:
         """Append and fold events, and tell other programs what windows decided; `drafts` as PartitionWriter's."""
         appended = await self._writer.append(events, drafts)
         self._heard(appended)
@@ -59,13 +61,14 @@ class WindowTimer:
 
     async def _close_due(self, graph: Graph, now: int) -> Graph | None:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
+        share = Slice(self._writer.slices)
         for events in due_windows(graph, now):
-            if events:
-                passing(Step.WINDOW)
-                # all parts at once: else the graph could be let go of between them
-                await self.append(with_summaries(events, graph, self._state.text_of))
-            else:
-                await asyncio.sleep(0)  # windows in which nothing happens may be many: others come in between
+            if not events:
+                await share.breathe()  # a window may be long, and those in which nothing happens many
+                continue
+            passing(Step.WINDOW)
+            # all parts at once: else the graph could be let go of between them
+            await self.append(with_summaries(events, graph, self._state.text_of))
             current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
                 return current

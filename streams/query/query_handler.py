@@ -43,8 +43,9 @@ from emgas.messages.topics import Answer as Message
 from emgas.messages.turns import Reinforce
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
-from processors.recall.facts import GraphChangedError, Steps
+from processors.lifecycle.steps import Steps, in_one_go
+from processors.recall.answer import Answer, Answerer, Memory, is_long
+from processors.recall.facts import GraphChangedError
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
 from faust.types import TP
+
+from emgas.wire import ProducerRecord
 
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
 
@@ -15,6 +17,12 @@ class Routes(Protocol):
 
     async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:
         """Append to one partition, in order; return the offsets once all are acknowledged."""
+
+    async def send_together(self, tp: TP, records: Sequence[ProducerRecord]) -> Awaitable[object]:
+        """Take records of one partition, in order; return what to await until all are acknowledged.
+
+        They fit into one batch.  It waits for a topic that is not there, and for nothing else.
+        """
 
     def route(self, tp: TP) -> object:
         """Give what leads to `tp`: its leader and the connection to it; equal to one given before if both are the same.

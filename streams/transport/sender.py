@@ -3,8 +3,10 @@
 An answer goes only to a topic on the allow-list and to a partition that exists: a message must not be able to make the
 worker write elsewhere (confused deputy).  Answers to a topic are handed to the producer by a task of their own, because
 that waits a minute for a topic that is gone; what has come to wait behind such a one is lost with it.  ANSWERS_AT_ONCE
-of all are on their way at most.  An answer that cannot be delivered is counted and dropped: its asker times out and may
-ask again.  A dead letter must be acknowledged before the event that mentions it is appended.
+of all are on their way at most.  What waits for one partition is handed over together, up to TOGETHER_BYTES of it: the
+outcome of a turn is small, and to send it by itself costs as much as to read the turn.  An answer that cannot be
+delivered is counted and dropped: its asker times out and may ask again.  A dead letter must be acknowledged before the
+event that mentions it is appended.
 
 Headers of a dead letter, beside the original ones; key and value are the original bytes:
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -44,13 +46,17 @@ from emgas.wire import (
 
 log = logger("transport")
 ANSWERS_AT_ONCE: Final = 4096  # on their way to the log; more are dropped
+TOGETHER_BYTES: Final = 64 * 1024  # of answers to one partition, that are handed over together
 WAITED_SECONDS: Final = 1.0  # in which a producer takes a record, unless it waits for a topic
 WHOLE_BYTES: Final = TRANSPORT_BYTES + 1024 * 1024  # of a dead letter's key, value and headers; more is cut
 CUT_BYTES: Final = 1024 * 1024  # of each of them, once it is cut
 HEADER_BYTES: Final = 16  # of lengths, beside name and value
+HEADERS_BYTES: Final = 512  # of an answer, at most, but for its correlation id
 
 # Takes a record; what it returns, awaited, gives what to await for the acknowledgement.
 Send = Callable[[ProducerRecord], Awaitable[Awaitable[Any]]]
+# The same of records of one partition, together no more than TOGETHER_BYTES, and of all their acknowledgements.
+SendTogether = Callable[[Sequence[ProducerRecord]], Awaitable[Awaitable[Any]]]
 
 
 def _nothing() -> None:
@@ -72,17 +78,28 @@ class _Answer(NamedTuple):
 
     to: ReplyAddress
     kind: str
-    message: BaseModel
+    value: bytes
     done: Callable[[], object]
+
+    @property
+    def most_bytes(self) -> int:
+        """Bound the size of its record: its correlation id is in it twice, the second time as text."""
+        return len(self.value) + 4 * len(self.to.correlation_id) + HEADERS_BYTES
 
 
 class MessageSender:
-    """Sends answers and dead letters through `send`.  `destinations`: the allow-list, topic → its partition count."""
+    """Sends answers and dead letters through `send`.  `destinations`: the allow-list, topic → its partition count.
 
-    def __init__(self, dead_letters: str, destinations: Mapping[str, int], send: Send) -> None:
+    together  sends several answers at once; without it, each is sent by itself
+    """
+
+    def __init__(
+        self, dead_letters: str, destinations: Mapping[str, int], send: Send, together: SendTogether | None = None
+    ) -> None:
         self._dead_letters = dead_letters
         self._destinations = destinations
         self._send = send
+        self._together = together
         self._waiting: dict[str, deque[_Answer]] = {}  # by topic, while a task hands them over
         self._tasks: set[asyncio.Task[None]] = set()
         self.unacknowledged = 0  # answers that are on their way to the log
@@ -125,6 +142,12 @@ class MessageSender:
             self._drop("too many are on their way: is the topic there, and the broker?")
             done()
             return
+        try:
+            value = message.model_dump_json().encode()
+        except Exception as error:  # noqa: BLE001 - whatever it is, this answer alone is lost
+            self._drop(str(error))
+            done()
+            return
         self.unacknowledged += 1
         waiting = self._waiting.get(to.topic)
         if waiting is None:
@@ -132,36 +155,46 @@ class MessageSender:
             task = asyncio.create_task(self._hand_over(to.topic, waiting))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        waiting.append(_Answer(to, kind, message, done))
+        waiting.append(_Answer(to, kind, value, done))
 
     async def _hand_over(self, topic: str, waiting: deque[_Answer]) -> None:
         """Give the producer what waits to be sent to a topic, until nothing does."""
         now = asyncio.get_running_loop().time
         try:
             while waiting:
-                answer, began = waiting.popleft(), now()
+                answers, began = [waiting.popleft()], now()
                 try:
-                    sent = asyncio.ensure_future(await self._send(_record(answer)))
+                    sent = asyncio.ensure_future(await self._begin(answers, waiting))
                 except Exception as error:  # noqa: BLE001 - whatever fails, answers alone are lost
-                    lost = [answer]
                     if now() - began > WAITED_SECONDS:
-                        lost += waiting
+                        answers += waiting
                         waiting.clear()
-                    for each in lost:
-                        self._settle(each, error)
+                    self._settle(answers, error)
                 else:
-                    sent.add_done_callback(partial(self._sent, answer))
+                    sent.add_done_callback(partial(self._sent, answers))
         finally:
             del self._waiting[topic]
 
-    def _sent(self, answer: _Answer, sent: asyncio.Future[Any]) -> None:
-        self._settle(answer, None if sent.cancelled() else sent.exception())
+    async def _begin(self, answers: list[_Answer], waiting: deque[_Answer]) -> Awaitable[Any]:
+        """Begin to send an answer, and what may go with it, which joins `answers`."""
+        records, room = [_record(answers[0])], TOGETHER_BYTES - answers[0].most_bytes
+        while self._together and waiting and waiting[0].to.partition == answers[0].to.partition:
+            room -= waiting[0].most_bytes
+            if room < 0:
+                break
+            answers.append(waiting.popleft())
+            records.append(_record(answers[-1]))
+        return await (self._together(records) if self._together and len(records) > 1 else self._send(records[0]))
 
-    def _settle(self, answer: _Answer, error: BaseException | None) -> None:
-        self.unacknowledged -= 1
-        if error is not None:
-            self._drop(str(error))
-        answer.done()
+    def _sent(self, answers: Sequence[_Answer], sent: asyncio.Future[Any]) -> None:
+        self._settle(answers, None if sent.cancelled() else sent.exception())
+
+    def _settle(self, answers: Sequence[_Answer], error: BaseException | None) -> None:
+        for answer in answers:
+            self.unacknowledged -= 1
+            if error is not None:
+                self._drop(str(error))
+            answer.done()
 
     def _drop(self, why: str) -> None:
         self.dropped += 1
@@ -179,7 +212,7 @@ def _record(answer: _Answer) -> ProducerRecord:
     to = answer.to
     identity = to.correlation_id.decode(errors="replace")
     headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(answer.kind, identity, ""))
-    return ProducerRecord(to.topic, None, answer.message.model_dump_json().encode(), headers, to.partition)
+    return ProducerRecord(to.topic, None, answer.value, headers, to.partition)
 
 
 def _size(record: Record) -> int:

@@ -75,6 +75,7 @@ class PositionedConsumer(Consumer):
         self._news = asyncio.Event()  # something may have become readable
         self._held: set[TP] = set()  # resumed by Faust, not positioned yet
         self._full: set[TP] = set()  # sources whose readers have enough for now
+        self._unread: set[TP] = set()  # those that others read
         self._placed: set[TP] = set()  # positioned, waiting for resume_flow
         self._released = False
         self._holds = 0
@@ -97,6 +98,7 @@ class PositionedConsumer(Consumer):
 
     def _hold(self) -> None:
         self._held, self._placed, self._full, self._released = set(), set(), set(), False
+        self._unread = set()
         self._holds += 1
         self._buffered_partitions.clear()
 
@@ -115,6 +117,16 @@ class PositionedConsumer(Consumer):
         """
         (self._full.add if is_full else self._full.discard)(tp)
         self._news.set()
+
+    def leave(self, tp: TP) -> None:
+        """Fetch nothing of `tp`, which others read, until the next assignment."""
+        self._unread.add(tp)
+        self.hold(tp, True)  # noqa: FBT003 - the one thing that is said
+
+    def verify_event_path(self, now: float, tp: TP) -> None:
+        """Warn, as Faust does every few seconds, if what is there of `tp` is not read; not where others read it."""
+        if tp not in self._unread:
+            super().verify_event_path(now, tp)
 
     async def perform_seek(self) -> None:
         """Seek to the committed offsets, as Faust does, then to the positions in the state.  Raises TimeoutError.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
@@ -43,6 +43,7 @@ from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
+from streams.transport.routes import Routes
 from streams.transport.select import CLIENT, Transport
 from streams.transport.source_offsets import PositionedConsumer
 from streams.worker.metrics import CountingSender, WorkerMetrics
@@ -126,7 +127,8 @@ class AnsweringApp(faust.App):
         events = transport.reader(settings.topics.events)
         self._folders = context.folders or RocksFolders(settings)
         self.folds = Partitions(settings, events, self._folders, transport.keys)
-        self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
+        going = settings.topics.dead_letters, transport.destinations, self._send, self._send_together
+        self._sender = CountingSender(self.metrics, *going)
         self._as_of_cache = AsOfCache(events, self._store_beside)
         self._snapshots = SnapshotTaker(settings, self.folds, events, context.now)
 
@@ -259,6 +261,11 @@ class AnsweringApp(faust.App):
     async def _send(self, record: ProducerRecord) -> Any:
         topic, key, value, headers, partition, _ = record
         return await self.producer.send(topic, key, value, partition, None, list(headers))
+
+    async def _send_together(self, records: Sequence[ProducerRecord]) -> Awaitable[Any]:
+        topic, partition = records[0].topic, records[0].partition
+        assert partition is not None  # noqa: S101 - an answer has an address
+        return await cast(Routes, self.producer).send_together(TP(topic, partition), records)
 
 
 def record_of(event: Event[Any]) -> Record:

@@ -148,7 +148,7 @@ class MemoryApp(AnsweringApp):
         if self._emgas.role == "writer":
             for tp in assigned:
                 if self.comes_first(tp):
-                    cast(PositionedConsumer, self.consumer).hold(tp, True)  # noqa: FBT003 - the one thing that is said
+                    cast(PositionedConsumer, self.consumer).leave(tp)
         await super()._on_partitions_assigned(assigned, generation_id)
 
     def source_position(self, tp: TP) -> int | None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -55,6 +56,7 @@ class WorkerMetrics:
         self.append_seconds = self._histogram("append_seconds", "From the first event of an append to the last ack.")
         self.fold_seconds = self._histogram("fold_seconds", "To fold and flush what was appended.")
         self.answer_seconds = self._histogram("answer_seconds", "For which a question waited and was answered.")
+        self._turns, self._answers = cache(self.turns.labels), cache(self.answers.labels)  # found once: few, for ever
         for result in RESULTS:
             self.turns.labels(result)  # a rate can only be told of what was 0 before
 
@@ -66,7 +68,7 @@ class WorkerMetrics:
 
     def told(self, result: str) -> None:
         """Count a turn that is accounted for."""
-        self.turns.labels(result).inc()
+        self._turns(result).inc()
 
     def advised(self, kind: str, result: str) -> None:
         """Count what became of something that an advisor was asked."""
@@ -87,7 +89,7 @@ class WorkerMetrics:
         kind = (
             message.code if isinstance(message, Failure) else getattr(message, "kind", type(message).__name__.lower())
         )
-        self.answers.labels(kind).inc()
+        self._answers(kind).inc()
         if isinstance(message, Reply):
             self.answer_seconds.observe((message.timing.waited_ms + message.timing.recall_ms) / 1000)
 

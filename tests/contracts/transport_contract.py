@@ -68,6 +68,21 @@ class TransportContract:
             (n, *record) for n, record in enumerate(records)
         ]
 
+    async def test_what_is_handed_over_together_lies_in_order_behind_what_is_still_on_its_way(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app, place = TinyApp(transport.driver, topics.prefix, tmp_path), TP(topics.replies, 0)
+        records = [
+            ProducerRecord(topics.replies, None, b"%d" % n, (("correlation-id", b"\xff%d" % n), ("ce_id", b"")), 0)
+            for n in range(60)
+        ]
+        async with app.running():
+            sender = cast(Routes, app.producer)
+            under_way = [await sender.send_together(place, records[at : at + 20]) for at in range(0, 60, 20)]
+            await asyncio.gather(*under_way)
+        found = [record async for batch in transport.reader(topics.replies).read(0, 0, 60) for record in batch]
+        assert [(each.value, each.headers) for each in found] == [(each.value, each.headers) for each in records]
+
     async def test_what_is_sent_goes_by_one_route_while_nothing_happens_to_it(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:

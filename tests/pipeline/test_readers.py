@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from faust.transport.consumer import Consumer
 
 from streams.transport import select
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
@@ -50,6 +51,17 @@ async def encrypted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[P
         tmp_path_factory.mktemp("erasure"), encryption=True, graph_keys=tmp_path_factory.mktemp("keys")
     ) as pipeline:
         yield pipeline
+
+
+async def test_a_writer_does_not_warn_of_questions_that_it_leaves_to_readers(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched: list[str] = []
+    monkeypatch.setattr(Consumer, "verify_event_path", lambda self, now, tp: watched.append(tp.topic))
+    assert {tp.topic for tp in pipeline.app.consumer.assignment()} >= {pipeline.topics.turns, pipeline.topics.queries}
+    await pipeline.app.consumer.verify_all_partitions_active()
+    assert pipeline.topics.turns in watched, "if turns are not read, it does"
+    assert pipeline.topics.queries not in watched
 
 
 class TestPipelineWithReader(PipelineContract):

@@ -15,7 +15,8 @@ from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from processors.recall.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded

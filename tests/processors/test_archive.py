@@ -17,8 +17,9 @@ from emgas.times import MINUTE_MS as MINUTE
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.forgetting import requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import DueWindow, close, next_alarm
-from processors.recall.answer import Answer, Answerer, Memory, in_one_go
+from processors.recall.answer import Answer, Answerer, Memory
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processors.lifecycle import consolidation
 from processors.lifecycle.consolidation import LEAST_WORDS, consolidated
 from processors.lifecycle.windows import DueWindow, close, due_events, next_due
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphConfigured
@@ -112,7 +114,36 @@ def test_old_turns_are_compared_with_new_ones_only() -> None:
 
 
 _words = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=7, unique=True).map(" ".join)
-_turns = st.lists(st.builds(said, _words, tokens=st.integers(1, 9)), min_size=2, max_size=20)
+_turns = st.lists(
+    st.builds(
+        said,
+        _words,
+        tokens=st.integers(1, 9),
+        session=st.sampled_from(["home", "home", "work"]),
+        speaker=st.sampled_from(["Ada", "Ada", "Ben"]),
+        question=st.sampled_from([False, False, True]),
+        at=st.sampled_from([NOON, NOON, NOON + 11 * HOUR, NOON + 12 * HOUR]),
+    ),
+    min_size=2,
+    max_size=20,
+)
+
+
+def test_a_turn_is_compared_with_those_of_its_conversation_alone_however_much_else_was_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared, candidates = list[tuple[int, int]](), consolidation._sharing  # noqa: SLF001 - what is counted is its own
+
+    def counted(*arguments: Any) -> Iterator[tuple[int, int]]:
+        for pair in candidates(*arguments):
+            compared.append(pair)
+            yield pair
+
+    monkeypatch.setattr(consolidation, "_sharing", counted)
+    turns = [said("coffee tea cake milk", session=f"s{number % 40}", at=NOON + number) for number in range(120)]
+    assert len(consolidated(graph_with(*turns), NOON + DAY).repeats) == 40 * 2
+    assert len(compared) == 120 * 2
+    assert all(one % 40 == other % 40 for one, other in compared)
 
 
 @pytest.mark.source("M26")
@@ -126,7 +157,12 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(
     words = [frozenset(turn["concepts"].split()) for turn in turns]
 
     def alike(left: str, right: str) -> bool:
+        first, second = turns[int(left[1:])], turns[int(right[1:])]
+        if any(first[name] != second[name] for name in ("session", "speaker", "question")):
+            return False
         one, two = words[int(left[1:])], words[int(right[1:])]
+        if abs(first["at"] - second["at"]) >= 12 * HOUR:
+            return False
         return len(one & two) / len(one | two) > share and min(len(one), len(two)) >= LEAST_WORDS
 
     kept, dropped = {kept for kept, _ in merged}, [dropped for _, dropped in merged]

@@ -17,14 +17,16 @@ from emgas.messages.queries import Query, Reply
 from emgas.messages.views import Habits, Recurring
 from emgas.times import DAY_MS, HOUR_MS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle.affinity import Affinities, clusters
+from processors.lifecycle.affinity import NEIGHBOURS, Affinities, clusters
 from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habits import recurring as found_by_a_window
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from processors.recall.habit_views import recurring
 from processors.text.statements import statements
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
-from state.events.memory_settings import PRESETS
+from state.events.extraction_types import Concept
+from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
 from tests.support.builders import UNLINKED, forgotten, turn_recorded
 from tests.support.clocks import NOON
@@ -234,6 +236,31 @@ def test_affinity_is_of_words_and_of_time() -> None:
     assert sum(share * share for share in near.vector(numbers["m000"]).values()) == pytest.approx(1)
     assert near.vector(numbers["x"]) == {}, "only what recurs tells two turns alike"
     assert near.between(numbers["m001"], numbers["m000"]) == near.between(numbers["m000"], numbers["m001"])
+
+
+@given(
+    some.lists(some.tuples(some.sets(some.integers(0, 9), max_size=6), some.integers(0, 30)), min_size=1, max_size=20),
+    some.sampled_from([0.0, 1 / 3, 0.5, 0.75, 1.0]),
+    some.booleans(),
+)
+def test_turns_compared_many_at_once_are_near_where_two_by_two_they_are(
+    turns: list[tuple[set[int], int]], above: float, dated: bool
+) -> None:
+    changed = {"affinity_dated": 0.5, "affinity_tau_dated": DAY_MS} if dated else {}
+    life = Life([GraphConfigured(**UNLINKED, graph="ada", preset="elephant", settings=MemorySettings(**changed))])
+    for number, (words, day) in enumerate(turns):
+        marks = ["@time"] * (number % 3 == 0)
+        found = [Concept(name, name, 0.5, 1) for name in [*(f"word{word}" for word in sorted(words)), *marks]]
+        life.fold(turn_recorded(id=f"t{number}", at=NOON + day * DAY_MS, concepts=found))
+    life.graph.settle()
+    near, passages = Affinities(life.graph), list(range(len(turns)))
+    expected = [
+        (left, right)
+        for right in passages
+        for left in passages[max(0, right - NEIGHBOURS) : right]
+        if Affinities(life.graph).between(right, left) >= above
+    ]
+    assert sorted(near.joined(passages, above), key=lambda pair: pair[::-1]) == expected
 
 
 @given(some.lists(some.tuples(some.integers(0, 20), some.integers(0, 20)), max_size=30))

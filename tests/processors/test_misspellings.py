@@ -8,7 +8,8 @@ from emgas.client.query_arguments import asking
 from emgas.messages.fields import Position
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from processors.recall.misspellings import WORTH, meant
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

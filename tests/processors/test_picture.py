@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from emgas.messages.fields import Position
 from emgas.messages.pictures import Picture, Pictured
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import in_one_go
+from processors.lifecycle.steps import in_one_go
 from processors.recall.facts import GraphChangedError
 from processors.recall.picture import AT_ONCE, STRONGEST, pictured
 from state.graph.graph import Graph

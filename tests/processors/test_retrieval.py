@@ -14,7 +14,8 @@ from emgas.messages.fields import Position
 from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from processors.recall.kinds import recency
 from processors.recall.modes import staged
 from processors.recall.modes.constants import MODES

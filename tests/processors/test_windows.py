@@ -13,14 +13,16 @@ from processors.lifecycle.windows import (
     WindowForecast,
     WindowStuckError,
     close,
+    closing,
     due_events,
+    due_windows,
     next_alarm,
     next_due,
 )
-from state.events.events import ConsolidationWindowClosed, MemoryArchived
+from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived
 from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
-from tests.support.builders import concept, graph_configured, ticked, turn_recorded
+from tests.support.builders import concept, forgotten, graph_configured, ticked, turn_recorded
 from tests.support.living import Life, live
 
 MONDAY = 1_683_504_000_000  # 2023-05-08T00:00:00Z: a day begins; weeks begin on Thursday, as the epoch did
@@ -113,6 +115,39 @@ def test_what_ended_by_the_graphs_own_clock_is_closed_whatever_time_is_told() ->
     life.tell(turn(MONDAY + 1))
     life.fold(ticked(at=MONDAY + DAY))
     assert next(due_events(life.graph, MONDAY)).at == MONDAY + 1 + 30 * MINUTE
+
+
+def many_said() -> Life:
+    """Return a graph of many turns that say much of the same, some of which is forgotten, and its rows are there."""
+    life = configured(habit_members=3, habit_days=2, least_turns=2)
+    for number in range(300):
+        words = f"word{number % 7} tea{number % 11} cake{number % 13} only{number} twice{number // 2}"
+        life.fold(turn(MONDAY + number * 10 * MINUTE, words, session=f"{number // 50}"))
+    life.fold(forgotten(concepts=["word3"], turns=[f"{words} at {MONDAY + 299 * 10 * MINUTE}"]))
+    return life
+
+
+def test_a_window_of_many_turns_is_decided_in_steps_between_which_others_come_in() -> None:
+    life = many_said()
+    due = next_due(life.graph, MONDAY + 30 * DAY)
+    assert due is not None
+    assert len(list(closing(life.graph, due))) > 300, "one for each new turn, at least"
+
+
+@pytest.mark.parametrize("after", [1, 100, 400])
+def test_a_window_is_decided_anew_if_its_graph_is_compacted_by_who_is_let_in(after: int) -> None:
+    alone, asked = many_said().graph, many_said().graph
+    alone.compact()
+    found: list[GraphEvent] = []
+    for place, events in enumerate(due_windows(asked, MONDAY + 30 * DAY)):
+        if place == after:
+            numbers = len(asked.concepts)
+            asked.view()  # as a question does
+            assert len(asked.concepts) < numbers
+        if events:
+            found = events
+            break
+    assert found == next(events for events in due_windows(alone, MONDAY + 30 * DAY) if events)
 
 
 def test_a_window_event_that_nobody_folds_is_not_handed_out_again() -> None:

@@ -23,7 +23,8 @@ from emgas.messages.queries import Query
 from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer import Answerer, Memory
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded

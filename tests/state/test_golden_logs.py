@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from state.events.events import Claim, DataEvent, TurnRecorded, decode, encode
 from state.events.registry import KINDS
 from state.events.upcasting import VERSION
 from state.graph.codec import LAYOUT
-from state.log_position import Acceptance, LogPosition, draft, placed
+from state.log_position import Acceptance, LogPosition, draft, placed, stamp
 from state.partition import Partition
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema, values
 from tests.support.stores import Opener
@@ -98,6 +99,21 @@ def test_an_event_that_was_drafted_is_placed_with_the_bytes_that_it_is_written_w
     for event in NEWEST:
         if isinstance(event, DataEvent):
             assert placed(draft(event), event) == encode(event)
+
+
+def test_an_event_that_was_drafted_is_stamped_as_it_is_read_back() -> None:
+    for event in NEWEST:
+        if isinstance(event, DataEvent):
+            drafted = draft(event)
+            stamped = stamp(drafted.event, LogPosition(epoch=7, claim="ab", seq=41, chain=bytes(range(32))))
+            assert repr(stamped) == repr(decode(placed(drafted, stamped)))
+
+
+def test_a_draft_holds_what_is_read_and_not_what_was_given() -> None:
+    turn = next(event for event in NEWEST if isinstance(event, TurnRecorded))
+    drafted = draft(replace(turn, importance=1)).event
+    assert isinstance(drafted, TurnRecorded)
+    assert isinstance(drafted.importance, float)
 
 
 def test_the_fields_of_this_versions_events_their_types_and_bounds_are_what_they_always_were() -> None:

@@ -15,7 +15,9 @@ from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.times import DAY_MS
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle import said_last as said_last_module
 from processors.recall.dense import Vectors
+from processors.text.mentions import TurnBefore
 from state.events.events import (
     GraphConfigured,
     TurnDuplicated,
@@ -23,6 +25,8 @@ from state.events.events import (
     TurnRecorded,
     TurnRejected,
 )
+from state.graph.graph import Graph
+from streams.ingest import pronouns
 from tests.support.clocks import NOW
 from tests.support.command_handlers import (
     HERE,
@@ -101,6 +105,28 @@ def test_within_a_batch_the_same_holds_before_anything_is_folded() -> None:
     assert decide(handler, arrival(a_turn())).status == "duplicate"
     assert decide(handler, arrival(a_turn(text="Another."))).status == "rejected"
     assert decide(handler, arrival(a_turn(id="t2"))).status == "accepted"
+
+
+def test_who_talked_before_is_looked_up_once_for_turns_that_are_decided_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked, log = list[str](), LogWriter(partitions=PARTITIONS)
+    log.turn(id="t0", speaker="Ben", session="main", concepts="kettle @speaker:ben")
+    state = log.folded()
+
+    def said_last(graph: Graph, session: str, most: int) -> list[TurnBefore]:
+        looked.append(session)
+        return said_last_module.said_last(graph, session, most)
+
+    monkeypatch.setattr(pronouns, "said_last", said_last)
+    handler = a_handler(state)
+    came = [arrival(a_turn(id=f"t{n}", text="Do you see it?"), offset=n) for n in range(1, 6)]
+    decided = [decide(handler, each) for each in came]
+    assert looked == ["main"]
+    assert {event_of(each).mentions[0].concept for each in decided} == {"@speaker:ben"}
+    fold_into(state, decided[0])
+    decide(handler, arrival(a_turn(id="t6"), offset=6))
+    assert looked == ["main", "main"]
 
 
 def test_what_was_decided_and_then_folded_is_known_from_the_state() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import annotated_types
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from emgas import limits
 from emgas.messages.fields import Modality
 from emgas.messages.memory_settings import AllSettings
 from emgas.messages.rights import Right
-from emgas.messages.topics import INBOUND, Command
+from emgas.messages.topics import INBOUND, Command, read_inbound
 from emgas.messages.turns import Turn
 from emgas.wire import partition_of
 from state.events.events import Claim, TurnRejected, decode, source_of
@@ -222,3 +223,35 @@ def _events(log: BoundedLog) -> list[Any]:
 def test_messages_of_every_kind_are_drawn() -> None:
     kinds = [get_args(each.model_fields["kind"].annotation)[0] for each in get_args(Command) if each is not Turn]
     assert sorted(REQUESTS) == sorted(kinds)
+
+
+def _told(read: Callable[[bytes], Command], value: bytes) -> Command | list[Any]:
+    try:
+        return read(value)
+    except ValidationError as error:
+        return error.errors(include_url=False)
+
+
+@given(ADMITTED)
+def test_a_record_is_read_as_what_it_says_it_is_and_a_turn_need_not_say_so(message: dict[str, Any]) -> None:
+    value = json.dumps(message).encode()
+    assert read_inbound(value) == INBOUND.validate_json(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"[]",
+        b"{",
+        b"null",
+        b"{}",
+        b'{"id": "t1", "graph": "ada", "speaker": "Ada"}',
+        b'{"id": "t1", "graph": "ada", "speaker": "Ada", "text": "x", "more": 1}',
+        b'{"id": "t1", "graph": "ada", "speaker": "Ada", "text": 7}',
+        b'{"kind": "nothing"}',
+        b'{"\\u006bind": "endsession", "id": "e1", "graph": "ada", "session": "s"}',
+        b'{"\\u006bind": "pin", "id": "e1"}',
+    ],
+)
+def test_what_cannot_be_read_is_refused_for_the_same_reason_whether_it_says_what_it_is_or_not(value: bytes) -> None:
+    assert _told(read_inbound, value) == _told(INBOUND.validate_json, value)

@@ -11,9 +11,10 @@ import pytest
 
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall import answer, facts
-from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
-from processors.recall.facts import GraphChangedError, Steps
+from processors.recall.answer import Answer, Answerer, Memory, is_long
+from processors.recall.facts import GraphChangedError
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

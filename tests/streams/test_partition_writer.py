@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.wire import Record
+from state import partition as partition_module
 from state.errors import LogRewrittenError, UnreadableEventError, WrongLayoutError
-from state.events.events import Claim, DataEvent, decode, encode
+from state.events.events import AnyEvent, Claim, DataEvent, decode, encode
+from state.log_position import draft
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
@@ -217,6 +219,26 @@ async def test_a_batch_is_chained_and_folded_as_an_offline_fold_would() -> None:
     assert ids(writer.state) == ["t0", "t1", "t2", "t3"]
     assert writer.state.digest() == fold(log.values()).digest()
     assert writer.state.position.source == 5
+
+
+async def test_what_a_writer_has_read_back_as_it_wrote_it_is_not_read_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log, read = MemoryLog(), list[bytes]()
+    writer = await claimed(log)
+
+    def reading(value: bytes) -> AnyEvent:
+        read.append(value)
+        return decode(value)
+
+    monkeypatch.setattr(partition_module, "decode", reading)
+    events = [*turns(0, 1, 2), turn_rejected(src=3)]
+    await writer.append(events, [*map(draft, events[:2]), None, None])
+    assert read == []
+    log.before = lambda: log.put(zombie())
+    await writer.append(turns(4))
+    assert read == [zombie()]
+    assert writer.state.digest() == fold(log.values()).digest()
 
 
 async def test_events_of_a_graph_have_its_key_and_control_events_none() -> None:

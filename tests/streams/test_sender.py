@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 
 import pytest
@@ -15,7 +15,7 @@ from emgas.errors import TransportError
 from emgas.messages.queries import Failure
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, as_mapping
 from streams.transport import sender as sender_module
-from streams.transport.sender import ANSWERS_AT_ONCE, MessageSender, error_headers
+from streams.transport.sender import ANSWERS_AT_ONCE, TOGETHER_BYTES, MessageSender, error_headers
 from streams.transport.topic_plan import RECORD_BYTES
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords
@@ -122,6 +122,80 @@ async def test_what_waits_behind_one_that_waited_in_vain_for_a_topic_is_lost_wit
         sender.start(ADDRESS, "failure", FAILURE, partial(done.append, name))
     await eventually(lambda: done == ["first", "second", "third"])
     assert (len(tries), sender.dropped, sender.unacknowledged, sent.all) == (1, 3, 0, [])
+
+
+class SentTogether(SentRecords):
+    """Takes several records at once, too, and remembers which came together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[int] = []
+
+    async def together(self, records: Sequence[ProducerRecord]) -> Awaitable[object]:
+        self.runs.append(len(records))
+        return asyncio.gather(*[await self.send(record) for record in records])
+
+    def sender(self) -> MessageSender:
+        return MessageSender(DEAD_LETTERS, {REPLIES: 4}, self.send, self.together)
+
+
+def numbered(number: int, partition: int = 3, correlation: bytes = b"") -> ReplyAddress:
+    return ReplyAddress(REPLIES, partition, b"%d" % number + correlation)
+
+
+async def test_what_waits_for_one_partition_is_sent_together_in_order_and_each_is_told_once() -> None:
+    sent, done = SentTogether(), list[int]()
+    sender = sent.sender()
+    for number in range(20):
+        sender.start(numbered(number), "failure", FAILURE, partial(done.append, number))
+    await eventually(lambda: done == list(range(20)))
+    assert [dict(each.headers)["correlation-id"] for each in sent.all] == [b"%d" % number for number in range(20)]
+    assert (sent.runs, sender.unacknowledged, sender.dropped) == ([20], 0, 0)
+
+
+async def test_answers_to_several_partitions_are_not_mixed() -> None:
+    sent, done = SentTogether(), list[int]()
+    sender = sent.sender()
+    for number, partition in enumerate([0, 0, 1, 0, 0, 0]):
+        sender.start(numbered(number, partition), "failure", FAILURE, partial(done.append, number))
+    await eventually(lambda: sorted(done) == list(range(6)))
+    assert sent.runs == [2, 3]
+    assert [each.partition for each in sent.all] == [0, 0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("large", ["what it says", "its correlation id"])
+async def test_a_large_answer_goes_by_itself(large: str) -> None:
+    sent, done = SentTogether(), list[int]()
+    sender, many = sent.sender(), "x" * TOGETHER_BYTES
+    said = Failure(code="internal", message=many) if large == "what it says" else FAILURE
+    correlation = many.encode() if large == "its correlation id" else b""
+    for number in range(3):
+        is_large = number == 1
+        address = numbered(number, correlation=correlation if is_large else b"")
+        sender.start(address, "failure", said if is_large else FAILURE, partial(done.append, number))
+    await eventually(lambda: done == [0, 1, 2])
+    assert sent.runs == []
+    assert len(sent.all) == 3
+
+
+@pytest.mark.parametrize("how", ["refusal", "loss"])
+async def test_what_was_sent_together_and_is_lost_is_counted_one_by_one(how: str) -> None:
+    sent, done = SentTogether(), list[int]()
+    sender = sent.sender()
+    setattr(sent, how, TransportError("the broker is gone"))
+    for number in range(3):
+        sender.start(numbered(number), "failure", FAILURE, partial(done.append, number))
+    await eventually(lambda: done == [0, 1, 2])
+    assert (sent.all, sender.dropped, sender.unacknowledged) == ([], 3, 0)
+
+
+async def test_an_answer_that_cannot_be_written_is_lost_alone() -> None:
+    sent, done = SentTogether(), list[int]()
+    sender = sent.sender()
+    sender.start(ADDRESS, "failure", Failure(code="internal", message="\ud800"), partial(done.append, 0))
+    sender.start(ADDRESS, "failure", FAILURE, partial(done.append, 1))
+    await eventually(lambda: done == [0, 1])
+    assert (len(sent.all), sender.dropped, sender.unacknowledged) == (1, 1, 0)
 
 
 async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:

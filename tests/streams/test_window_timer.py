@@ -361,6 +361,26 @@ async def test_a_graph_that_is_let_go_of_while_its_windows_close_goes_on_with_wh
     assert narrow.graph().digest() == roomy.graph().digest()
 
 
+async def test_others_are_let_in_while_a_window_is_decided() -> None:
+    """A slice of no length lets others in at every step: so many steps there are, and so often they come."""
+    house = House(now=NOON)
+    house.writer.slices.seconds = 0
+    await house.hears(*(said(f"t{n}", NOON + n * MINUTE, f"tea{n // 2} cake{n // 3} {n}") for n in range(200)))
+    passed = [0]
+
+    async def others() -> None:
+        while True:
+            passed.append(house.state.position.watermark)
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    before = house.state.position.watermark
+    await house.timer.tick(NOON + 8 * HOUR)
+    beside.cancel()
+    assert house.story()[-1] == "consolidation"
+    assert passed.count(before) > 200, "before anything of the window is folded"
+
+
 async def test_an_unknown_graph_has_no_windows() -> None:
     house = await live_house()
     async with house.timer.lock:

@@ -71,6 +71,12 @@ class EmbeddedProducer(Producer):
         sent = [await self.send(tp.topic, key, value, tp.partition, None, None) for key, value in records]
         return [there.offset for there in await asyncio.gather(*sent)]
 
+    async def send_together(self, tp: TP, records: Sequence[ProducerRecord]) -> Awaitable[object]:
+        """Take records of one partition; the awaitable resolves once all are durable.  TransportError as `send`."""
+        return asyncio.gather(
+            *[await self.send(tp.topic, r.key, r.value, tp.partition, None, list(r.headers)) for r in records]
+        )
+
     def _write(self) -> None:
         batch, self._pending = self._pending, []
         if not batch:

@@ -18,7 +18,7 @@ worker, for sources reading goes on at the first record kept, and the worker is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ from yarl import URL
 
 from emgas.client.kafka import BATCH_BYTES
 from emgas.client.sequence_gaps import mending
-from emgas.wire import Record, as_mapping
+from emgas.wire import ProducerRecord, Record, as_mapping
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder
 from streams.transport.routes import KeyValue
@@ -63,6 +63,21 @@ class KafkaProducer(driver.Producer):
             counts.append(batch.record_count())
         found = await asyncio.gather(*sent)
         return [there.offset + n for there, count in zip(found, counts, strict=True) for n in range(count)]
+
+    async def send_together(self, tp: TP, records: Sequence[ProducerRecord]) -> Awaitable[object]:
+        """Take records of one partition as one batch; where others wait to be sent there, with those, one by one.
+
+        aiokafka takes no second batch before the first is on its way: nobody else's records should wait for that.
+        """
+        producer = self._ensure_producer()
+        if producer._message_accumulator._batches.get(tp):  # noqa: SLF001 - nothing public tells it
+            return asyncio.gather(
+                *[await self.send(tp.topic, r.key, r.value, r.partition, None, list(r.headers)) for r in records]
+            )
+        batch = producer.create_batch()
+        for record in records:
+            batch.append(key=record.key, value=record.value, timestamp=None, headers=list(record.headers))
+        return asyncio.shield(mending(producer, await producer.send_batch(batch, tp.topic, partition=tp.partition)))
 
     def route(self, tp: TP) -> object:
         """Give the leader of `tp` and the connection to it, as far as they are known (routes.py)."""

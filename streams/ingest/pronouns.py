@@ -1,0 +1,53 @@
+"""Whom the pronouns of turns mean that are decided together: who talked before in a session is looked up once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from emgas.messages.turns import Turn
+from processors.extraction.tags import by
+from processors.lifecycle.said_last import said_last
+from processors.text.language import clean
+from processors.text.mentions import TurnBefore, may_be_meant, mentions
+from state.events.extraction_types import Concept, Mention
+from state.graph.graph import Graph
+from state.sealing.keyring import NO_KEYS, Keyring
+
+LOOKED_BACK: Final = 20  # turns of a session, for who else speaks in it and whom pronouns mean
+
+Session = tuple[str, str]  # of a graph, both by id
+
+
+class Pronouns:
+    """Remembers what was decided and is not folded yet.  `keys`: of encrypted graphs."""
+
+    def __init__(self, keys: Keyring) -> None:
+        self._keys = keys
+        self._pending: dict[Session, list[TurnBefore]] = {}
+        self._found: dict[Session, tuple[int, list[TurnBefore]]] = {}  # events that the graph had, and what it told
+
+    def folded(self) -> None:
+        """Forget what was pending: the state knows it now."""
+        self._pending.clear()
+        self._found.clear()
+
+    def bound(self, turn: Turn, concepts: Sequence[Concept], graph: Graph | None) -> list[Mention]:
+        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
+
+        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
+        """
+        pending, speaker = self._pending.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
+        is_encrypted = bool(self._keys.of(turn.graph)) or (graph is None and self._keys is not NO_KEYS)
+        folded = [] if graph is None or is_encrypted else self._folded(graph, turn.session)
+        before = [] if is_encrypted else [*reversed(pending), *folded]
+        found = mentions(turn.text, concepts, speaker, before)
+        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
+        return found
+
+    def _folded(self, graph: Graph, session: str) -> list[TurnBefore]:
+        """List the last turns of a session that are folded: anew once an event of the graph is."""
+        known = self._found.get((graph.graph_id, session))
+        if known is None or known[0] != graph.events:
+            known = self._found[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
+        return known[1]
