@@ -35,7 +35,7 @@ MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
 TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
 LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
-LOADED = 32  # pieces, at most, that are read or merged of pairs between two flushes: turns wait, questions do not
+LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
 
 class Folded(NamedTuple):
@@ -333,16 +333,11 @@ class Partition:
             return False
         graph_id = next(iter(self._untidy))
         graph = self._graphs.get(graph_id)
-        if graph is not None and graph.count_fans(TIDIED_AT_ONCE):
-            return True
         if graph is not None and graph.rests_on_store:  # its pairs lie in what would be merged
             graph.load_pairs(TIDIED_AT_ONCE)
             self._untidy[graph_id] = self._untidy.pop(graph_id)  # others are next
             self._loaded += 1
             return self._loaded < LOADED
-        if graph is not None and self._loaded < LOADED and graph.merge_pairs(TIDIED_AT_ONCE):
-            self._loaded += 1
-            return True
         if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
             del self._untidy[graph_id]
         if self._pages.batch:

@@ -115,6 +115,11 @@ class RecallOptions:
             **{name: flow[name] * self.semantic for name in SEMANTIC},
         )
 
+    @property
+    def looked_at(self) -> int:
+        """How many of the most active concepts are looked at: those that are listed, and those that are recorded."""
+        return max(LOOKED_AT * self.concepts, MOST_RECALLED)
+
     def terms(self, view: GraphView, question: Extraction, text: str) -> QueryTerms:
         """Find what a question means to a graph, and to the conversation that it goes on from."""
         goes_on = self.session is not None and continuation(text) is not None
@@ -199,7 +204,7 @@ def recall(
     activation = activate(view, seeds, options.spreading)
     awake = np.flatnonzero(activation.energy > 0)
     words = awake[~view.marks(awake)]
-    strongest = strongest_of(activation, words, max(options.concepts, MOST_RECALLED))
+    strongest = strongest_of(activation, words, options.looked_at)
     needed = needs(text, meant, options)
     limit = needed if options.passages is None else options.passages
     allowed = Allowed(view, options.only)
@@ -215,7 +220,7 @@ def recall(
         passages = succeeded(inquiry, found, allowed, options.weights, limit)
     return RecallResult(
         seeds=described(view, activation, seeds),
-        concepts=shown(view, activation, words, options),
+        concepts=shown(view, activation, strongest, options),
         passages=ranked(*passages),
         woken=len(awake),
         clamped=activation.clamped,
@@ -325,13 +330,13 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
 
 
 def shown(
-    view: GraphView, activation: Activation, words: Integers, options: RecallOptions
+    view: GraphView, activation: Activation, strongest: Integers, options: RecallOptions
 ) -> tuple[ActivatedConcept, ...]:
-    """Describe the strongest words, in the default mode those that people would say."""
+    """Describe the strongest words (k,), the strongest first, in the default mode those that people would say."""
     if options.mode == "literal":
-        return described(view, activation, strongest_of(activation, words, options.concepts))
-    strongest = strongest_of(activation, words, LOOKED_AT * options.concepts)
-    listed = islice(Shown(view.known).labels(strongest.tolist()), options.concepts)
+        return described(view, activation, strongest[: options.concepts])
+    looked_at = strongest[: LOOKED_AT * options.concepts]
+    listed = islice(Shown(view.known).labels(looked_at.tolist()), options.concepts)
     return tuple(_concept(view, activation, number, label) for number, label in listed)
 
 

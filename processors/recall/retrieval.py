@@ -177,11 +177,11 @@ class _Asking:
         awake = np.flatnonzero(found.energy > 0)
         words = awake[~view.marks(awake)]
         seeds = seeds_of(view, self.question, self._meant, options.mode)
-        strongest = strongest_of(activation, words, max(options.concepts, MOST_RECALLED))
+        strongest = strongest_of(activation, words, options.looked_at)
         passages = found.passages[places]
         return RecallResult(
             seeds=described(view, activation, seeds),
-            concepts=shown(view, activation, words, options),
+            concepts=shown(view, activation, strongest, options),
             passages=ranked(passages, scores),
             woken=len(awake),
             clamped=False,

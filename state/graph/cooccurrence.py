@@ -7,9 +7,8 @@
     unstored the same, of what was counted since all was stored; None where nobody stores
     half     sorted runs of keys with a < b, counted but never read; RUNS of one size become one of the next
     levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
-             LEVEL times as long as the next, but for what is being merged; no key in two of them, unless they `overlap`
+             LEVEL times as long as the next, no key in two of them
     fan      distinct neighbours of each concept, counted as keys come into the levels
-    seen     the pairs that are counted in the fans, while others rest in the store (state/graph/pair_set.py)
     stored   pairs that stay in the store (state/graph/stored_pairs.py): all others here come on top of them, and
              what is here and there adds up.  So does all that was stored of many pairs, until somebody reads any
 
@@ -23,28 +22,25 @@ time: the number of windows changes with every turn, so a stored weight would al
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from state.arrays import Counts, Integers, Mask
-from state.graph.pair_set import PairSet
-from state.graph.sorted_pairs import Merging, Sorted, counted, pair_keys, starts_of
 from state.graph.stored_pairs import Said, StoredPairs
 
-QUEUED_PAIRS = 1 << 15  # at most: bounds the work of the next read after a burst, and of the turn that fills the queue
+QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
 UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 RUNS = 8
 LEVEL = 4
 SMALLEST_LEVEL = 1 << 12  # keys
-MERGED_AT_ONCE = 1 << 18  # keys: what takes longer to be merged is, piece by piece (`merge_some`)
-MOST_WAITING = 8  # levels behind those that are being merged, which wait for that
+SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
+BITS = 63  # of a number that is not negative
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
 RESTING = 1 << 20  # the same, which stay in the store until somebody reads any
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
-SLOTS = 4  # of the set of pairs that were seen, to be moved in the time in which a pair is merged
-COUNTED = 4  # times as many that a flush may look up in the set of those that were seen
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -55,17 +51,14 @@ class PairCounts:
         self._queue = array("i")
         self._sizes = array("i")  # of the windows in the queue
         self._queued = 0  # pairs in the queue
-        self._counted: list[Sorted] = []
-        self._unstored: list[Sorted] | None = None
+        self._counted: list[_Sorted] = []
+        self._unstored: list[_Sorted] | None = None
         self._half: list[_Run] = []  # longest first
-        self._levels: list[Sorted] = []  # likewise
-        self._merging: Merging | None = None  # of some of those, one behind the other
-        self._overlap = False  # what counts for a key is the sum of what levels say
+        self._levels: list[_Sorted] = []  # likewise
         self._fan: Integers | None = None  # until somebody asks
         self.stored: StoredPairs | None = None
         self._window: Said = "turn"  # which of those
         self._uncounted: list[Integers] = []  # keys with a < b that may be there, too, and are in no fan yet
-        self._seen: PairSet | None = None  # the pairs that are in the fans, where nobody else can tell
         self.fans_are_stored = False  # what is stored tells the fans of all concepts, but for those that changed since
         self._was_cut = False  # more is stored of some pairs than counts
 
@@ -78,37 +71,9 @@ class PairCounts:
         self.fans_are_stored = fan is not None
 
     def rest_again(self, stored: StoredPairs, window: Said) -> None:
-        """Leave all that was counted to the store, which has it: until somebody reads.
-
-        The fans of exchanges are counted meanwhile (`count_some`): nobody could wait for that once he reads.
-        """
-        if self.stored is None and window == "exchange":
-            self._seen, self._fan = PairSet(), np.zeros(0, np.int64)
-            self._uncounted = [run.keys for run in (*self._counted, *(each.pairs for each in self._half))]
-        self._counted, self._half, self._levels, self._merging = [], [], [], None
+        """Leave all that was counted to the store, which has it: until somebody reads."""
+        self._counted, self._half, self._levels = [], [], []
         self.stored, self._window = stored, window
-
-    def count_some(self, most: int) -> bool:
-        """Count in the fans so many of the pairs that came since, while others rest; tell whether any were left."""
-        if self._seen is None or not self._uncounted:
-            return False
-        keys = self._uncounted.pop()
-        if len(keys) > most:
-            self._uncounted.append(keys[most:])
-        self._count_pairs(keys[:most][self._seen.add(keys[:most])])
-        return True
-
-    def make_room(self, most: int) -> bool:
-        """Let the set of pairs that were seen grow by so much, if it does; tell whether it did."""
-        return self._seen is not None and self._seen.move_some(SLOTS * most)
-
-    def _freeze(self) -> None:
-        """Go on with what is stored as it is now: somebody reads, and the rest is loaded piece by piece, behind him."""
-        if self.stored is not None and self.stored.grows:
-            if self._window == "exchange" and self._seen is None:
-                self.stored.load()
-            else:
-                self.stored.freeze()
 
     @property
     def may_rest(self) -> bool:
@@ -119,7 +84,7 @@ class PairCounts:
 
     def take_stored(self, keys: Integers, counts: Counts) -> None:
         """Keep what was stored: ascending keys, every pair in both directions; both are kept, and changed."""
-        stored = Sorted(keys, counts)
+        stored = _Sorted(keys, counts)
         if self._window == "turn" and not self._levels and len(keys) < MANY:  # few ever read them
             self.stored = None
             if len(keys):
@@ -128,9 +93,11 @@ class PairCounts:
         self.settle()
         if self._fan is not None:
             self._count_new(stored.has)
-        self.stored, self._seen, self._merging = None, None, None
-        self._overlap = bool(self._levels)
-        self._levels = [level for level in (stored, *self._levels) if len(level.keys)]
+        self.stored, levels = None, [stored]
+        for level in self._levels:
+            known = stored.increment(level.keys, level.counts)
+            levels.append(_Sorted(level.keys[~known], level.counts[~known]))
+        self._levels = [level for level in levels if len(level.keys)]
         self._merge_levels()
 
     @property
@@ -139,7 +106,7 @@ class PairCounts:
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
         distinct = {id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs}  # some are in both
         others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
-        waiting = 4 * (len(self._queue) + len(self._sizes)) + (0 if self._seen is None else self._seen.size)
+        waiting = 4 * (len(self._queue) + len(self._sizes))
         return sum(distinct.values()) + sum(column.nbytes for column in others) + waiting
 
     def add(self, window: Sequence[int]) -> None:
@@ -161,32 +128,25 @@ class PairCounts:
         self._bound_queue()
 
     def _bound_queue(self) -> None:
-        if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or self._levels or self._is_read):
+        if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or self._levels):
             self._count_queue()
 
     def _count_queue(self) -> None:
         """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
         self._only_count()
         if self._counted:
-            runs, self._counted = self._counted, []
-            for run in runs:
+            counted, self._counted = self._counted, []
+            for run in counted:
                 self._add_run(run)
-            if self._levels or self._is_read:
+            if self._levels:
                 self.settle()
-
-    @property
-    def _is_read(self) -> bool:
-        """Whether somebody reads what is stored where it is: all that comes on top is to be in his form."""
-        return self.stored is not None and not self.stored.grows and self._window == "exchange"
 
     def _only_count(self) -> None:
         """Count the queued windows, and leave them at that: as much work as there are."""
         if self._queued:
-            run = counted(pair_keys(self._queue, self._sizes))
+            run = _counted(_pair_keys(self._queue, self._sizes))
             self._queue, self._sizes, self._queued = array("i"), array("i"), 0
             self._counted.append(run)
-            if self._seen is not None:
-                self._uncounted.append(run.keys)
             if self._unstored is not None:
                 self._unstored.append(run)
 
@@ -199,7 +159,7 @@ class PairCounts:
             return self.canonical()
         self._only_count()
         runs = [run for run in self._unstored if len(run.keys)]
-        found = Sorted.sum_of(runs) if runs else Sorted.empty()
+        found = _Sorted.sum_of(runs) if runs else _Sorted.empty()
         self._unstored = [found]
         return found.keys, found.counts
 
@@ -214,18 +174,18 @@ class PairCounts:
             self.stored.load()
         self._unstored, self.fans_are_stored = None, False
 
-    def _add_run(self, run: Sorted) -> None:
+    def _add_run(self, run: _Sorted) -> None:
         self._half.append(_Run(0, run))
         while len(self._half) >= RUNS and self._half[-RUNS].merges == self._half[-1].merges:
-            merged = Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
+            merged = _Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
             self._half[-RUNS:] = [_Run(self._half[-1].merges + 1, merged)]
 
-    def _whole_half(self) -> Sorted:
+    def _whole_half(self) -> _Sorted:
         """Bring what was not read yet into one run, and give it."""
         if not self._half:
-            return Sorted.empty()
+            return _Sorted.empty()
         if len(self._half) > 1:
-            self._half = [_Run(self._half[0].merges, Sorted.sum_of([each.pairs for each in self._half]))]
+            self._half = [_Run(self._half[0].merges, _Sorted.sum_of([each.pairs for each in self._half]))]
         return self._half[0].pairs
 
     def settle(self) -> None:
@@ -235,7 +195,7 @@ class PairCounts:
             half, self._half = self._whole_half(), []
             self._take(half.both_ways())
 
-    def _take(self, settled: Sorted) -> None:
+    def _take(self, settled: _Sorted) -> None:
         keys, counts = settled.keys, settled.counts
         for level in self._levels:
             known = level.increment(keys, counts)
@@ -243,9 +203,9 @@ class PairCounts:
         if len(keys):
             if self.stored is None:
                 self._count_fans(keys >> 32)
-            elif self._fan is not None and self._seen is None:
+            elif self._fan is not None:
                 self._uncounted.append(keys[keys >> 32 < keys & _LOW])
-            self._levels.append(Sorted(keys, counts))
+            self._levels.append(_Sorted(keys, counts))
             self._merge_levels()
 
     def _count_fans(self, concepts: Integers) -> None:
@@ -260,58 +220,17 @@ class PairCounts:
 
     def _count_new(self, is_there: Callable[[Integers], Mask]) -> None:
         """Count the fans of what came since on top of what is stored, but for the pairs that are there, too."""
-        while self.count_some(LOOKED_UP):
-            pass
         if self._uncounted:
             keys, self._uncounted = np.sort(np.concatenate(self._uncounted)), []
-            self._count_pairs(keys[~is_there(keys)])
-
-    def _count_pairs(self, keys: Integers) -> None:
-        """Count these pairs with a < b, none of which was counted before, in the fans of both ends."""
-        if len(keys):
-            self._count_fans(np.sort(np.concatenate((keys >> 32, keys & _LOW))))
+            keys = keys[~is_there(keys)]
+            if len(keys):
+                self._count_fans(np.sort(np.concatenate((keys >> 32, keys & _LOW))))
 
     def _merge_levels(self) -> None:
-        """Merge what is short at once, and begin to merge what is longer, if nothing else is being merged."""
         levels = self._levels
-        if self._merging is not None and len(levels) > self._merging.end(levels) + MOST_WAITING:
-            self._merge_on(self._merging.left)
-        while len(levels) > self._merged_to + 1:
-            longer, last = levels[-2:]
-            if len(longer.keys) >= max(LEVEL * len(last.keys), SMALLEST_LEVEL):
-                return
-            if len(longer.keys) + len(last.keys) > MERGED_AT_ONCE:
-                if self._merging is None:
-                    self._merging = Merging(longer, last)
-                return
-            levels[-2:] = [longer.merged(last)]
-
-    @property
-    def _merged_to(self) -> int:
-        """Which levels, from the first on, are not to be touched as they are being merged."""
-        return 0 if self._merging is None else self._merging.end(self._levels)
-
-    def merge_some(self, most: int) -> bool:
-        """Merge about so many keys of levels, if there is anything to merge; tell whether there was."""
-        if self._merging is None:
-            return False
-        self._merge_on(most)
-        return True
-
-    def _merge_on(self, most: int) -> None:
-        assert self._merging is not None  # noqa: S101 - who calls has seen to it
-        start, end = self._merging.start(self._levels), self._merging.end(self._levels)
-        self._levels[start:end] = self._merging.step(most)
-        if not self._merging.left:
-            self._merging = None
-            self._overlap = self._overlap and len(self._levels) > 1
-            self._merge_levels()
-
-    def _disjoin(self) -> None:
-        """Bring all levels into one, if a key may be in several."""
-        self._merging = None
-        if self._overlap:
-            self._levels, self._overlap = [Sorted.sum_of(self._levels)], False
+        while len(levels) > 1 and len(levels[-2].keys) < max(LEVEL * len(levels[-1].keys), SMALLEST_LEVEL):
+            last = levels.pop()
+            levels[-1] = levels[-1].inserted(last)
 
     def __len__(self) -> int:
         """Count the unordered pairs."""
@@ -329,19 +248,20 @@ class PairCounts:
         concepts  (k,)  concept numbers
         returns   (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
         """
-        self._freeze()
+        if self.stored is not None and self.stored.grows:
+            self.stored.load()
         self.settle()
-        parts = [level.edges(concepts) for level in self._levels] or [Sorted.empty().edges(concepts)]
+        parts = [level.edges(concepts) for level in self._levels] or [_Sorted.empty().edges(concepts)]
         if self.stored is not None:
             parts.append(self.stored.edges(self._window, concepts))
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
         # The split into levels depends on when it was settled; the order of what is returned must not.
         edges = position << 32 | neighbour
         order = edges.argsort(kind="stable")
-        if self.stored is None and not self._overlap:
+        if self.stored is None:
             return position[order], neighbour[order], count[order]
         edges = edges[order]
-        starts = starts_of(edges) if len(edges) else order
+        starts = _starts(edges) if len(edges) else order
         edges = edges[starts]
         return edges >> 32, edges & _LOW, np.add.reduceat(count[order], starts) if len(edges) else count
 
@@ -352,14 +272,10 @@ class PairCounts:
 
     def _fans(self) -> Integers:
         """Count the distinct neighbours of all concepts, and perhaps of some more, which have none."""
-        if self._seen is None:
-            self.settle()
-        else:
-            self._only_count()  # that is enough, and less work
+        self.settle()
         if self._fan is None and self.stored is not None:
             self.stored.load()
         if self._fan is None:
-            self._disjoin()
             self._fan = np.zeros(0, np.int64)
             for level in self._levels:
                 self._count_fans(level.keys >> 32)
@@ -377,8 +293,6 @@ class PairCounts:
     @property
     def knows_fans(self) -> bool:
         """Say whether it is little work to count the fans: somebody has read what is counted."""
-        if self._seen is not None:
-            return sum(map(len, self._uncounted)) + self._queued <= COUNTED * LOOKED_UP
         waiting = sum(map(len, self._uncounted)) + sum(len(run.pairs.keys) for run in self._half) + self._queued
         return waiting <= LOOKED_UP and self._fan is not None if self.stored is not None else bool(self._levels)
 
@@ -396,10 +310,8 @@ class PairCounts:
         self._unstored = self._unstored and [each.renumbered(numbers) for each in self._unstored]
         half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
         self._half = [each for each in half if len(each.pairs.keys)]
-        self._merging = None
         left = (level.renumbered(numbers) for level in self._levels)
         self._levels, self._fan = [level for level in left if len(level.keys)], fan
-        self._seen, self._uncounted = None, [] if fan is None else self._uncounted
         self._merge_levels()
         self.fans_are_stored = False
 
@@ -416,7 +328,6 @@ class PairCounts:
             self.stored.load()
         self._was_cut = True
         self.settle()
-        self._merging = None
         dropped = np.zeros(len(keys), np.int32)
         order = np.argsort(keys)
         one_way, other_way = keys[order], np.sort((keys & _LOW) << 32 | keys >> 32)
@@ -445,7 +356,6 @@ class PairCounts:
         """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
         self._was_cut = True
         self.settle()
-        self._disjoin()
         distinct, of = np.unique(keys, return_inverse=True)
         less = np.bincount(of, counts, len(distinct)).astype(np.int32)
         turned = (distinct & _LOW) << 32 | distinct >> 32
@@ -463,23 +373,20 @@ class PairCounts:
         if self.stored is not None:
             self.settle()
             runs = [level.one_way() for level in self._levels]
-            found = Sorted.sum_of([Sorted(*self.stored.one_way(self._window)), *runs])
+            found = _Sorted.sum_of([_Sorted(*self.stored.one_way(self._window)), *runs])
             return found.keys, found.counts
         if not self._levels:  # never read
             half = self._whole_half()
             return half.keys, half.counts
         self.settle()
-        runs = [level.one_way() for level in self._levels]
-        if self._overlap:
-            return (found := Sorted.sum_of(runs)).keys, found.counts
-        return Sorted.disjoint(runs)
+        return _Sorted.disjoint([level.one_way() for level in self._levels])
 
     @classmethod
     def of_canonical(cls, keys: Integers, counts: Counts) -> PairCounts:
         """Build the counts that `canonical` described."""
         pairs = cls()
         if len(keys):
-            pairs._half = [_Run(0, Sorted(np.array(keys), np.array(counts)))]
+            pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
         return pairs
 
 
@@ -487,7 +394,133 @@ class _Run(NamedTuple):
     """A run, and how many merges it came from, one upon the other."""
 
     merges: int
-    pairs: Sorted
+    pairs: _Sorted
+
+
+class _Sorted:
+    """Ascending distinct keys with their counts."""
+
+    def __init__(self, keys: Integers, counts: Counts) -> None:
+        self.keys = keys
+        self.counts = counts
+
+    @classmethod
+    def empty(cls) -> _Sorted:
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+    def increment(self, keys: Integers, counts: Counts) -> Mask:
+        """Add `counts` to the keys that are here; return which were."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.bool_)
+        at = np.searchsorted(self.keys, keys)
+        at[at == len(self.keys)] = 0
+        known: Mask = self.keys[at] == keys
+        self.counts[at[known]] += counts[known]
+        return known
+
+    def has(self, keys: Integers) -> Mask:
+        """Tell which of `keys` are here."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.bool_)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        here: Mask = self.keys[at] == keys
+        return here
+
+    @classmethod
+    def sum_of(cls, runs: Sequence[_Sorted]) -> _Sorted:
+        """Add runs up: what is in several has the sum of its counts."""
+        if len(runs) == 1:
+            return runs[0]
+        keys = np.concatenate([run.keys for run in runs])
+        order = np.argsort(keys, kind="stable")  # ascending runs: it only merges them
+        keys, counts = keys[order], np.concatenate([run.counts for run in runs])[order]
+        starts = _starts(keys)
+        return cls(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
+
+    @staticmethod
+    def disjoint(runs: Sequence[_Sorted]) -> tuple[Integers, Counts]:
+        """Merge runs that have no key in common: keys and counts."""
+        keys, counts = (np.concatenate([getattr(run, name) for run in runs]) for name in ("keys", "counts"))
+        if len(runs) == 1:
+            return keys, counts
+        order = np.argsort(keys, kind="stable")
+        return keys[order], counts[order]
+
+    def inserted(self, other: _Sorted) -> _Sorted:
+        """Merge in a shorter run that has no key in common with this one."""
+        at = np.searchsorted(self.keys, other.keys) + np.arange(len(other.keys))
+        stays = np.ones(len(self.keys) + len(other.keys), np.bool_)
+        stays[at] = False
+        keys, counts = np.empty(len(stays), np.int64), np.empty(len(stays), np.int32)
+        keys[at], counts[at] = other.keys, other.counts
+        keys[stays], counts[stays] = self.keys, self.counts
+        return _Sorted(keys, counts)
+
+    def places(self, keys: Integers) -> Integers:
+        """Find where ascending `keys` are, (k,), -1 for those that are not here."""
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def without(self, places: Integers) -> _Sorted:
+        """Leave out what is at these places."""
+        stays = np.ones(len(self.keys), np.bool_)
+        stays[places] = False
+        return _Sorted(self.keys[stays], self.counts[stays])
+
+    def one_way(self) -> _Sorted:
+        """Give the keys with a < b alone."""
+        half = (self.keys >> 32) < (self.keys & _LOW)
+        return _Sorted(self.keys[half], self.counts[half])
+
+    def both_ways(self) -> _Sorted:
+        """Lay out every pair, given as a < b, in both directions.
+
+        A concept's neighbours below it, which are turned around and sorted, all stand before those above it.
+        """
+        turned, counts = _sorted_with((self.keys & _LOW) << 32 | self.keys >> 32, self.counts)
+        concepts = int(turned[-1] >> 32) + 1 if len(turned) else 0
+        if concepts > SPARSE * len(turned):
+            both = np.concatenate((self.keys, turned))
+            return _Sorted(*_sorted_with(both, np.concatenate((self.counts, counts))))
+        above = np.bincount(self.keys >> 32, minlength=concepts)
+        below = np.bincount(turned >> 32, minlength=concepts)
+        places = np.arange(len(turned))
+        keys, found = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
+        at = places + np.repeat(np.cumsum(above) - above, below)
+        keys[at], found[at] = turned, counts
+        at = places + np.repeat(np.cumsum(below), above)
+        keys[at], found[at] = self.keys, self.counts
+        return _Sorted(keys, found)
+
+    def renumbered(self, numbers: Integers) -> _Sorted:
+        left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]
+        stays = (left >= 0) & (right >= 0)
+        return _Sorted(left[stays] << 32 | right[stays], self.counts[stays])
+
+    def edges(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
+        starts = self.keys.searchsorted(concepts << 32)
+        lengths = self.keys.searchsorted((concepts + 1) << 32) - starts
+        position = np.arange(len(concepts)).repeat(lengths)
+        within = np.arange(len(position)) - (lengths.cumsum() - lengths).repeat(lengths)
+        at = starts[position] + within
+        return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
+
+
+def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
+    """Sort distinct keys, and their counts with them.
+
+    If all of it fits into 64 bits it is sorted as one number each, which takes a tenth of the time.
+    """
+    most = int(counts.max(initial=0)).bit_length()
+    size = int((keys | keys >> 32).max(initial=0) & _LOW).bit_length()  # bits of a concept number: at least so many
+    if 2 * size + most > BITS:
+        order = np.argsort(keys)
+        return keys[order], counts[order]
+    packed = ((keys >> 32) << size | (keys & _LOW)) << most | counts
+    packed.sort()
+    counts = (packed & ((1 << most) - 1)).astype(np.int32)
+    packed >>= most
+    return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
 
 
 def _longer(column: Integers, size: int) -> Integers:
@@ -495,3 +528,50 @@ def _longer(column: Integers, size: int) -> Integers:
     if size <= len(column):
         return column
     return np.concatenate((column, np.zeros(size + size // 4 - len(column), np.int64)))
+
+
+def _starts(keys: Integers) -> Integers:
+    """Find where each distinct key of a sorted, non-empty array begins."""
+    changes = np.empty(len(keys), np.bool_)
+    changes[0] = True
+    np.not_equal(keys[1:], keys[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
+
+
+def _counted(keys: Integers) -> _Sorted:
+    """Count how often each of `keys` is there.  Sorts `keys` in place."""
+    keys.sort()
+    starts = _starts(keys)
+    return _Sorted(keys[starts], np.diff(starts, append=len(keys)).astype(np.int32))
+
+
+def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
+    """Make one key per pair of each window."""
+    concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
+    return np.concatenate([keys.ravel() for _, keys in _matrices(concepts, lengths)])
+
+
+def _matrices(concepts: Integers, lengths: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Lay out the pairs of windows of equal size as one matrix: which windows (w,), and a key for each pair (w, k)."""
+    starts = np.cumsum(lengths) - lengths
+    for size in np.unique(lengths).tolist():
+        windows = np.flatnonzero(lengths == size)
+        rows = concepts[starts[windows][:, None] + np.arange(size)]
+        rows.sort(axis=1)
+        left, right = _pairs(size)
+        yield windows, rows[:, left] << 32 | rows[:, right]
+
+
+def pairs_of(concepts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
+    """List the pairs of windows of distinct concepts that lie one behind the other: (m,) keys a << 32 | b, a < b.
+
+    returns  besides, (m,) which window each is of
+    """
+    found = [(keys.ravel(), np.repeat(windows, keys.shape[1])) for windows, keys in _matrices(concepts, lengths)]
+    keys, of = zip(*found, strict=True)
+    return np.concatenate(keys), np.concatenate(of)
+
+
+@lru_cache(maxsize=256)
+def _pairs(size: int) -> tuple[Integers, Integers]:
+    return np.triu_indices(size, 1)

@@ -18,9 +18,9 @@ from emgas.limits import EARLIEST_MS
 from state.arrays import Integers, Mask
 from state.events.memory_settings import MemorySettings
 from state.graph.concept_table import ConceptTable
+from state.graph.cooccurrence import pairs_of
 from state.graph.decay import NEVER, lifetime, lifetime_long
 from state.graph.passage_table import PassageTable
-from state.graph.sorted_pairs import pairs_of
 
 NOT_YET = -(2**62)  # when two concepts were said together that never were
 RECENT = 4  # a part of what is known, beyond which what came since is brought together with it

@@ -3,8 +3,7 @@
     a question     reads the pages in which the neighbours of its concepts lie, a few of every run
     `load`         reads all of them, a piece at a time, into the form that counts in memory have
 
-Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does has it stay as
-it is (`freeze`), and what folds on loads it then.
+Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does loads all of it.
 
 They do not change: what is counted since comes on top of them (PairCounts).  A run is what one segment of the graph's
 tables holds of them (state/store/segments.py); they are runs of state/graph/sections.py `said`, under rows of concepts.
@@ -47,9 +46,6 @@ class Runs(Protocol):
     def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
         """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
 
-    def as_now(self) -> Runs:
-        """Give those that there are now, whatever is added later: they must stay where they are."""
-
     @property
     def size(self) -> int:
         """How much memory pages take that were read, bytes."""
@@ -91,10 +87,6 @@ class StoredPairs:
         self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
         self.grows = grows
         self._loading: _Loading | None = None
-
-    def freeze(self) -> None:
-        """Let what is stored be what there is now: what is added later is not here."""
-        self._runs, self.grows = self._runs.as_now(), False
 
     @property
     def size(self) -> int:

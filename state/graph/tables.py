@@ -24,7 +24,6 @@ from state.graph.passage_table import PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.session_table import SessionTable
 from state.graph.statement_table import StatementTable
-from state.graph.stored_pairs import StoredPairs
 from state.graph.theme_table import ThemeTable
 from state.graph.turn_facts import TurnFacts
 
@@ -100,25 +99,14 @@ class GraphTables:
 
     def load_pairs(self, most: float = inf) -> bool:
         """Read so many of the pairs that are still where they are stored; tell whether there are more."""
-        return any(stored.load(most) for stored in self._resting())
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows and stored.load(most)
 
     @property
     def rests_on_store(self) -> bool:
         """Whether pairs are read where they are stored: they must not be changed there."""
-        return bool(self._resting())
-
-    def _resting(self) -> list[StoredPairs]:
-        """List what is stored and must not change, each once."""
-        stored = {id(pairs.stored): pairs.stored for pairs in self.pairs.values() if pairs.stored is not None}
-        return [each for each in stored.values() if not each.grows]
-
-    def count_fans(self, most: int) -> bool:
-        """Count the neighbours that so many of the pairs bring which rest in the store; tell whether there were any."""
-        return self.pairs["exchange"].count_some(most) or self.pairs["exchange"].make_room(most)
-
-    def merge_pairs(self, most: int) -> bool:
-        """Merge so many of the pairs in memory, if they are to be; tell whether any were."""
-        return any(pairs.merge_some(most) for pairs in self.pairs.values())
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows
 
     @property
     def turns(self) -> int:

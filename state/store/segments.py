@@ -402,10 +402,6 @@ class Runs:
         self._found, self._section = found, section
         self._cached = OrderedDict[tuple[int, int], Records]()
 
-    def as_now(self) -> Runs:
-        """Give those of the segments that there are now."""
-        return Runs(list(self._found), self._section)
-
     @property
     def _segments(self) -> list[Segment]:
         return [each for each in self._found if self._section.name in each.fences]
