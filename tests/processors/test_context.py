@@ -109,7 +109,6 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
     assert tokens(text) == cost
 
 
-@pytest.mark.source("P34", "E28")
 @given(
     st.text(st.sampled_from("ab 1.-_"), max_size=SHORT)
     | st.text("ab ", min_size=SHORT - 2, max_size=SHORT + 40)
@@ -129,6 +128,7 @@ def test_texts_that_differ_in_signs_and_capitals_alone_repeat_each_other() -> No
     assert packer.context().passages == (0, 2)
 
 
+@pytest.mark.source("P34", "E28")
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)
