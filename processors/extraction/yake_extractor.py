@@ -18,12 +18,13 @@ often was "hey John" and "sounds great": they would double the co-occurrence wor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.metadata import version as installed
 from itertools import product
 from math import log
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -38,6 +39,7 @@ from state.events.extraction_types import Concept, TimeSpan
 
 RULES: Final = 5  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, 5 to 15 µs a word
+SHORT: Final = 12  # words and marks of a transcript that may well come again, as most questions have
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
 # No s: YAKE cuts a plural s.  No vowel: no code is a word.
@@ -121,7 +123,7 @@ def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:
     if len(words) > READ_WORDS:
         words = _thinned(words, counts)
     transcript, codes = _transcript(words)
-    scores = _yake(transcript)
+    scores = _yake_of_short(tuple(transcript)) if len(transcript) <= SHORT else _yake(transcript)
     if missing := codes.keys() - scores.keys():
         raise ExtractionFailedError(f"YAKE gave no score for {len(missing)} of {len(codes)} words.")
     return {form: float(f"{scores[code]:.6g}") for code, form in codes.items()}
@@ -185,6 +187,12 @@ def _reader() -> Any:
             pass
 
     return Words
+
+
+@lru_cache(1024)
+def _yake_of_short(transcript: tuple[str, ...]) -> Mapping[str, float]:
+    """Score a short transcript, once: it holds codes and no words, so a third of questions have one that was scored."""
+    return MappingProxyType(_yake(list(transcript)))
 
 
 def _yake(transcript: list[str]) -> dict[str, float]:

@@ -199,7 +199,14 @@ def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tupl
 def test_yake_failing_is_an_error_and_never_an_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yake_extractor, "_yake", lambda transcript: {})
     with pytest.raises(ExtractionFailedError):
-        found("A lighthouse")
+        found("A lighthouse stood near the harbour while we walked along the old pier in autumn")
+
+
+@pytest.mark.parametrize("text", ["Which cat did the vet see?", "WHO fed the cat, the dog and the cat?", "喝咖啡"])
+def test_a_short_text_scores_as_it_does_when_nothing_is_known(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, again = found(text), found(text)
+    monkeypatch.setattr(yake_extractor, "SHORT", 0)
+    assert first == again == found(text)
 
 
 def test_another_language_brings_its_own_function_words() -> None:
