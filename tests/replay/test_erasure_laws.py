@@ -69,11 +69,11 @@ class Worker:
             if graph is None or event.first < graph.undoable_from:
                 return
         if isinstance(event, Claim):
-            value = encode(event)
+            value, known = encode(event), None
         else:
-            value = self._sealer.values(self.state)(stamp(event, self.state.position), None)
+            value, known = self._sealer.values(self.state)(stamp(event, self.state.position), None)
         self.values.append(value)
-        self.state.fold(self.state.position.watermark + 1, value)
+        self.state.fold(self.state.position.watermark + 1, value, known)
 
     def erase(self, graph: str, *, turn: str | None = None, speaker: str | None = None, whole: bool = False) -> None:
         living = [key for key in self.keys.of(graph).values() if not key.is_destroyed]
