@@ -12,7 +12,7 @@ import pytest
 from faust.types import TP
 
 from bench.torture.proxy import Proxy
-from emgas.wire import TopicNames
+from emgas.wire import ProducerRecord, TopicNames
 from streams.transport.kafka import transport as driver
 from streams.transport.routes import Routes
 from streams.transport.runs import run_in
@@ -30,6 +30,15 @@ class TestKafkaTransport(TransportContract):
     async def transport(self, kafka_address: str) -> AsyncIterator[KafkaTransport]:
         async with kafka_transport(kafka_address) as transport:
             yield transport
+
+    async def test_what_no_batch_takes_is_not_sent_together(
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
+        record = ProducerRecord(topics.replies, None, bytes(driver.BATCH_BYTES // 2), (), 0)
+        async with app.running():
+            with pytest.raises(ValueError, match="3 records are more than one batch"):
+                await cast(Routes, app.producer).send_together(TP(topics.replies, 0), [record] * 3)
 
     async def test_the_producer_waits_for_all_replicas_and_does_not_write_twice(
         self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path

@@ -68,6 +68,7 @@ class KafkaProducer(driver.Producer):
         """Take records of one partition as one batch; where others wait to be sent there, with those, one by one.
 
         aiokafka takes no second batch before the first is on its way: nobody else's records should wait for that.
+        Raises ValueError for more than one batch takes.
         """
         producer = self._ensure_producer()
         if producer._message_accumulator._batches.get(tp):  # noqa: SLF001 - nothing public tells it
@@ -76,7 +77,9 @@ class KafkaProducer(driver.Producer):
             )
         batch = producer.create_batch()
         for record in records:
-            batch.append(key=record.key, value=record.value, timestamp=None, headers=list(record.headers))
+            taken = batch.append(key=record.key, value=record.value, timestamp=None, headers=list(record.headers))
+            if taken is None:  # it would be lost in silence
+                raise ValueError(f"{len(records)} records are more than one batch of {BATCH_BYTES} bytes takes")
         return asyncio.shield(mending(producer, await producer.send_batch(batch, tp.topic, partition=tp.partition)))
 
     def route(self, tp: TP) -> object:
