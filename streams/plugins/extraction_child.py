@@ -9,6 +9,7 @@ end it before.  What libraries print goes to stderr.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -69,6 +70,7 @@ def main() -> None:
     os.dup2(2, 1)
     try:
         extractor = extractors.load(*_read(asked))
+        gc.freeze()  # what was loaded stays: the collector need not look through it
         answer: Any = extractor.version
         while True:
             answers.write(framed(answer))

@@ -26,6 +26,7 @@ from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.answering_app import AnsweringApp, WorkerContext
 from streams.worker.app import MemoryApp
+from streams.worker.garbage_collection import passing_over_what_stays
 from streams.worker.health import served
 from streams.worker.metrics import WorkerMetrics
 
@@ -86,7 +87,8 @@ async def running(
         warning = asyncio.ensure_future(_warn(settings, transport.partitions))
         try:
             await _started(starting, halted)
-            yield app
+            with passing_over_what_stays():
+                yield app
         finally:
             starting.cancel()
             warning.cancel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -109,8 +108,6 @@ async def _work(settings: Settings) -> None:
         signal.signal(signal_number, told)
     try:
         async with running(settings, stopping.halted):
-            gc.collect()
-            gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
             log.info("worker started", role=settings.role, broker=masked(settings.bootstrap), data=str(settings.home))
             looking = asyncio.create_task(FreeMemory().keep_small())
             await stopping.begun.wait()
