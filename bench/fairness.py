@@ -1,6 +1,8 @@
-"""Who waits while others are busy?  Questions beside a flood of turns, and a flood of questions, on a real Kafka.
+"""Who waits while others are busy?  Questions beside a flood of turns, and a flood of questions.
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/fairness.py [--turns 30000] [--questions 10000] [--reader]
+    python bench/fairness.py [--turns 30000]             embedded: only beside a flood; who floods, who asks and the
+                                                         worker are one process, with its extraction processes
 
 One worker process, or a writer and a reader, topics with a prefix of their own.  Who floods is a process of its own: in
 ours, what it does between two looks at the socket would be measured as the worker's.  With --rate it sends so many
@@ -62,6 +64,9 @@ def main(
     if flood:
         asyncio.run(_flood(Settings(), flood, turns, rate))
         return
+    if Settings().is_embedded:
+        print(json.dumps(asyncio.run(_in_one_process(turns, every))))
+        return
     settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
     roles = ("writer", "reader") if reader else ("all",)
@@ -103,6 +108,26 @@ async def _measure(
         return {"beside a flood": beside, "many at once": at_once, "load": round(os.getloadavg()[0], 1)}
 
 
+async def _in_one_process(turns: int, every: float) -> dict[str, Any]:
+    """Measure beside a flood in an embedded memory."""
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
+        async with MemoryClient(f"embedded:{home}", timeout=60.0) as asker:
+            calm, made = _elsewhere(BUSY, await asker.partitions()), [_turn(BUSY, n) for n in range(turns)]
+            await asker.record(_turn(calm, 0))
+            started = time.perf_counter()
+            flood = asyncio.create_task(_drain(asker.publish_many(made)))
+            asked = await _asked_until(flood, asker, calm, every)
+            seconds = await flood - started
+    return {"beside a flood": {"turns/s": round(turns / seconds), **asked}, "load": round(os.getloadavg()[0], 1)}
+
+
+async def _drain(outcomes: AsyncIterator[object]) -> float:
+    """Take all; tell when the last came."""
+    async for _ in outcomes:
+        pass
+    return time.perf_counter()
+
+
 async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *, calm: str) -> dict[str, Any]:
     command = [sys.executable, __file__, "--flood", BUSY, "--turns", str(flooding.turns), "--rate", str(flooding.rate)]
     environment = {**os.environ, "EMGAS_PREFIX": settings.prefix}
@@ -110,7 +135,20 @@ async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *
     flood = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
     assert flood.stdout
     await flood.stdout.readline()  # it begins
-    ended = asyncio.create_task(flood.wait())
+    ended = asyncio.create_task(_ended_at(flood))
+    asked = await _asked_until(ended, asker, calm, flooding.every)
+    seconds = await ended - started
+    assert flood.returncode == 0
+    return {"turns/s": round(flooding.turns / seconds), **asked}
+
+
+async def _ended_at(process: asyncio.subprocess.Process) -> float:
+    await process.wait()
+    return time.perf_counter()
+
+
+async def _asked_until(ended: asyncio.Task[float], asker: MemoryClient, calm: str, every: float) -> dict[str, Any]:
+    """Ask, and tell, until the flood has ended: each at a moment of its own, so that none waits for another's."""
     asked: list[asyncio.Task[float]] = []
     busy: list[asyncio.Task[float]] = []
     told: list[asyncio.Task[float]] = []
@@ -120,19 +158,12 @@ async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *
         lambda: told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1))))),
     ]
     moments = random.Random(0)
-    while not ended.done():  # each at a moment of its own: none waits for another's answer
+    while not ended.done():
         for begin in begins:
-            await asyncio.sleep(moments.uniform(0, 2 * flooding.every / len(begins)))
+            await asyncio.sleep(moments.uniform(0, 2 * every / len(begins)))
             begin()
-    assert await ended == 0
-    seconds = time.perf_counter() - started
     took, waited, beside = await asyncio.gather(*asked), await asyncio.gather(*told), await asyncio.gather(*busy)
-    return {
-        "turns/s": round(flooding.turns / seconds),
-        "question": _spread(took),
-        "question to the flooded": _spread(beside),
-        "turn": _spread(waited),
-    }
+    return {"question": _spread(took), "question to the flooded": _spread(beside), "turn": _spread(waited)}
 
 
 async def _flood(settings: Settings, graph: str, turns: int, rate: int) -> None:
