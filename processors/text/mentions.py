@@ -44,8 +44,7 @@ def _behind(first: str, words: Iterable[str]) -> str:
     """
     parts = (word.removeprefix(first).partition("'") for word in words)
     rests = (
-        "".join(f"[{each.upper()}{each}]" for each in head)
-        + (f"'{tail}(?!\\w)" if tail else r"(?!\w|'[a-z]+(?!\w))")
+        "".join(f"[{each.upper()}{each}]" for each in head) + (f"'{tail}(?!\\w)" if tail else r"(?!\w|'[a-z]+(?!\w))")
         for head, _, tail in parts
     )
     return f"(?<=[{first.upper()}{first}])(?:{'|'.join(rests)})"

@@ -76,7 +76,7 @@ def test_what_is_far_back_is_not_meant_and_the_last_of_two_is_less_sure() -> Non
 
 WORD = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])|(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
 SAID = st.sampled_from([*_KIND_OF, *map(str.upper, _KIND_OF), *map(str.title, _KIND_OF)])
-AROUND = st.sampled_from([*"' _-.3sSXé我们里\n\u2019\u0130\u017f", "'s", "'S", "'sx", "'sX", "the", "then", "histories"])
+AROUND = st.sampled_from([*"' _-.3sSXé我们里\n\u2019\u0130\u017f", "'s", "'S", "'sx", "'sX", "the", "then"])
 
 
 @given(st.lists(st.one_of(SAID, AROUND, st.characters()), max_size=8).map("".join))
