@@ -19,9 +19,9 @@ from emgas.errors import TransportError
 from emgas.times import HOUR_MS
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction, Said
-from processors.recall.dense import Embedder, Vectors
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow
+from processors.recall.dense import Embedder, Vectors
 from state.errors import StoreCorruptError
 from state.events.events import (
     ConsolidationWindowClosed,
@@ -42,7 +42,7 @@ from streams.ingest import turn_processor
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
-from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor
+from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor, _Foreseen
 from tests.support.builders import UNLINKED
 from tests.support.clocks import DAY, NOON, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
@@ -506,8 +506,7 @@ async def test_the_same_windows_close_whether_forecasts_are_kept_or_made_for_eve
     values = happened(random.Random(seed))
     kept = await recorded(values)
     assert {MemoryArchived, ConsolidationWindowClosed} <= {type(event) for event in kept}
-    monkeypatch.setattr(turn_processor, "FORESEEN", 0)
-    monkeypatch.setattr(turn_processor._Foreseen, "take", lambda *_: None)
+    monkeypatch.setattr(_Foreseen, "take", lambda *_: None)
     assert await recorded(values) == kept
 
 
