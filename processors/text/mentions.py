@@ -75,14 +75,14 @@ class TurnBefore(NamedTuple):
     concepts: tuple[Concept, ...]
 
 
-def may_be_meant(concept: Concept) -> bool:
-    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
-    return is_meant(concept.id, concept.kind)
-
-
 def is_meant(name: str, kind: str) -> bool:
-    """Say the same of a concept by its id and its kind."""
+    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
     return kind in _NAMED or name in _KIN
+
+
+def those_meant(concepts: Iterable[Concept]) -> list[Concept]:
+    """List the concepts that a pronoun may mean: as `is_meant`, but of every turn, so without a call for each."""
+    return [each for each in concepts if each.kind in _NAMED or each.id in _KIN]
 
 
 def mentions(
@@ -92,7 +92,7 @@ def mentions(
 
     concepts  of the text         speaker  its tag         before  the turns of its session before it, the latest first
     """
-    return bound(pronouns(text), [each for each in concepts if may_be_meant(each)], speaker=speaker, before=before)
+    return bound(pronouns(text), those_meant(concepts), speaker=speaker, before=before)
 
 
 def pronouns(text: str) -> list[re.Match[str]]:
@@ -136,7 +136,7 @@ def _bound(
     if kind == "other":
         return Mention(*match.span(), others[0], 0.9) if len(others) == 1 else None
     here = [concept for concept in own if 0 <= text.find(concept.label) < match.start()]
-    told = [here, *([concept for concept in said.concepts if may_be_meant(concept)] for said in before[:TURNS])]
+    told = [here, *(those_meant(said.concepts) for said in before[:TURNS])]
     talking = {name.removeprefix(_SPEAKER) for name in (speaker, *others) if name}
     found = _meant(kind, told, talking)
     return Mention(*match.span(), *found) if found else None

@@ -23,7 +23,6 @@ The events are unstamped: where they lie in the log is for the partition's write
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -92,7 +91,7 @@ MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decision:
     """One record, the events it becomes, and what its sender is told.
 
@@ -269,21 +268,24 @@ class CommandHandler:
         was_born, was_pending = command.graph in self._born, (command.graph, command.id) in self._pending
         try:
             decision = self._decided(arrival, command)
-            drafts = [draft(event) for event in decision.events]
+            decision.drafts = [draft(event) for event in decision.events]
         except Exception:
             if not was_born:
                 self._born.discard(command.graph)
             if not was_pending:
                 self._pending.pop((command.graph, command.id), None)
             raise
-        return dataclasses.replace(decision, drafts=drafts)
+        return decision
 
     def _decided(self, arrival: Record, command: Command) -> Decision:  # noqa: PLR0911 - a table of kinds
         try:
-            check_command(command, arrival, self._state.graph(command.graph))
+            graph = self._state.graph(command.graph)
+            check_command(command, arrival, graph)
         except RejectedError as why:
             return _rejected(arrival, command, str(why))
         match command:
+            case Turn():  # as most are: each kind that is asked for before takes time
+                return self._of_turn(arrival, command, graph)
             case EndSession() | Grant() | Revoke() | Advice():
                 return self._shared(arrival, command)
             case Configure():
@@ -296,8 +298,6 @@ class CommandHandler:
                 return self._pinned(arrival, command)
             case Feedback() | Reinforce():
                 return self._strengthened(arrival, command)
-            case Turn():
-                return self._of_turn(arrival, command)
 
     def _shared(self, arrival: Record, request: EndSession | Grant | Revoke | Advice) -> Decision:
         """Decide what concerns those who share a graph: its conversations, who may do what, and what advisors say."""
@@ -309,8 +309,12 @@ class CommandHandler:
             if isinstance(request, EndSession):
                 events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
             else:
-                right = granted(request, self._state.graph(request.graph), arrival.offset)
-                events = [*self._birth(request.graph), right]  # born last: what is rejected gives birth to nothing
+                graph = self._state.graph(request.graph)
+                right = granted(request, graph, arrival.offset)
+                events = [
+                    *self._birth(request.graph, graph),
+                    right,
+                ]  # born last: who is refused gives birth to none
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
@@ -325,18 +329,16 @@ class CommandHandler:
             return self._erased(arrival, request)
         return self._forgotten(arrival, request)
 
-    def _of_turn(self, arrival: Record, command: Turn) -> Decision:
-        known = self._known_text(command)
+    def _of_turn(self, arrival: Record, command: Turn, graph: Graph | None) -> Decision:
+        known = None if graph is None else graph.passages.knows(command.id)
+        known = self._pending.get((command.graph, command.id)) if known is None else known
         if known is None:
-            return self._recorded(arrival, command) if self._records(command.graph) else _unheard(arrival, command)
+            is_heard = graph is None or bool(graph.settings.recording)
+            return self._recorded(arrival, command, graph) if is_heard else _unheard(arrival, command)
         if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
-
-    def _records(self, graph_id: str) -> bool:
-        graph = self._state.graph(graph_id)
-        return graph is None or bool(graph.settings.recording)
 
     def _check_place(self, command: Command, key: bytes | None) -> None:
         if key is None:
@@ -350,12 +352,7 @@ class CommandHandler:
                 "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
             )
 
-    def _known_text(self, turn: Turn) -> int | None:
-        graph = self._state.graph(turn.graph)
-        known = None if graph is None else graph.passages.knows(turn.id)
-        return self._pending.get((turn.graph, turn.id)) if known is None else known
-
-    def _recorded(self, arrival: Record, turn: Turn) -> Decision:
+    def _recorded(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         extractor = self._context.extractor
         said_at, at = self._times(arrival, turn)
         said = self._said(turn, at)
@@ -364,7 +361,13 @@ class CommandHandler:
         concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at", "importance", "attachments"}),
+            id=turn.id,
+            graph=turn.graph,
+            speaker=turn.speaker,
+            text=turn.text,
+            session=turn.session,
+            role=turn.role,
+            metadata=turn.metadata,
             **weighed(turn),
             at=at,
             clamped=at != said_at,
@@ -374,16 +377,16 @@ class CommandHandler:
             concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
-            mentions=self._pronouns.bound(turn, concepts, self._state.graph(turn.graph)),
+            mentions=self._pronouns.bound(turn, concepts, graph),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
             ahead=round((said.at - at) / MINUTE_MS),
             **UNSTAMPED,
         )
-        birth = self._birth(turn.graph)
-        lives = living(self._state.graph(turn.graph), self._context.preset)
-        event = passed(event, said.text, graph=self._state.graph(turn.graph), settings=lives, extractor=extractor)
+        birth = self._birth(turn.graph, graph)
+        lives = living(graph, self._context.preset)
+        event = passed(event, said.text, graph=graph, settings=lives, extractor=extractor)
         embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         settings = birth[0].settings if birth else None
@@ -438,12 +441,11 @@ class CommandHandler:
             for model, vector in found.items()
         ]
 
-    def _birth(self, graph_id: str) -> list[GraphConfigured]:
+    def _birth(self, graph_id: str, known: Graph | None) -> list[GraphConfigured]:
         """Configure a graph that is new: its first event says how it lives, so that no replay asks any configuration.
 
         A graph of which all was taken back is born again.
         """
-        known = self._state.graph(graph_id)
         if graph_id in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph_id)

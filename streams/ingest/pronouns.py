@@ -9,7 +9,7 @@ from emgas.messages.turns import Turn
 from processors.extraction.tags import by
 from processors.lifecycle.said_last import said_last
 from processors.text.language import clean
-from processors.text.mentions import TurnBefore, bound, looks_back, may_be_meant, pronouns
+from processors.text.mentions import TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.extraction_types import Concept, Mention
 from state.graph.graph import Graph
 from state.sealing.keyring import NO_KEYS, Keyring
@@ -38,7 +38,7 @@ class Pronouns:
         In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
         """
         pending, speaker = self._pending.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
-        meant, found = tuple(filter(may_be_meant, concepts)), pronouns(turn.text)
+        meant, found = tuple(those_meant(concepts)), pronouns(turn.text)
         before = self._before(turn, graph) if any(map(looks_back, found)) else []
         pending.append(TurnBefore(speaker or "", meant))
         return bound(found, meant, speaker=speaker, before=before)

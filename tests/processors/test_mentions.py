@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.text.language import clean
-from processors.text.mentions import _KIND_OF, TurnBefore, may_be_meant, mentions, pronouns
+from processors.text.mentions import _KIND_OF, TurnBefore, mentions, pronouns, those_meant
 from tests.support.clocks import NOON
 
 EXTRACTOR = YakeExtractor("en")
@@ -26,7 +26,7 @@ def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
         concepts, tag = [*extracted.concepts, *extracted.phrases], f"@speaker:{speaker.lower()}"
         bound_here = mentions(text, concepts, tag, before)
         found = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
-        before.insert(0, TurnBefore(tag, tuple(filter(may_be_meant, concepts))))
+        before.insert(0, TurnBefore(tag, tuple(those_meant(concepts))))
     return found
 
 
