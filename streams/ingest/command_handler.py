@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -39,7 +39,7 @@ from emgas.messages.sessions import EndSession
 from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
-from emgas.wire import Record, partition_of
+from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
@@ -80,7 +80,7 @@ from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
 from streams.ingest.pronouns import Pronouns
-from streams.ingest.refusals import check_size, explained
+from streams.ingest.refusals import check_place, check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
 from streams.ingest.undoing import why_not
@@ -130,6 +130,15 @@ class HandlerContext:
     keys: Keyring = NO_KEYS
 
 
+class _Asked(NamedTuple):
+    """What an extractor is asked about a turn, and times, ms: as its sender told it, of the event, and the present."""
+
+    said: Said
+    said_at: int
+    at: int
+    now: int
+
+
 class CommandHandler:
     """Decides what the records of one partition become, by its state."""
 
@@ -144,6 +153,7 @@ class CommandHandler:
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
+        self._asked: dict[int, _Asked] = {}  # by offset, of turns that are about to be decided
         self._extracted: dict[Said, Extraction] = {}  # what was found ahead
 
     def folded(self) -> None:
@@ -183,7 +193,7 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._said(turn, self._times(arrival, turn)[1]) for arrival, turn in read if isinstance(turn, Turn)]
+        said = [self._asked_of(arrival, turn).said for arrival, turn in read if isinstance(turn, Turn)]
         self._extracted |= await pool.found(said)
 
     def to_find(self, arrival: Record) -> Said | None:
@@ -194,8 +204,8 @@ class CommandHandler:
         turn = self._read[arrival.offset] = self.read(arrival)
         if not isinstance(turn, Turn) or not self._may_be_new(turn):
             return None
-        said = self._said(turn, self._times(arrival, turn)[1])
-        return None if said in self._extracted else said
+        asked = self._asked[arrival.offset] = self._asked_of(arrival, turn)
+        return None if asked.said in self._extracted else asked.said
 
     def find(self, said: Said) -> None:
         """Find what turns hold that are about to be decided: the same, but with the extractor's code at hand.
@@ -216,11 +226,15 @@ class CommandHandler:
     def forget_ahead(self) -> None:
         """Forget what was read and found ahead: of records that were accounted for already, it is never asked for."""
         self._read.clear()
+        self._asked.clear()
         self._extracted.clear()
 
-    def _said(self, turn: Turn, at: int) -> Said:
-        """Give what an extractor is asked about a turn of an event time (ms)."""
-        return Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn)))
+    def _asked_of(self, arrival: Record, turn: Turn) -> _Asked:
+        """Tell when a turn was said: not far in the future, whatever its sender says; and ask about it."""
+        now = self._now(arrival)
+        said_at = arrival.timestamp if turn.at is None else turn.at
+        at = min(said_at, now + self._context.skew_ms)
+        return _Asked(Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn))), said_at, at, now)
 
     def _zone(self, turn: Turn) -> str:
         """Tell where a turn was said: as it tells itself, else where its graph's people are."""
@@ -232,11 +246,6 @@ class CommandHandler:
         graph = None if graph_id in self._zones else self._state.graph(graph_id)
         return self._zones.get(graph_id, "UTC") if graph is None else graph.timezone
 
-    def _times(self, arrival: Record, turn: Turn) -> tuple[int, int]:
-        """Tell when a turn was said, and its event time (ms): not far in the future, whatever its sender says."""
-        said_at = arrival.timestamp if turn.at is None else turn.at
-        return said_at, min(said_at, self._now(arrival) + self._context.skew_ms)
-
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
         if (ahead := self._read.pop(arrival.offset, None)) is not None:
@@ -244,7 +253,7 @@ class CommandHandler:
         try:
             check_size(arrival.value)
             command = read_inbound(arrival.value)
-            self._check_place(command, arrival.key)
+            check_place(command.graph, arrival.key, self._partition, partitions=self._context.partitions)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
         except RejectedError as why:
@@ -348,22 +357,10 @@ class CommandHandler:
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
 
-    def _check_place(self, command: Command, key: bytes | None) -> None:
-        if key is None:
-            raise RejectedError("the record has no key: it must be the graph id")
-        if key != command.graph.encode():
-            raise RejectedError("the record's key is not the turn's graph: give both the same id, in normal form C")
-        partition = partition_of(command.graph, self._context.partitions)
-        if partition != self._partition:
-            raise RejectedError(
-                f"this graph belongs to partition {partition}, the record came to {self._partition}: "
-                "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
-            )
-
     def _recorded(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         extractor = self._context.extractor
-        said_at, at = self._times(arrival, turn)
-        said = self._said(turn, at)
+        known = None if turn.graph in self._zones else self._asked.pop(arrival.offset, None)
+        said, said_at, at, now = known or self._asked_of(arrival, turn)
         found = self._extracted.pop(said, None) or self._extract(said)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         concepts = [*found.concepts, *found.phrases]
@@ -379,7 +376,7 @@ class CommandHandler:
             **weighed(turn),
             at=at,
             clamped=at != said_at,
-            live=self._now(arrival) - at <= LIVE_MS,
+            live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
             concepts=concepts,
