@@ -146,7 +146,7 @@ class CommandHandler:
         self._state = state
         self._partition = partition
         self._context = context
-        self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
+        self._pending: dict[tuple[str, str], str] = {}  # (graph id, turn id) → text, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
         self._pronouns = Pronouns(context.keys)
@@ -348,7 +348,8 @@ class CommandHandler:
 
     def _of_turn(self, arrival: Record, command: Turn, graph: Graph | None) -> Decision:
         known = None if graph is None else graph.passages.knows(command.id)
-        known = self._pending.get((command.graph, command.id)) if known is None else known
+        if known is None and (said := self._pending.get((command.graph, command.id))) is not None:
+            known = fingerprint(said)
         if known is None:
             is_heard = graph is None or bool(graph.settings.recording)
             return self._recorded(arrival, command, graph) if is_heard else _unheard(arrival, command)
@@ -362,7 +363,7 @@ class CommandHandler:
         known = None if turn.graph in self._zones else self._asked.pop(arrival.offset, None)
         said, said_at, at, now = known or self._asked_of(arrival, turn)
         found = self._extracted.pop(said, None) or self._extract(said)
-        self._pending[turn.graph, turn.id] = fingerprint(turn.text)
+        self._pending[turn.graph, turn.id] = turn.text
         concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,

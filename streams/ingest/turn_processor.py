@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from emgas.logs import logger
-from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Reinforce, Turn
 from emgas.wire import Record
 from processors.extraction.extractor import Said
@@ -399,9 +398,9 @@ class TurnProcessor:
         address = sender.address(arrival)
         if address is not None:
             watermark = self._writer.state.position.watermark
-            position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
-            outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
-            sender.start(address, "outcome", outcome)
+            position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
+            told = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
+            sender.start(address, "outcome", Outcome.model_validate(told))
 
 
 def _nothing() -> None:
