@@ -8,7 +8,7 @@ same_postings_ms      a whole answer to questions whose words stand in as many t
 flush_pause_ms        the longest time for which a flush, or a piece of tidying behind it, held up everything else; a
                       flush every 256 turns
 flush_us              CPU µs a turn of both
-flush_asked_ms        the longest such time of the graph that was opened and asked, and grows on: its pairs are read, merged
+flush_asked_ms        the longest such time of a graph that was opened and asked, and grows on: pairs are read, merged
                       and counted on then
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
