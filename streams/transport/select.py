@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from emgas.errors import TransportError
+from emgas.errors import NoMemoryError, TransportError
 from emgas.logs import logger
 from replay.log import LogReader
 from streams.settings import Settings
@@ -124,6 +124,15 @@ def check_there(settings: Settings) -> None:
     if settings.is_embedded:
         with closing(ReadOnlyLog(settings.home)) as log:
             log.partitions(settings.topics.events)
+
+
+def is_born(settings: Settings) -> bool:
+    """Tell whether there are topics to write to: on Kafka always, for there an operator makes them."""
+    try:
+        check_there(settings)
+    except NoMemoryError:
+        return False
+    return True
 
 
 def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeyStore) -> Callable[[str], LogReader]:

@@ -175,8 +175,9 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
     data = tmp_path / "data"
     assert "say which graph it belongs to" in emgas_here(data, "publish", str(chat), code=2).err
     backup.write_bytes(whole[: len(whole) // 2])
-    assert "is cut off" in emgas_here(data, "import", "--turns", str(backup), code=1).err
-    assert not data.exists()
+    for how in (["--turns"], ["--dry-run"], []):
+        assert "is cut off" in emgas_here(data, "import", *how, str(backup), code=1).err
+        assert not data.exists()
     said = emgas(data, "import", "-", stdin=whole, code=2)
     assert "a backup is checked before it is restored, so it cannot come from a pipe: name the file" in said.err
     assert not data.exists()
