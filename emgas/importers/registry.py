@@ -68,7 +68,9 @@ def read_folder(
 ) -> Iterator[Item]:
     """Yield the turns and bad lines of an export that was unpacked into `folder`.  Raises InvalidMessageError."""
     graph = graph if graph is None else check_graph(graph)
-    return _read_files(Folder(folder), graph, _named(format), options=replace(options or Options(), name=folder.name))
+    return _read_files(
+        Folder(folder), graph, _named(format), options=replace(options or Options(), name=folder.name or folder.resolve().name)
+    )
 
 
 def detect(head: bytes, name: str = "") -> Format:
