@@ -224,9 +224,10 @@ def opened(settings: Settings) -> Iterator[EmbeddedLog]:
 
 
 def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
-    if settings.topics.turns not in log.topics():
-        for wanted in plan(settings.topics, settings.partitions):
-            log.create_topic(wanted)
+    turns = settings.topics.turns
+    if turns not in log.topics():
+        for wanted in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
+            log.create_topic(wanted)  # `turns` last: it tells that all are there, whatever kills us meanwhile
 
 
 async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
