@@ -34,6 +34,7 @@ STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
 TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
+PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
 LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
@@ -234,6 +235,14 @@ class Partition:
         if graph is not None:
             self._lend(graph_id)
         return graph
+
+    def prepare(self, graph_id: str) -> bool:
+        """Read a piece of the pairs that a question to a large graph needs; tell whether there are more.
+
+        For whoever lets others in between: all that a first question needs takes seconds.
+        """
+        graph = self.graph(graph_id)
+        return graph is not None and graph.pairs["exchange"].prepare(PREPARED_AT_ONCE)
 
     def graph_at_hand(self, graph_id: str) -> Graph | None:
         """Give the graph if it is in memory: for who only saves work by a look at it."""

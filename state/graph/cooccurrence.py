@@ -24,11 +24,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from state.arrays import Counts, Integers, Mask
+from state.graph.lists import longer
 from state.graph.stored_pairs import Said, StoredPairs
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
@@ -82,8 +84,18 @@ class PairCounts:
             return self.stored.grows
         return not (self._levels or self._was_cut or self._fan is not None)
 
-    def take_stored(self, keys: Integers, counts: Counts) -> None:
-        """Keep what was stored: ascending keys, every pair in both directions; both are kept, and changed."""
+    def prepare(self, most: float = inf) -> bool:
+        """Read so many of the stored pairs, if whoever reads needs all of them; tell whether there are more."""
+        if self.stored is None or self._fan is not None:
+            return False
+        self.stored.stay()
+        return self.stored.load(most)
+
+    def take_stored(self, keys: Integers, counts: Counts, fan: Integers | None = None) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions; all is kept, and changed.
+
+        fan  (k,) the distinct neighbours of each concept there, if they were counted
+        """
         stored = _Sorted(keys, counts)
         if self._window == "turn" and not self._levels and len(keys) < MANY:  # few ever read them
             self.stored = None
@@ -91,6 +103,8 @@ class PairCounts:
                 self._add_run(stored.one_way())
             return
         self.settle()
+        if self._fan is None and fan is not None:
+            self._fan, self._uncounted = fan, [level.one_way().keys for level in self._levels]
         if self._fan is not None:
             self._count_new(stored.has)
         self.stored, levels = None, [stored]
@@ -212,7 +226,7 @@ class PairCounts:
         """Count one neighbour more for each of ascending `concepts`, once anybody has asked for fans."""
         if self._fan is None:
             return
-        self._fan = _longer(self._fan, int(concepts[-1]) + 1)
+        self._fan = longer(self._fan, int(concepts[-1]) + 1)
         if len(concepts) * LEVEL > len(self._fan):
             self._fan += np.bincount(concepts, minlength=len(self._fan))
         else:
@@ -267,7 +281,7 @@ class PairCounts:
 
     def fan(self, concepts: int) -> Integers:
         """Count the distinct neighbours of each concept number below `concepts`, (concepts,): not to be kept."""
-        fan = self._fan = _longer(self._fans(), concepts)
+        fan = self._fan = longer(self._fans(), concepts)
         return fan[:concepts]
 
     def _fans(self) -> Integers:
@@ -521,13 +535,6 @@ def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
     counts = (packed & ((1 << most) - 1)).astype(np.int32)
     packed >>= most
     return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
-
-
-def _longer(column: Integers, size: int) -> Integers:
-    """Make a column at least so long, with zeros, and room for more if it was not."""
-    if size <= len(column):
-        return column
-    return np.concatenate((column, np.zeros(size + size // 4 - len(column), np.int64)))
 
 
 def _starts(keys: Integers) -> Integers:
