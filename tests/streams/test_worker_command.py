@@ -51,7 +51,7 @@ def test_nobody_else_may_look_into_a_workers_directory_and_one_that_cannot_be_ma
     for home in (_own_directory(settings).home, _own_directory(settings).home):
         assert home.stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
-    with pytest.raises(TransportError, match="cannot use the data directory .*: Not a directory; set EMGAS_DATA"):
+    with pytest.raises(TransportError, match=r"cannot use the data directory .*: Not a directory; set EMGAS_DATA"):
         _own_directory(Settings(data=tmp_path / "file", broker="kafka://127.0.0.1:1"))
 
 

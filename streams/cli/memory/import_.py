@@ -112,7 +112,7 @@ async def _restored(file: Path) -> dict[str, Any]:
 
     started, settings = time.perf_counter(), output.settings()
     with file.open("rb") as stream:
-        read = restorable if is_born(settings) else whole  # a damaged backup begins no memory: a whole one would find it
+        read = restorable if is_born(settings) else whole  # a damaged backup begins no memory
         bounds = read(stream).bounds
         stream.seek(0)
         async with writing(settings, len(bounds)) as log:

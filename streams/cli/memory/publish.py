@@ -304,8 +304,8 @@ def _show(told: dict[str, Any], *, dry_run: bool) -> None:
     results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
     results = results if told["waited"] else f"logged, not waited for; {told['rejected']} rejected"
     results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
-    rate = told["published"] / told["seconds"] if told["seconds"] else 0
-    output.out.print(f"{output.counted(told['published'], 'turn')} in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    rate, turns = told["published"] / (told["seconds"] or 1), output.counted(told["published"], "turn")
+    output.out.print(f"{turns} in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
     if told["graphs"]:
         output.out.print(_graphs(told["graphs"]), highlight=False, soft_wrap=True, markup=False)
     if told["rejected"] and not dry_run:

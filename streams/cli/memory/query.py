@@ -257,7 +257,8 @@ def show(reply: Reply) -> None:
     from streams.cli.shared.why import why  # here: --help needs none of it
 
     if reply.paused:
-        output.out.print(f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`", highlight=False, markup=False)
+        told = f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`"
+        output.out.print(told, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
@@ -286,7 +287,8 @@ def _show_concepts(reply: Reply) -> None:
 def _show_relations(reply: Reply) -> None:
     for said in reply.relations:
         ends = f"{said.source_label} {said.type} {said.target_label}"
-        line = f"{ends}: {output.counted(said.times, 'time')}, last {format_utc(said.last)}{', history' if said.history else ''}"
+        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
+        line = f"{ends}: {times}, last {format_utc(said.last)}{history}"
         output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 

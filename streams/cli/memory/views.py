@@ -117,7 +117,8 @@ def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) ->
 def _show_session(told: SessionRecap) -> None:
     who, about = ", ".join(told.speakers), ", ".join(told.concepts)
     state = told.state if told.ended is None else f"{told.state}, {told.ended.reason}"
-    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {output.counted(told.turns, 'turn')}, {escape(who)} ({state})"
+    turns = output.counted(told.turns, "turn")
+    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {turns}, {escape(who)} ({state})"
     output.out.print(head, highlight=False, soft_wrap=True)
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
     for quote in told.summary:
@@ -157,7 +158,8 @@ def _show_concept(concept: KnownConcept, told: Explored) -> None:
     output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
     for said in told.relations:
         ends = f"{said.source_label} {said.type} {said.target_label}"
-        line = f"  {ends}: {output.counted(said.times, 'time')}, last {format_utc(said.last)}{', history' if said.history else ''}"
+        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
+        line = f"  {ends}: {times}, last {format_utc(said.last)}{history}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
     for found in told.inferred:
         line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"
