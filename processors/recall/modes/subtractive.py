@@ -63,10 +63,11 @@ class Passing:
 
     def _look_at(self, nodes: Integers) -> None:
         self._known[nodes] = True
-        found = self._given.edges(nodes)
-        found = found.where(found.weight > 1)
-        both = Edges(*map(np.concatenate, zip(self._edges, found, strict=True)))
-        self._edges = both.where(np.argsort(both.source, kind="stable"))
+        known, new = self._edges, self._given.edges(nodes)
+        new = new.where(new.weight > 1)
+        source = np.concatenate((known.source, new.source))
+        target, weight = np.concatenate((known.target, new.target)), np.concatenate((known.weight, new.weight))
+        self._edges = Edges(source, target, weight).where(np.argsort(source, kind="stable"))
         self._starts = np.searchsorted(self._edges.source, np.arange(len(self._starts)))
 
 
