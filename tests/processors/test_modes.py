@@ -17,7 +17,7 @@ from emgas.messages.modes import Mode, Weighting
 from processors.association import Edges, edges_out
 from processors.recall.activation import SpreadingParameters, spread
 from processors.recall.associations import associations
-from processors.recall.modes import path, ppr, ppr_push, steady_state, subtractive, vector
+from processors.recall.modes import path, ppr, ppr_push, seam, steady_state, subtractive, vector
 from processors.recall.modes.constants import MODES
 from processors.recall.modes.matching import tfidf_cosine
 from processors.recall.modes.ppr import Walk, graph_of, restart_of
@@ -26,6 +26,7 @@ from processors.recall.modes.seam import Given
 from processors.recall.modes.steady_state import Network
 from processors.recall.modes.ways import likeliest
 from state.arrays import Floats, Integers
+from state.errors import TooMuchAskedError
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
 from tests.support.memories import demo
@@ -179,6 +180,35 @@ def test_it_comes_to_rest_with_every_weighting(weighting: Weighting) -> None:
     given = asked(demo().memory.view, "steady-state", "vet", weighting=weighting)
     _, rounds = Network(given.all_edges(), given.view.concepts).steady(given.put_in)
     assert rounds < steady_state.ROUNDS
+
+
+@given(talks, st.integers(1, 4))
+def test_all_edges_are_those_of_all_concepts_however_many_are_looked_up_at_once(talk: list[str], at_once: int) -> None:
+    given = asked(view_of_turns(*talk), "ppr")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(seam, "AT_ONCE", at_once)
+        found = given.all_edges()
+    expected = given.edges(np.arange(given.view.concepts))
+    assert [column.tolist() for column in found] == [column.tolist() for column in expected]
+
+
+@pytest.mark.parametrize("mode", ["ppr", "steady-state"])
+def test_a_mode_that_looks_at_the_whole_graph_stops_where_there_are_too_many_links(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, looked_at, edges = view_of_turns(*[f"a{n} b{n}" for n in range(50)]), 0, Given.edges
+
+    def counted(given: Given, concepts: Integers) -> Edges:
+        nonlocal looked_at
+        looked_at += len(concepts)
+        return edges(given, concepts)
+
+    monkeypatch.setattr(Given, "edges", counted)
+    monkeypatch.setattr(seam, "AT_ONCE", 5)
+    monkeypatch.setattr(seam, "MOST_EDGES", 12)
+    with pytest.raises(TooMuchAskedError, match="has more than 12 links: ask in the mode default, or ppr-push"):
+        FINDS[mode](asked(view, mode, "a1"))
+    assert looked_at == 15, "of a hundred"
 
 
 # subtractive
