@@ -56,7 +56,7 @@ class Given:
         return out.where(out.weight > 0)
 
     def all_edges(self) -> Edges:
-        """Find all edges between concepts.  Raises TooMuchAskedError where there are too many, having looked at no more."""
+        """Find all edges between concepts.  Raises TooMuchAskedError once it has seen more than MOST_EDGES."""
         parts, count = [self.edges(np.zeros(0, np.int64))], 0
         for first in range(0, self.view.concepts, AT_ONCE):
             parts.append(self.edges(np.arange(first, min(first + AT_ONCE, self.view.concepts))))
