@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -106,6 +107,11 @@ def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp
     arguments = [command, str(memory / "said.jsonl")] if command == "publish" else [command]
     said = emgas_here(tmp_path / "file", *arguments, code=1)
     assert "cannot use the data directory" in said.out + said.err
+
+
+def test_a_graph_of_which_nothing_is_in_a_table_is_told_so_and_not_by_an_empty_one(memory: Path) -> None:
+    told = emgas_here(memory, "inspect", "ada")
+    assert re.fullmatch(r"\d+ events, in no table yet: few are folded anew whenever they are read\n", told.out)
 
 
 # files that cannot be read or written
