@@ -283,7 +283,9 @@ class QueryHandler:
     async def _of_partition(self, request: OfPartition, writer: HeldPartition) -> Message:
         match request:
             case Inspect():
-                return inspection(writer, request)
+                is_exact = request.digest or request.graphs_after is not None  # it is compared with a fold of then
+                counting = inspection(writer, request)
+                return in_one_go(counting) if is_exact else await _letting_others_in(counting)
             case List():
                 return contents.graphs(writer, request)
             case Checkpoint():
