@@ -8,12 +8,15 @@ same_postings_ms      a whole answer to questions whose words stand in as many t
 flush_pause_ms        the longest time for which a flush, or a piece of tidying behind it, held up everything else; a
                       flush every 256 turns
 flush_us              CPU µs a turn of both
+flush_asked_ms        the longest such time of a graph that was opened and asked, and grows on: pairs are read, merged
+                      and counted on then
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
 giving_back_ms        the longest look for free memory that goes back to the system (streams/worker/free_memory.py)
 reopened_mb           of the same process once it let go of the graph, opened it anew and answered: what it needs, and
                       what the allocator kept
-igraph_ppr_ms         the peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
+igraph_ppr_ms         a peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
+bm25s_ms              another: the best hundred turns of bm25s, a library, whose index holds the same words of all turns
 """
 
 from __future__ import annotations
@@ -21,15 +24,15 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from bench import zipf
 from bench.measuring import mid, pause, resident_mb, rounded, taken
+from bench.peers import Bm25, pagerank
 from emgas.messages.fields import Position
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
@@ -47,6 +50,7 @@ from streams.worker.free_memory import FreeMemory
 
 SIZES: Final = (6_000, 60_000, 300_000)
 FLUSH_EVERY: Final = 256  # turns
+FLUSHED_ASKED: Final = 64  # times
 AFTER: Final = 40  # turns that are added, each before a question
 NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
 
@@ -63,13 +67,13 @@ class Growing:
     looks: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, directory: Path) -> Growing:
-        """Begin a log with its claim and the graph's birth."""
+    def of(cls, directory: Path, graphs: Sequence[str] = (zipf.GRAPH,)) -> Growing:
+        """Begin a log with its claim and the birth of graphs."""
         growing = cls(Partition(RocksStore(directory)))
         growing.put(encode(Claim(writer="bench", partitions=1, nonce="")))
-        settings = PRESETS["elephant"]
-        born = GraphConfigured(graph=zipf.GRAPH, preset="elephant", settings=settings, **UNSTAMPED)
-        growing.put(encode(stamp(born, growing.state.position)))
+        for graph in graphs:
+            born = GraphConfigured(graph=graph, preset="elephant", settings=PRESETS["elephant"], **UNSTAMPED)
+            growing.put(encode(stamp(born, growing.state.position)))
         return growing
 
     def put(self, value: bytes) -> None:
@@ -155,6 +159,14 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     return growing, found
 
 
+def flushed_on(growing: Growing, turns: int) -> float:
+    """Measure the longest pause of a memory that was asked and grows on, ms."""
+    growing.pauses = []
+    for turn in zipf.turns(FLUSHED_ASKED * FLUSH_EVERY, first=turns + AFTER, of=turns):
+        growing.tell(turn)
+    return rounded(max(growing.pauses))
+
+
 def first_answer(growing: Growing, home: Path, text: str) -> float:
     """Close the memory, open it again, and measure the first answer, ms."""
     growing.state.close()
@@ -174,22 +186,15 @@ def first_answer(growing: Growing, home: Path, text: str) -> float:
     return rounded(took)
 
 
-def pagerank(graph: Graph, texts: list[str]) -> float | None:
-    """Measure igraph's personalised PageRank on the graph's exchanges, ms; None where igraph is not installed."""
-    try:
-        import igraph  # the peer: only who compares needs it
-    except ImportError:
-        return None
-    keys, counts = graph.pairs["exchange"].canonical()
-    ends = np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1)
-    peer = igraph.Graph(n=len(graph.concepts), edges=ends)
-    peer.es["weight"] = counts.tolist()
+def _asked_for(graph: Graph, texts: Sequence[str]) -> list[list[int]]:
+    """Find the concepts that questions name: those of them that were ever said."""
     numbers = graph.concepts.numbers
-    seeds = [[numbers[word] for word in text.split()[2:]] for text in texts]
-    return mid(
-        taken(lambda of=of: peer.personalized_pagerank(reset_vertices=of, weights="weight", implementation="prpack"))[1]
-        for of in seeds
-    )
+    return [[numbers[word] for word in text.split()[2:] if word in numbers] for text in texts]
+
+
+def _said(graph: Graph) -> list[Sequence[int]]:
+    """List the concepts of each turn."""
+    return [graph.passages.concepts_of(number) for number in range(len(graph.passages))]
 
 
 def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
@@ -198,8 +203,12 @@ def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
         growing, found = grow(turns, asked, Path(directory))
         texts = zipf.questions(asked)
         found["concepts"], found["pairs"] = len(growing.graph.concepts), len(growing.graph.pairs["exchange"])
-        found["igraph_ppr_ms"] = pagerank(growing.graph, texts[:3])
+        asked_for = _asked_for(growing.graph, texts)
+        found["igraph_ppr_ms"] = pagerank(growing.graph, asked_for[:3])
+        index = Bm25.of(_said(growing.graph), len(growing.graph.concepts))
+        found["bm25s_ms"] = index and index.asked(asked_for)
         found["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
         found["reopened_mb"] = resident_mb()
+        found["flush_asked_ms"] = flushed_on(growing, turns)
         growing.state.close()
     return {"turns": turns, **found}

@@ -39,6 +39,7 @@ from streams.plugins.extraction_pool import ExtractionPool, Loading
 from streams.settings import Settings
 from streams.worker.embedded_connection import EmbeddedConnection
 
+INGESTED: Final = 2_000  # turns
 PATIENCE: Final = 120.0  # seconds
 POOLS: Final = (1, 2)  # processes
 YAKE: Final = "processors.extraction.yake_extractor.YakeExtractor"

@@ -5,13 +5,25 @@ CPU time, because the machines that this runs on serve others as well: wall time
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def alone(name: str, size: int, asked: int) -> dict[str, Any]:
+    """Measure one size of a bench of the suite in a process of its own."""
+    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(asked)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    print(found, file=sys.stderr, flush=True)
+    return found
 
 
 def taken(do: Callable[[], T]) -> tuple[T, float]:

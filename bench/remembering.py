@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -33,6 +33,7 @@ from state.memory_budget import DEFAULT_MEMORY
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 
+GRAPHS: Final = 10_000
 TURNS = 100
 ASKED = 1000  # graphs, at most
 

@@ -19,6 +19,7 @@ from state.events.events import decode
 from state.store.rocksdb import RocksStore
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 
+REPLAYED: Final = 100_000  # turns
 AT_ONCE: Final = 1000  # records
 
 

@@ -23,8 +23,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
-from bench.ingesting import sentences
-from bench.measuring import rounded
+from bench.ingesting import INGESTED, sentences
+from bench.measuring import alone, rounded
+from bench.remembering import GRAPHS
+from bench.replaying import REPLAYED
 from emgas.client.client import MemoryClient
 from state.memory_budget import DEFAULT_MEMORY
 from streams.settings import Settings
@@ -202,10 +204,8 @@ async def _bytes(home: Path, graphs: int = 40, turns: int = 100) -> dict[str, fl
 
 def measure() -> dict[str, Any]:
     """Measure everything anew."""
-    from bench import suite  # here: to compute needs none of it
-
-    ingest, memory = suite.alone("ingest", suite.INGESTED, 0), suite.alone("memory", suite.GRAPHS // 10, 0)
-    replay, grown = suite.alone("replay", suite.REPLAYED, 0), suite.alone("growth", 60_000, 20)
+    ingest, memory = alone("ingest", INGESTED, 0), alone("memory", GRAPHS // 10, 0)
+    replay, grown = alone("replay", REPLAYED, 0), alone("growth", 60_000, 20)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         sizes = asyncio.run(_bytes(Path(directory)))
     pooled = ingest["processes"]["2"]

@@ -1,38 +1,43 @@
 """The suite: what EMGAS costs, by name, in one form.
 
-    ./scripts/bench [NAME …] [--json] [--sizes 6000,60000] [--check] [--renew]
+    ./scripts/bench [NAME …] [--json] [--sizes 6000,60000] [--plots] [--check] [--renew]
 
     growth    folding, asking, flushing and opening a memory of 6,000, 60,000 and 300,000 turns
-    query     a question beside igraph's personalised PageRank on the same pairs, of 20,000 and 100,000 concepts
-    replay    a log folded again, beside reading and decoding it alone
+    query     a question beside igraph's personalised PageRank on the same pairs, of 20,000 and 100,000 concepts, and
+              beside the best turns of bm25s
+    construction   a memory of 60,000 turns built, beside scipy that counts its pairs, bm25s that indexes its words, and
+              decoding the turns alone
+    replay    a log folded again, beside reading and decoding it alone: what a bare consumer does
     ingest    a turn through a worker, beside finding its concepts alone
     memory    many small graphs in one partition, and the first question to a cold one
+    scale     the same turns in one graph, in a hundred and in ten thousand; what ten million graphs need
     instructions   what hot kernels take, beside a baseline that is kept: `--check` ends with 1 where one takes more,
                    `--renew` writes it anew (bench/instructions.py)
 
 Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
-CPU times and medians; ratios are of one run.  igraph is a peer, not a dependency: `pip install igraph` for its column.
+CPU times and medians; ratios are of one run.  What is compared with (requirements-bench.txt) is no dependency:
+scripts/bench installs it beside the environment.  `--plots` draws what `growth` found (bench/plots.py).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from bench import instructions
+from bench import instructions, plots
+from bench.constructing import constructed
 from bench.growth import SIZES, measured
-from bench.ingesting import ingested
-from bench.remembering import remembered
-from bench.replaying import replayed
+from bench.ingesting import INGESTED, ingested
+from bench.measuring import alone
+from bench.remembering import GRAPHS, remembered
+from bench.replaying import REPLAYED, replayed
+from bench.spreading import GRAPHS as SPREAD
+from bench.spreading import spread, summed_up
 
 LARGE: Final = 50_000  # concepts
-REPLAYED: Final = 100_000  # turns
-INGESTED: Final = 2_000  # turns
-GRAPHS: Final = 10_000
 
 Found = dict[str, Any]
 
@@ -40,15 +45,6 @@ Found = dict[str, Any]
 def of_size(turns: int, asked: int) -> Found:
     """Measure one size in a process of its own."""
     return alone("growth", turns, asked)
-
-
-def alone(name: str, size: int, asked: int) -> Found:
-    """Measure in a process of its own."""
-    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(asked)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: Found = json.loads(done.stdout)
-    print(found, file=sys.stderr, flush=True)
-    return found
 
 
 def growth(sizes: Sequence[int], asked: int) -> Found:
@@ -74,26 +70,27 @@ def query(sizes: Sequence[int], asked: int) -> Found:
         "recall_ms": [one["recall_only_ms"] for one in found],
         "answer_ms": [one["recall_warm_ms"] for one in found],
         "igraph_ppr_ms": [one["igraph_ppr_ms"] for one in found],
+        "bm25s_ms": [one["bm25s_ms"] for one in found],
     }
-
-
-def _ratio(found: Found) -> int:
-    return round(found["igraph_ppr_ms"] / found["recall_only_ms"])
 
 
 BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {
     "growth": growth,
     "query": query,
+    "construction": lambda _, asked: alone("construction", SIZES[1], asked),
     "replay": lambda _, asked: alone("replay", REPLAYED, asked),
     "ingest": lambda _, asked: alone("ingest", INGESTED, asked),
     "memory": lambda _, asked: alone("memory", GRAPHS, asked),
+    "scale": lambda _, asked: summed_up([alone("scale", graphs, asked) for graphs in SPREAD]),
     "instructions": lambda _, __: instructions.measured(),
 }
 ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its own: (size, questions)
     "growth": lambda size, asked: measured(size, asked=asked),
+    "construction": lambda size, _: constructed(size),
     "replay": lambda size, _: replayed(size, graphs=max(size // 1000, 1)),
     "ingest": lambda size, _: ingested(size),
     "memory": lambda size, _: remembered(size),
+    "scale": lambda size, _: spread(size),
 }
 
 
@@ -109,6 +106,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="turns, separated by commas")
     parser.add_argument("--asked", type=int, default=60, help="questions")
+    parser.add_argument("--plots", action="store_true", help="draw what grows into docs/")
     parser.add_argument("--check", action="store_true", help="end with 1 if a kernel takes more instructions")
     parser.add_argument("--renew", action="store_true", help="compare instructions with those of now from now on")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
@@ -120,6 +118,8 @@ def main() -> None:
     found = {name: BENCHES[name](sizes, given.asked) for name in given.names or BENCHES}
     whole = found[given.names[0]] if len(given.names) == 1 else found
     print(json.dumps(whole) if given.json else "\n".join(f"{name}\n{table(one)}" for name, one in found.items()))
+    if given.plots and "growth" in found:
+        print(f"bench: drawn into {plots.draw(found['growth'])}", file=sys.stderr)
     if "instructions" in found:
         sys.exit(_judged(found["instructions"], check=given.check, renew=given.renew))
 

@@ -59,7 +59,7 @@ def utf8(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("holds a lone surrogate, which is not valid Unicode: re-encode the text") from None
+        raise ValueError("holds a lone surrogate, as what is not in UTF-8 does here: save it in UTF-8") from None
     return text
 
 

@@ -29,7 +29,7 @@ class GraphName(Message):
 _SENTENCES = {
     "missing": "is missing: add it",
     "extra_forbidden": "is not a known field: remove it, or correct its spelling",
-    "string_unicode": "holds a lone surrogate, which is not valid Unicode: re-encode the text",
+    "string_unicode": "holds a lone surrogate, as what is not in UTF-8 does here: save it in UTF-8",
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",

@@ -185,7 +185,10 @@ def _of_questions(files: Iterable[Path]) -> list[Path]:
     beside = {_corpus_of(file) for file in files}
     questions = [file for file in files if file not in beside]
     for file in questions:
-        if is_corpus(bytes_of(file)):
+        contents = bytes_of(file)
+        with output.naming(file):
+            corpus = is_corpus(contents)
+        if corpus:
             raise InvalidMessageError(f"{file} is a corpus: give the file of its questions, and this one as --corpus")
     return questions
 

@@ -49,7 +49,7 @@ def _objects(raw: bytes) -> list[Any]:
 def _question(number: int, each: Any) -> Question:
     where = f"question {number}"
     if not isinstance(each, Mapping) or not isinstance(each.get("question"), str) or not each["question"].strip():
-        raise InvalidMessageError(f'{where}: must be an object with a text as "question"')
+        raise InvalidMessageError(f'{where}: must be an object, as {{"question": "Who moved?", "turns": ["t17"]}}')
     turns, category = each.get("turns"), each.get("category", CATEGORY)
     if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
         raise InvalidMessageError(f'{where}: "turns" must list the ids of the turns that answer it, at least one')

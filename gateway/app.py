@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -32,6 +33,7 @@ from gateway.paths import PathsByName
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
+NO_ROUTE = "there is no such route, or not by this method: /openapi.json tells all, /docs shows them"
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
@@ -176,7 +178,8 @@ def _problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
-        return problem(error.status_code, CODES.get(error.status_code, "refused"), str(error.detail), error.headers)
+        told = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
+        return problem(error.status_code, CODES.get(error.status_code, "refused"), told, error.headers)
 
     @app.exception_handler(Exception)
     async def bug(_: Request, error: Exception) -> Response:

@@ -103,7 +103,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
     except EmgasError as error:
         fail(str(error))
     except OSError as error:
-        fail(f"cannot listen: {error.strerror or error}", USAGE)
+        fail(f"cannot listen: {error.strerror or error}; give another --host or --port", USAGE)
 
 
 def _keys(path: Path | None) -> Keys:

@@ -173,7 +173,7 @@ class PlainServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """See MCPServer."""
+        """Call a tool, as MCPServer does; tell what went wrong in a sentence of ours."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

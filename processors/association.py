@@ -48,8 +48,8 @@ class Edges(NamedTuple):
         weight = np.bincount(position, np.concatenate((self.weight, other.weight)), len(found)) + np.zeros(len(found))
         return Edges(found >> 32, found & 0xFFFFFFFF, weight)
 
-    def where(self, keep: NDArray[np.bool_]) -> Edges:
-        """Return the edges for which `keep` (m,) holds."""
+    def where(self, keep: NDArray[np.bool_] | Integers) -> Edges:
+        """Return the edges for which `keep` (m,) holds, or those at these places, in their order."""
         return Edges(self.source[keep], self.target[keep], self.weight[keep])
 
 

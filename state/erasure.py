@@ -33,7 +33,7 @@ class Erased:
     _gone: set[int] = field(default_factory=set)
 
     def takes(self, ordinal: int) -> bool:
-        """Whether the event of this ordinal counts no more, at least not as it was."""
+        """Tell whether the event of this ordinal counts no more, at least not as it was."""
         return ordinal < self.start or ordinal in self._gone
 
     def standing(self, ordinal: int, event: GraphEvent) -> GraphEvent | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from state.events.events import KINDS
 from tests.support.cli import commands
 from tests.test_layers import ORDER
 
@@ -105,6 +106,11 @@ def test_every_command_on_a_page_is_one(page: str) -> None:
     )
     unknown = {line for line in typed if line not in known and " ".join(line.split()[:2]) not in known}
     assert unknown == set()
+
+
+def test_every_kind_of_event_is_in_the_table_of_topics() -> None:
+    (row,) = re.findall(r"^\| `emgas\.events` .*$", text("ARCHITECTURE.md"), re.MULTILINE)
+    assert set(re.findall(r"`([A-Z]\w+)`", row)) == {kind.__name__ for kind in KINDS}
 
 
 def test_the_pages_are_all_in_the_index() -> None:

@@ -433,7 +433,7 @@ type Why struct {
 	Kinds        []Kind             `json:"kinds"`
 }
 
-// Theme: a topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+// Theme: a theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
 //
 // name, by: what an advisor calls it, and who
 type Theme struct {
@@ -968,7 +968,7 @@ type Query struct {
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// Describe: a question about a graph itself: its topics, its settings, how much it holds.
+// Describe: a question about a graph itself: its themes, its settings, how much it holds.
 type Describe struct {
 	Kind  string `json:"kind"`
 	Graph string `json:"graph"`

@@ -68,7 +68,8 @@ def read_folder(
 ) -> Iterator[Item]:
     """Yield the turns and bad lines of an export that was unpacked into `folder`.  Raises InvalidMessageError."""
     graph = graph if graph is None else check_graph(graph)
-    return _read_files(Folder(folder), graph, _named(format), options=replace(options or Options(), name=folder.name))
+    options = replace(options or Options(), name=folder.name or folder.resolve().name)
+    return _read_files(Folder(folder), graph, _named(format), options=options)
 
 
 def detect(head: bytes, name: str = "") -> Format:

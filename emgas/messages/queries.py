@@ -135,7 +135,7 @@ class Query(Message):
 
 
 class Describe(Message):
-    """A question about a graph itself: its topics, its settings, how much it holds."""
+    """A question about a graph itself: its themes, its settings, how much it holds."""
 
     kind: Literal["describe"] = "describe"
     graph: GraphId
@@ -236,7 +236,7 @@ class Reply(Message):
 
 
 class Theme(Message):
-    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+    """A theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
 
     name, by  what an advisor calls it, and who
     """

@@ -31,4 +31,3 @@ RelationType = Literal[
 ]
 RELATION_TYPES: Final[tuple[RelationType, ...]] = get_args(RelationType)
 BOTH_WAYS: Final = frozenset({"contrast", "synonym"})  # these say the same from either side
-ONE_AT_A_TIME: Final = frozenset({"lives-in", "works-at"})  # of one source: what is said later takes the place

@@ -328,11 +328,11 @@ class Turns(Remembers):
         return np.zeros(len(self.turn)) if likeness is None else likeness[self.turn]
 
     def times(self, row: int) -> Integers:
-        """How often each turn mentions what is asked in a row."""
+        """Count how often each turn mentions what is asked in a row."""
         return self.inquiry.bears(int(self.asked.seeds[row]), self.turn)
 
     def bears(self, mark: str) -> Floats:
-        """1 for the turns that bear `mark`."""
+        """Mark the turns that bear `mark` with 1, all others with 0."""
         number = self.view.number(mark)
         if number is None:
             return np.zeros(len(self.turn))

@@ -99,10 +99,7 @@ def turns(file: IO[bytes]) -> Iterator[Item]:
     Raises NoBackupError, BackupDamagedError.
     """
     header_of(file.readline(LINE_BYTES))
-    file.seek(0)
-    for _ in records(file):
-        pass
-    file.seek(0)
+    _read_through(file)
     for line, stored in enumerate(records(file), start=2):
         turn = _turn(line, stored.record.value)
         if turn is not None:
@@ -129,6 +126,24 @@ def restorable(file: IO[bytes]) -> Header:
             f"the backup holds the events of graph {header.graph} only, which are no log; {AS_TURNS}"
         )
     return header
+
+
+def whole(file: IO[bytes]) -> Header:
+    """Read the backup in `file` to its end, and give its header; `file` stands at its beginning then.
+
+    Raises NoBackupError, BackupDamagedError, NotRestorableError.
+    """
+    header = restorable(file)
+    _read_through(file)
+    return header
+
+
+def _read_through(file: IO[bytes]) -> None:
+    """Check every line of a file that is a backup.  Raises BackupDamagedError."""
+    file.seek(0)
+    for _ in records(file):
+        pass
+    file.seek(0)
 
 
 def _by_partition(file: IO[bytes], observe: Observe) -> Iterator[tuple[int, Iterator[Record]]]:

@@ -149,3 +149,10 @@ def ragged(start: Integers, length: Integers) -> Integers:
     total = int(ends[-1]) if len(ends) else 0
     positions: Integers = np.arange(total) + (start - (ends - length)).repeat(length)
     return positions
+
+
+def longer(column: Integers, size: int) -> Integers:
+    """Make a column at least so long, with zeros, and room for more if it was not."""
+    if size <= len(column):
+        return column
+    return np.concatenate((column, np.zeros(size + size // 4 - len(column), np.int64)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
-from state.graph import sections
+from state.graph import cooccurrence, sections
 from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Column, Late
@@ -55,7 +55,8 @@ def stored(
 
     dead    rows and events of what was forgotten: their records may be there, or not
     said    the runs of that section, None to leave out what was together
-    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded
+    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded.
+            Where nobody knows their fans, whoever asks first has them loaded (PairCounts.prepare)
     Raises ValueError for what another layout wrote.
     """
     graph = Graph(values["name"])
@@ -68,9 +69,10 @@ def stored(
         _fill_pairs(graph, read, numbers)
     faded = read.columns("faded")
     if said is not None and said.records:
-        knows_fans = values["fans"] and not _cut(faded).any()  # what was cut is in no fan, but in the records still
+        was_cut = _cut(faded).any()  # what was cut is in no fan, but in the records still
+        knows_fans = values["fans"] and not was_cut
         _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
-        if not (lazily and knows_fans):
+        if not lazily or was_cut or not (knows_fans or said.records >= cooccurrence.RESTING):
             graph.load_pairs()
     if len(faded):
         _take_faded(graph, faded, numbers)

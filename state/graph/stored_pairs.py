@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers, Mask
 from state.graph import sections
-from state.graph.lists import ragged
+from state.graph.lists import longer, ragged
 from state.graph.sections import Records
 
-PIECE = 1 << 15  # pairs that are read at once
+PIECE = 1 << 16  # pairs that are read at once: some milliseconds
 FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare
 Said = Literal["turn", "exchange"]
 _LOW = np.int64(0xFFFFFFFF)
@@ -46,6 +46,9 @@ class Runs(Protocol):
     def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
         """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
 
+    def as_now(self) -> Runs:
+        """Give these runs as they are, whatever is added or brought together from here on."""
+
     @property
     def size(self) -> int:
         """How much memory pages take that were read, bytes."""
@@ -54,8 +57,11 @@ class Runs(Protocol):
 class Counting(Protocol):
     """Who counts one kind of window on top of what is stored."""
 
-    def take_stored(self, keys: Integers, counts: Counts) -> None:
-        """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted."""
+    def take_stored(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted.
+
+        fan  (k,) of exchanges, the distinct neighbours of each concept there; those behind have none
+        """
 
 
 class _Edges(NamedTuple):
@@ -148,6 +154,11 @@ class StoredPairs:
         self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
         self._rows, self._loading = self._rows[before >= 0], None
 
+    def stay(self) -> None:
+        """Rest on what is stored now: what is flushed from here on stays in memory, too, and no runs are to go."""
+        if self.grows:
+            self._runs, self.grows, self._loading = self._runs.as_now(), False, None
+
     def load(self, most: float = inf) -> bool:
         """Read on, as many records as that; tell whether there are more.  Once there are none, they are counted."""
         if self._loading is None:
@@ -186,12 +197,12 @@ class _Loading:
         self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int, windows: Iterable[Said]
     ) -> None:
         self._pieces = pieces
-        self._columns = {window: (_Filled(np.int64, records), _Filled(np.int32, records)) for window in windows}
+        self._columns = {window: _Columns(records, has_fan=window == "exchange") for window in windows}
 
     @property
     def size(self) -> int:
         """How much memory it takes, bytes."""
-        return sum(each.size for columns in self._columns.values() for each in columns)
+        return sum(each.size for each in self._columns.values())
 
     def step(self, most: float) -> bool:
         """Read on, as many records as that; tell whether there are more."""
@@ -201,18 +212,39 @@ class _Loading:
             if piece is None:
                 return False
             keys, exchanges, turns = piece
-            for window, (into, counted) in self._columns.items():
+            for window, columns in self._columns.items():
                 count = exchanges if window == "exchange" else turns
                 there = count > 0
-                into.extend(keys[there])
-                counted.extend(count[there])
+                columns.extend(keys[there], count[there])
             done += len(keys)
         return True
 
-    def found(self, window: Said) -> tuple[Integers, Counts]:
-        """Give the keys of a window, and how often each was counted."""
-        keys, counts = self._columns[window]
-        return keys.take(), counts.take()
+    def found(self, window: Said) -> tuple[Integers, Counts, Integers | None]:
+        """Give the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
+        return self._columns[window].take()
+
+
+class _Columns:
+    """The pairs of one window, as far as they have been read, and the fans of those that have any."""
+
+    def __init__(self, records: int, *, has_fan: bool) -> None:
+        self._keys, self._counts = _Filled(np.int64, records), _Filled(np.int32, records)
+        self._fan = np.zeros(0, np.int64) if has_fan else None
+
+    @property
+    def size(self) -> int:
+        return self._keys.size + self._counts.size + (0 if self._fan is None else self._fan.nbytes)
+
+    def extend(self, keys: Integers, counts: Integers) -> None:
+        self._keys.extend(keys)
+        self._counts.extend(counts)
+        if self._fan is not None and len(keys):
+            first, last = int(keys[0] >> 32), int(keys[-1] >> 32)
+            self._fan = longer(self._fan, last + 1)
+            self._fan[first : last + 1] += np.bincount((keys >> 32) - first)
+
+    def take(self) -> tuple[Integers, Counts, Integers | None]:
+        return self._keys.take(), self._counts.take(), self._fan
 
 
 class _Filled:

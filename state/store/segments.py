@@ -431,6 +431,10 @@ class Runs:
         records.sort()
         return records
 
+    def as_now(self) -> Runs:
+        """Give these runs as they are, whatever becomes of the list."""
+        return Runs(list(self._found), self._section)
+
     def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
         """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
         for segment in self._segments:

@@ -30,6 +30,8 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
     try:
         made: Extractor = getattr(_imported(module or path), name)(language, *([words] if words else []))
         _ = made.version, made.of_turn, made.of_query
+    except ValueError as error:
+        raise HaltedError(f"EMGAS_EXTRACTOR={path}, EMGAS_LANGUAGE={language}: {error}") from error
     except (ImportError, AttributeError, TypeError) as error:
         raise HaltedError(
             f"EMGAS_EXTRACTOR={path} gives no extractor ({error}): name an importable package.module.name that is "

@@ -283,7 +283,9 @@ class QueryHandler:
     async def _of_partition(self, request: OfPartition, writer: HeldPartition) -> Message:
         match request:
             case Inspect():
-                return inspection(writer, request)
+                is_exact = request.digest or request.graphs_after is not None  # it is compared with a fold of then
+                counting = inspection(writer, request)
+                return in_one_go(counting) if is_exact else await _letting_others_in(counting)
             case List():
                 return contents.graphs(writer, request)
             case Checkpoint():
@@ -296,6 +298,8 @@ class QueryHandler:
             check_question(request, asked.record, writer.state.graph(request.graph))
         except RejectedError as why:
             raise RefusedError("forbidden", str(why)) from None
+        if isinstance(request, Query | Picture | Explore | Describe):
+            await self._pairs_at_hand(request.graph, writer, asked)
         match request:
             case Query():
                 return await self._recall(request, writer, asked, started=started)
@@ -319,6 +323,21 @@ class QueryHandler:
                 )
             case Compare():
                 return await self._compared(request, writer, asked)
+
+    async def _pairs_at_hand(self, graph_id: str, writer: HeldPartition, asked: _Asked) -> None:
+        """Have the pairs of a large graph that nobody has asked yet read, and let others in meanwhile.
+
+        Who asks again after a refusal goes on with what was read.
+        """
+        if not writer.state.prepare(graph_id):
+            return
+        try:
+            async with self._turn(self._long, asked), self._in_time(asked, PART_FOR_A_TURN):
+                while writer.state.prepare(graph_id):  # noqa: ASYNC110 - it is we who work
+                    await asyncio.sleep(0)
+        except TimeoutError:
+            reason = "what goes together in this memory is being read, as nobody has asked it before: ask again"
+            raise RefusedError("not-yet", reason) from None
 
     async def _compared(self, request: Compare, writer: HeldPartition, asked: _Asked) -> Compared:
         """Compare two moments of the past: the graphs of then are nobody else's, so it is done in a thread."""

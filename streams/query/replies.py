@@ -10,6 +10,7 @@ from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
 from processors.lifecycle.homeostasis import measures
+from processors.lifecycle.steps import Steps
 from processors.recall.graph_defaults import mode_of, rerank_of
 from processors.text.shown import Shown
 from state.graph import theme_table
@@ -25,8 +26,11 @@ def position_of(writer: HeldPartition) -> Position:
     return Position(partition=writer.partition, watermark=head.watermark, source=head.source)
 
 
-def inspection(writer: HeldPartition, request: Inspect) -> Inspection:
-    """Count what a partition holds; of a page of graphs, only what those hold.  They are loaded one by one."""
+def inspection(writer: HeldPartition, request: Inspect) -> Steps[Inspection]:
+    """Count what a partition holds; of a page of graphs, only what those hold.
+
+    They are loaded one by one, each a step.  Between steps the partition may grow: digests want all of them in one go.
+    """
     after, state = request.graphs_after, writer.state
     page = None if after is None else [name for name in state.graph_ids() if name > after][: limits.INSPECTED_GRAPHS]
     held: Counter[str] = Counter()
@@ -40,6 +44,7 @@ def inspection(writer: HeldPartition, request: Inspect) -> Inspection:
         held["forgotten"] += graph.forgotten + len(graph.passages.gone)
         if page is not None:
             digests[graph.graph_id] = graph.digest()
+        yield
     return Inspection(
         position=position_of(writer),
         digest=state.digest() if request.digest else None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from emgas.errors import TransportError
+from emgas.errors import NoMemoryError, TransportError
 from emgas.logs import logger
 from replay.log import LogReader
 from streams.settings import Settings
@@ -126,6 +126,15 @@ def check_there(settings: Settings) -> None:
             log.partitions(settings.topics.events)
 
 
+def is_born(settings: Settings) -> bool:
+    """Tell whether there are topics to write to: on Kafka always, for there an operator makes them."""
+    try:
+        check_there(settings)
+    except NoMemoryError:
+        return False
+    return True
+
+
 def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeyStore) -> Callable[[str], LogReader]:
     """Let readers bring the keys that open what they read (replay/log.py)."""
 
@@ -215,9 +224,10 @@ def opened(settings: Settings) -> Iterator[EmbeddedLog]:
 
 
 def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
-    if settings.topics.turns not in log.topics():
-        for wanted in plan(settings.topics, settings.partitions):
-            log.create_topic(wanted)
+    turns = settings.topics.turns
+    if turns not in log.topics():
+        for wanted in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
+            log.create_topic(wanted)  # `turns` last: it tells that all are there, whatever kills us meanwhile
 
 
 async def create(settings: Settings, *, without: Collection[str] = ()) -> None:

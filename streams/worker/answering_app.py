@@ -230,7 +230,7 @@ class AnsweringApp(faust.App):
 
     @contextmanager
     def _halting(self) -> Iterator[None]:
-        """Faust would ack the message at which an agent failed, and start the agent again behind it."""
+        """Halt where an agent fails: Faust would ack the message that it failed at, and start it again behind that."""
         try:
             yield
         except Exception as error:

@@ -55,7 +55,7 @@ async def running(
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder, settings.data)
     seeing = encoders.chosen(settings.encoders)
-    _make(settings.home)
+    make_home(settings.home)
     async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
@@ -138,8 +138,11 @@ async def _warn(settings: Settings, partitions: int) -> None:
             await asyncio.sleep(settings.tick_seconds)
 
 
-def _make(home: Path) -> None:
-    """Make the data directory with all above it; Faust makes only the last folder of its own."""
+def make_home(home: Path) -> None:
+    """Make the data directory, for nobody else to read, with all above it; Faust makes only the last folder of its own.
+
+    Raises TransportError.
+    """
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

@@ -134,7 +134,7 @@ def test_a_chat_whose_dates_do_not_tell_their_order_needs_it() -> None:
         (b"[31/02/2023, 13:56:02] Ada: Hi", "date: is none in the order dmy"),
         (b"[01/02/2023, 25:56:02] Ada: Hi", "date: is none in the order dmy"),
         (b"[01/02/2023, 13:56:02 PM] Ada: Hi", "date: is none in the order dmy"),
-        (b"[01/02/2023, 13:56:02] Ada: \xff\xfe", "text: holds a lone surrogate"),
+        (b"[01/02/2023, 13:56:02] Ada: \xff\xfe", "text: holds a lone surrogate, as what is not in UTF-8"),
         (b"[01/02/2023, 13:56:02] Ada: x\x00", "text: holds the character U+0000"),
         (b"[01/02/2023, 13:56:02] " + b"A" * 300 + b": Hi", "speaker: "),
         (b"[01/02/2023, 13:56:02] Ada: Hi\n" + b"line\n" * 20_000, "text: is "),

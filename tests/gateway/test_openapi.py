@@ -178,6 +178,14 @@ def test_what_is_not_there_is_a_problem(method: str, path: str, status: int, add
     check(httpx.request(method, address + path, headers=KEY), status)
 
 
+@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/graphs/ada")])
+def test_a_route_that_is_not_there_says_where_those_are_that_are(method: str, path: str, address: str) -> None:
+    told = httpx.request(method, address + path, headers=KEY).json()["detail"]
+    for named in ("/openapi.json", "/docs"):
+        assert named in told
+        assert httpx.get(address + named).is_success
+
+
 def test_no_problem_repeats_what_was_sent(address: str) -> None:
     said = "a-very-private-remark"
     for body in ({"text": 1, "speaker": {said: said}}, {"id": [said]}, {"metadata": {"k": [said]}}, [said], said):

@@ -124,7 +124,7 @@ def test_nothing_beyond_loopback_is_served_without_keys(tmp_path: Path) -> None:
 def test_an_address_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     with serve(tmp_path) as (address, _):
         said = emgas(tmp_path / "other", "serve", "--port", address.rpartition(":")[2], code=2)
-        assert "cannot listen: Address already in use" in said.err
+        assert "cannot listen: Address already in use; give another --host or --port" in said.err
 
 
 def test_a_bad_file_of_keys_is_told_in_a_sentence(tmp_path: Path) -> None:

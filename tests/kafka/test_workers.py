@@ -239,7 +239,7 @@ async def test_without_a_worker_turns_go_into_the_log_and_whoever_asks_is_told(
     emgas(tmp_path, "topics", "create", "--partitions", "2", **settings)
     said = emgas(tmp_path, "publish", str(file), **settings)
     assert "no worker runs: the turns go into the log" in said.err
-    assert "1 turns" in said.out
+    assert "1 turn " in said.out
     assert "logged, not waited for" in said.out
     told = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
     assert "no worker runs, so nobody can answer" in told.err

@@ -33,12 +33,14 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
+        (["query", "ada", "who?", "--data", "there"], {}, "--data stands before the command"),
         (["forget", "ada"], {}, "name what to forget"),
         (["vanish", "ada"], {}, "No such command"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
         (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
         (["doctor"], {"partitions": "none"}, "EMGAS_PARTITIONS: "),
         (["doctor"], {"prefix": "Not A Prefix"}, "EMGAS_PREFIX: "),
+        (["doctor"], {"memory": "lots"}, "EMGAS_MEMORY: write a number and a unit, as in 512MiB"),
         (["worker"], {"broker": "kafka://127.0.0.1:1", "log_level": "LOUD"}, "EMGAS_LOG_LEVEL: "),
     ],
 )
@@ -164,7 +166,7 @@ def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("brokr = 'x'", "brokr is no setting: did you mean EMGAS_BROKER?"), ("x", "is no TOML"), ("data = true", "text")],
+    [("brokr = 'x'", "brokr is no setting: did you mean broker?"), ("x", "is no TOML"), ("data = true", "text")],
 )
 def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "emgas.toml").write_text(text)

@@ -120,4 +120,4 @@ def test_a_question_may_ask_for_what_is_left_of_the_words(tmp_path: Path) -> Non
         plain = emgas_here(tmp_path, "query", "ada", asked, "--json").json
         assert text in plain["context"]
         assert "masked" not in plain["passages"][0]
-    assert "choose of plain, masked" in emgas_here(tmp_path, "query", "ada", "x", "--render", "none", code=2).err
+    assert "choose one of plain, masked" in emgas_here(tmp_path, "query", "ada", "x", "--render", "none", code=2).err

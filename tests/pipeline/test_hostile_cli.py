@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -108,6 +109,11 @@ def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp
     assert "cannot use the data directory" in said.out + said.err
 
 
+def test_a_graph_of_which_nothing_is_in_a_table_is_told_so_and_not_by_an_empty_one(memory: Path) -> None:
+    told = emgas_here(memory, "inspect", "ada")
+    assert re.fullmatch(r"\d+ events, in no table yet: few are folded anew whenever they are read\n", told.out)
+
+
 # files that cannot be read or written
 
 WRITING = [
@@ -175,11 +181,20 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
     data = tmp_path / "data"
     assert "say which graph it belongs to" in emgas_here(data, "publish", str(chat), code=2).err
     backup.write_bytes(whole[: len(whole) // 2])
-    assert "is cut off" in emgas_here(data, "import", "--turns", str(backup), code=1).err
-    assert not data.exists()
+    for how in (["--turns"], ["--dry-run"], []):
+        assert "is cut off" in emgas_here(data, "import", *how, str(backup), code=1).err
+        assert not data.exists()
     said = emgas(data, "import", "-", stdin=whole, code=2)
     assert "a backup is checked before it is restored, so it cannot come from a pipe: name the file" in said.err
     assert not data.exists()
+
+
+def test_an_error_about_a_file_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.zip").write_bytes(b"PK\x03\x04 rest")
+    assert "error: broken.zip: is not a whole ZIP" in emgas_here(tmp_path, "publish", "broken.zip", code=2).err
+    assert "error: broken.zip: is not valid JSON" in emgas_here(tmp_path, "eval", "broken.zip", code=2).err
+    assert f"error: {tmp_path.name}: holds many files" in emgas_here(tmp_path, "import", ".", code=2).err
 
 
 def test_a_backup_is_written_over_nothing_else(memory: Path, tmp_path: Path) -> None:

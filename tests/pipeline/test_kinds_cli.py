@@ -40,7 +40,7 @@ def test_what_is_in_mind_is_told_and_asked(data: Path) -> None:
     assert [each["id"] for each in emgas_here(data, *asked).json["passages"]] == ["t1"]
     then = emgas_here(data, "query", "ada", "and then?", "--json").json
     assert [each["id"] for each in then["passages"]] == ["t2", "t1", "t0"]
-    assert "choose of all, working, episodic" in emgas_here(data, "query", "ada", "x", "--kind", "none", code=2).err
+    assert "choose one of all, working, episodic" in emgas_here(data, "query", "ada", "x", "--kind", "none", code=2).err
 
 
 @pytest.mark.source("P44")
@@ -66,7 +66,7 @@ def test_a_graph_is_paused_and_resumed(data: Path) -> None:
     assert "recalling is paused in team" in emgas_here(data, "query", "team", "release?").out
     resumed = emgas_here(data, "resume", "team")
     assert "recording is on; recalling is on" in resumed.out
-    assert "1 turns came while recording was paused" in resumed.err
+    assert "not kept while recording was paused: 1 turn" in resumed.err
 
 
 @pytest.mark.source("P44")
@@ -75,7 +75,7 @@ def test_rights_are_granted_and_revoked(data: Path) -> None:
     gone = emgas_here(data, "revoke", "team", "planner", "--right", "write", "--json").json
     assert gone == {"graph": "team", "access": {"planner": ["read"]}}
     assert "nothing to revoke" in emgas_here(data, "revoke", "team", "eve", "--right", "read", code=1).err
-    assert "choose of read, write" in emgas_here(data, "grant", "team", "eve", "--right", "all", code=2).err
+    assert "choose one of read, write" in emgas_here(data, "grant", "team", "eve", "--right", "all", code=2).err
     assert emgas_here(data, "query", "team", "release?", "--json").json["passages"], "who runs the memory may"
 
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.messages.modes import Mode, Weighting
-from processors.association import edges_out
+from processors.association import Edges, edges_out
 from processors.recall.activation import SpreadingParameters, spread
 from processors.recall.associations import associations
-from processors.recall.modes import path, ppr, ppr_push, steady_state, subtractive, vector
+from processors.recall.modes import path, ppr, ppr_push, seam, steady_state, subtractive, vector
 from processors.recall.modes.constants import MODES
 from processors.recall.modes.matching import tfidf_cosine
 from processors.recall.modes.ppr import Walk, graph_of, restart_of
@@ -25,7 +25,8 @@ from processors.recall.modes.registry import FINDS
 from processors.recall.modes.seam import Given
 from processors.recall.modes.steady_state import Network
 from processors.recall.modes.ways import likeliest
-from state.arrays import Floats
+from state.arrays import Floats, Integers
+from state.errors import TooMuchAskedError
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
 from tests.support.memories import demo
@@ -181,6 +182,35 @@ def test_it_comes_to_rest_with_every_weighting(weighting: Weighting) -> None:
     assert rounds < steady_state.ROUNDS
 
 
+@given(talks, st.integers(1, 4))
+def test_all_edges_are_those_of_all_concepts_however_many_are_looked_up_at_once(talk: list[str], at_once: int) -> None:
+    given = asked(view_of_turns(*talk), "ppr")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(seam, "AT_ONCE", at_once)
+        found = given.all_edges()
+    expected = given.edges(np.arange(given.view.concepts))
+    assert [column.tolist() for column in found] == [column.tolist() for column in expected]
+
+
+@pytest.mark.parametrize("mode", ["ppr", "steady-state"])
+def test_a_mode_that_looks_at_the_whole_graph_stops_where_there_are_too_many_links(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, looked_at, edges = view_of_turns(*[f"a{n} b{n}" for n in range(50)]), 0, Given.edges
+
+    def counted(given: Given, concepts: Integers) -> Edges:
+        nonlocal looked_at
+        looked_at += len(concepts)
+        return edges(given, concepts)
+
+    monkeypatch.setattr(Given, "edges", counted)
+    monkeypatch.setattr(seam, "AT_ONCE", 5)
+    monkeypatch.setattr(seam, "MOST_EDGES", 12)
+    with pytest.raises(TooMuchAskedError, match="has more than 12 links: ask in the mode default, or ppr-push"):
+        FINDS[mode](asked(view, mode, "a1"))
+    assert looked_at == 15, "of a hundred"
+
+
 # subtractive
 
 
@@ -218,6 +248,42 @@ def test_no_node_ever_gets_more_than_its_seeds_gave(talk: list[str], data: st.Da
     one = given.seeds[:1]
     alone = subtractive.woken(given, int(one[0])).energy
     assert (np.delete(alone, one) < 1).all(), "every edge costs something"
+
+
+@given(talks, st.data())
+def test_subtractive_energy_is_what_each_seed_gives_over_all_edges_whatever_they_weigh(
+    talk: list[str], data: st.DataObject
+) -> None:
+    given = asked(view_of_turns(*talk, *talk), "subtractive", *known(talk, data))
+    expected = np.zeros(given.view.concepts)
+    for seed in given.seeds.tolist():
+        energy, front = {seed: 1.0}, [seed]
+        for _ in range(3):
+            out = given.edges(np.array(sorted(front), np.int64))
+            edges = zip(out.source.tolist(), out.target.tolist(), out.weight.tolist(), strict=True)
+            gifts = [(target, energy[source] - 1 / weight) for source, target, weight in edges]
+            reached = {target: max(gift for to, gift in gifts if to == target) for target, _ in gifts}
+            front = [target for target, gift in reached.items() if gift > 0 and target not in energy]
+            energy |= {target: reached[target] for target in front}
+        expected[list(energy)] += list(energy.values())
+    assert subtractive.energies(given).energy == pytest.approx(expected)
+
+
+def test_a_subtractive_question_looks_at_the_edges_of_a_node_once_however_many_seeds_lead_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = view_of_turns(*["a b c d e f g h"] * 3, *["h i j"] * 3, *["j k"] * 3)
+    looked_at: list[int] = []
+    edges = Given.edges
+
+    def noted(given: Given, concepts: Integers) -> Edges:
+        looked_at.extend(concepts.tolist())
+        return edges(given, concepts)
+
+    monkeypatch.setattr(Given, "edges", noted)
+    subtractive.energies(asked(view, "subtractive", *"abcdefg"))
+    assert sorted(looked_at) == sorted(set(looked_at))
+    assert {view.ids[node] for node in looked_at} >= set("abcdefghij")
 
 
 @pytest.mark.source("S10")

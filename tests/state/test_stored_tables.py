@@ -107,6 +107,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(stored_pairs, "PIECE", piece)
     monkeypatch.setattr(segments, "CACHED_PAGES", pages)
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
+    monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
     monkeypatch.setattr(cooccurrence, "RESTING", 1)
     monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
@@ -181,9 +182,14 @@ def pairs_said(graph: Graph) -> list[PairCounts]:
 
 @pytest.mark.usefixtures("many")
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(steps(40) | steps_taken_back(), places, places, places, places)
+@given(steps(40) | steps_taken_back(), places, places, places, places, places)
 def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_fold(
-    happened: list[Step], flushes: set[int], hashed: set[int], asked: set[int], tidied: set[int]
+    happened: list[Step],
+    flushes: set[int],
+    hashed: set[int],
+    asked: set[int],
+    tidied: set[int],
+    prepared: set[int],
 ) -> None:
     log, store = written(happened), MemoryStore()
     fresh, partition, first_asked = Partition(MemoryStore()), Partition(store), min(asked, default=1000)
@@ -194,6 +200,9 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
             partition.flush()
         if number in tidied:
             partition.tidy()
+        if number in prepared:
+            for name in partition.graph_ids():
+                partition.prepare(name)
         if number in hashed:
             assert partition.digests() == fresh.digests(), "nothing is loaded for that"
         if number >= first_asked and number in asked:
@@ -238,6 +247,54 @@ def test_a_graph_that_is_not_asked_holds_no_pair_that_is_flushed() -> None:
     partition.flush()
     check_same_links(graph, fresh)
     check_same(store, log.folded())
+
+
+def told(partition: Partition, log: LogWriter, turns: int) -> None:
+    """Tell so many turns, in which many words come together, and flush now and then."""
+    for number in range(turns):
+        log.turn(session=str(number // 15), concepts=f"word{number % 70} thing{number * 7 % 90} coffee")
+        partition.fold(*log.records[-1])
+        if number % 64 == 63:
+            partition.flush()
+
+
+@pytest.mark.usefixtures("many")
+def test_what_a_first_question_needs_is_read_piece_by_piece_while_turns_come() -> None:
+    log = LogWriter()
+    partition = log.folded(MemoryStore())
+    told(partition, log, 256)
+    pieces = 0
+    while partition.prepare("ada"):
+        pieces += 1
+        if pieces % 3 == 0:
+            told(partition, log, 1)
+            partition.flush()
+            partition.tidy()
+    graph, fresh = partition.graph("ada"), log.folded().graph("ada")
+    assert graph is not None
+    assert fresh is not None
+    runs = graph.pairs["exchange"].stored
+    assert runs is None, "all is read"
+    check_same_links(graph, fresh)
+    assert partition.digest() == log.folded().digest()
+    assert not partition.prepare("ada")
+
+
+@pytest.mark.usefixtures("many")
+def test_many_pairs_of_a_graph_that_was_never_closed_are_read_when_somebody_asks() -> None:
+    log, store = LogWriter(), MemoryStore()
+    told(log.folded(store), log, 256)
+    again = Partition(store)
+    graph, fresh = again.graph("ada"), log.folded().graph("ada")
+    assert graph is not None
+    assert fresh is not None
+    stored = graph.pairs["exchange"].stored
+    assert stored is not None
+    assert stored.size == 0, "none was read to open it"
+    while again.prepare("ada"):
+        pass
+    check_same_links(graph, fresh)
+    assert again.digest() == log.folded().digest()
 
 
 @pytest.mark.usefixtures("many")

@@ -46,3 +46,8 @@ def test_it_gets_the_words_that_the_dictionary_lacks() -> None:
 def test_what_gives_no_extractor_is_refused_by_name(path: str) -> None:
     with pytest.raises(HaltedError, match=f"EMGAS_EXTRACTOR={path} gives no extractor"):
         extractors.load(path, "en")
+
+
+def test_a_language_that_nobody_knows_is_told_as_a_setting() -> None:
+    with pytest.raises(HaltedError, match=r"EMGAS_LANGUAGE=xx: .*use a code of ISO 639-1, as 'en'"):
+        extractors.load(Settings(broker=None).extractor, "xx")

@@ -15,14 +15,19 @@ from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall import answer, facts
 from processors.recall.answer import Answer, Answerer, Memory, is_long
 from processors.recall.facts import GraphChangedError
+from state import partition as partitions
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
+from state.graph import cooccurrence, stored_pairs
 from state.graph.graph import Graph
+from state.graph.stored_pairs import StoredPairs
+from state.store import segments, tables
 from tests.support.builders import decay_closed, turn_recorded
 from tests.support.clocks import NOW, eventually
 from tests.support.query_handlers import ANSWERER, Answering
 
 TURNS = 250
+WORDS = 13
 RARE = {"only": {"metadata": {"n": 3}}}
 NONE = {"only": {"metadata": {"n": 99}}}
 WIDE = {"budget": 4000}
@@ -32,15 +37,15 @@ EXPLAINED = {"explain": True, "top_passages": 100}
 def turn(source: int, **changes: Any) -> TurnRecorded:
     text = f"The kettle number {source} whistles in the kitchen of house {source * source}."
     said = {"id": f"t{source}", "text": text, "at": NOW - 10**6 + source, "metadata": {"n": source % 9}}
-    return turn_recorded(src=source, concepts="kettle kitchen", tokens=10, **{**said, **changes})
+    return turn_recorded(src=source, **{"concepts": "kettle kitchen", "tokens": 10, **said, **changes})
 
 
-async def grown(answerer: Answerer = ANSWERER) -> Answering:
+async def grown(answerer: Answerer = ANSWERER, **changes: Any) -> Answering:
     """Make a handler whose graph "ada" holds TURNS turns about kettles."""
     worker = Answering(answerer)
     await worker.writer.claim()
     await worker.timer.catch_up()
-    await worker.writer.append([turn(source) for source in range(TURNS)])
+    await worker.writer.append([turn(source, **changes) for source in range(TURNS)])
     return worker
 
 
@@ -168,6 +173,58 @@ async def test_a_text_that_is_missing_for_good_stops_the_worker() -> None:
     (failure,) = await worker.answers()
     assert failure["code"] == "internal"
     assert isinstance(worker.halted[0], StoreCorruptError)
+
+
+@pytest.fixture
+def resting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the pairs of a small graph rest in the store until somebody asks, and be read one by one."""
+    monkeypatch.setattr(cooccurrence, "RESTING", 1)
+    monkeypatch.setattr(stored_pairs, "PIECE", 1)
+    monkeypatch.setattr(partitions, "STORED_AFTER", 1)
+    monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
+    small = {name: section._replace(page=1) for name, section in segments.SECTION.items()}
+    monkeypatch.setattr(segments, "SECTIONS", tuple(small.values()))
+    for module in (segments, tables):
+        monkeypatch.setattr(module, "SECTION", small)
+
+
+async def grown_unasked() -> tuple[Answering, StoredPairs]:
+    """Make a handler whose graph rests in the store."""
+    worker = await grown(concepts=" ".join(["kettle", *(f"word{number}" for number in range(1, WORDS))]))
+    graph = worker.state.graph("ada")
+    assert graph is not None
+    stored = graph.pairs["exchange"].stored
+    assert stored is not None
+    assert stored.grows
+    return worker, stored
+
+
+@pytest.mark.usefixtures("resting")
+async def test_others_are_let_in_while_what_nobody_asked_yet_is_read_for_a_question() -> None:
+    worker, _ = await grown_unasked()
+    passes, loading = 0, True
+    await worker.ask(asked())
+    while loading:
+        await asyncio.sleep(0)
+        passes, graph = passes + 1, worker.state.graph("ada")
+        loading = graph is not None and graph.pairs["exchange"].stored is not None
+    assert passes >= WORDS * (WORDS - 1), "a pass of the loop for each pair, in either direction"
+    (reply,) = await worker.answers()
+    assert told(reply) == expected(worker)
+
+
+@pytest.mark.usefixtures("resting")
+async def test_who_has_no_time_to_wait_for_that_is_told_to_ask_again_and_does_not_begin_anew() -> None:
+    worker, stored = await grown_unasked()
+    await worker.ask(asked(), deadline=b"%d" % (NOW + 20))
+    worker.monotonic += 20
+    (late,) = await worker.answers()
+    assert late["code"] == "not-yet"
+    read = stored.size
+    assert read > 0
+    assert not stored.grows
+    await worker.ask(asked())
+    assert told((await worker.answers())[-1]) == expected(worker)
 
 
 class Slow(Answerer):

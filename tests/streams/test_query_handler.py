@@ -24,6 +24,7 @@ from state.events.events import (
     WindowEvent,
     decode,
 )
+from state.graph.graph import Graph
 from streams.errors import AppendFailedError
 from streams.query.query_handler import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.builders import turn_recorded
@@ -51,6 +52,26 @@ async def test_who_asks_for_no_answer_costs_no_answer() -> None:
     await worker.ask(b"{", asks=False)
     assert await worker.answers() == []
     assert len(worker.sent.to(DEAD_LETTERS)) == 1
+
+
+async def test_counting_what_many_graphs_hold_lets_others_in_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, passes, seen, compact = Answering(), 0, [], Graph.compact
+    await worker.remember("t1")
+    names = [name for name in map("g{}".format, range(60)) if partition_of(name, PARTITIONS) == HERE]
+    for source, name in enumerate(names, 1):
+        await worker.writer.append([turn_recorded(src=source, id="t1", graph=name, at=NOW, concepts="tea")])
+
+    def counting(graph: Graph) -> None:
+        seen.append(passes)
+        compact(graph)
+
+    monkeypatch.setattr(Graph, "compact", counting)
+    await worker.ask(b'{"kind":"inspect","digest":false}')
+    while worker.handler.answering:
+        passes += 1
+        await asyncio.sleep(0)
+    (told,) = await worker.answers()
+    assert told["graphs"] == len(names) + 1 == len(set(seen)), "no two graphs are counted in one pass of the event loop"
 
 
 async def test_a_partition_that_was_taken_away_answers_nothing() -> None:

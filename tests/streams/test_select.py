@@ -11,6 +11,7 @@ from emgas.wire import ProducerRecord
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
+from streams.transport.topic_plan import TopicPlan
 
 
 async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None:
@@ -39,3 +40,22 @@ async def test_another_prefix_is_another_log(tmp_path: Path) -> None:
     with pytest.raises(TransportError, match="other"):
         async with select.readable(Settings(data=tmp_path, broker=None, prefix="other")):
             pass
+
+
+@pytest.mark.parametrize("made", range(6))
+def test_a_log_whose_birth_was_cut_off_between_two_topics_is_born_by_who_opens_it_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: int
+) -> None:
+    settings, left, create = Settings(data=tmp_path, broker=None), iter(range(made)), EmbeddedLog.create_topic
+
+    def cut_off(log: EmbeddedLog, wanted: TopicPlan) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt  # as good as a kill: what was made is in the file, and nothing follows
+        create(log, wanted)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EmbeddedLog, "create_topic", cut_off)
+        with pytest.raises(KeyboardInterrupt), select.opened(settings):
+            pass
+    with select.opened(settings) as log:
+        assert set(log.topics()) == {each.name for each in select.planned(settings)}

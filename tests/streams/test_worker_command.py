@@ -46,6 +46,15 @@ def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> 
     assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
 
 
+def test_nobody_else_may_look_into_a_workers_directory_and_one_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", broker="kafka://127.0.0.1:1")
+    for home in (_own_directory(settings).home, _own_directory(settings).home):
+        assert home.stat().st_mode & 0o077 == 0
+    (tmp_path / "file").touch()
+    with pytest.raises(TransportError, match=r"cannot use the data directory .*: Not a directory; set EMGAS_DATA"):
+        _own_directory(Settings(data=tmp_path / "file", broker="kafka://127.0.0.1:1"))
+
+
 @pytest.mark.parametrize("role", ["reader", "all"])
 def test_what_fetches_questions_waits_less_than_pythons_default_for_what_computes(role: str) -> None:
     before, by_default = sys.getswitchinterval(), 0.005

@@ -598,7 +598,7 @@ export interface Timing {
   recall_ms: number;
 }
 /**
- * A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ * A theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
  *
  * name, by  what an advisor calls it, and who
  */
@@ -1301,7 +1301,7 @@ export interface Query {
   fallback?: "none" | "recent";
 }
 /**
- * A question about a graph itself: its topics, its settings, how much it holds.
+ * A question about a graph itself: its themes, its settings, how much it holds.
  */
 export interface Describe {
   kind: "describe";

@@ -23,6 +23,7 @@ from state.errors import TooMuchAskedError
 from state.graph.view import GraphView
 
 MOST_EDGES = 5_000_000  # of a graph that a mode may lay out whole: some seconds
+AT_ONCE = 1024  # concepts whose edges are counted before more are looked up
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,18 @@ class Given:
         return out.where(out.weight > 0)
 
     def all_edges(self) -> Edges:
-        """Find all edges between concepts.  Raises TooMuchAskedError where there are too many to look at them all."""
-        found = self.edges(np.arange(self.view.concepts))
-        if len(found.source) > MOST_EDGES:
-            raise TooMuchAskedError(
-                f"this mode looks at the whole graph, and {self.view.graph_id} has {len(found.source):,} links: ask "
-                "in the mode default, or ppr-push"
-            )
-        return found
+        """Find all edges between concepts.  Raises TooMuchAskedError once it has seen more than MOST_EDGES."""
+        parts, count = [self.edges(np.zeros(0, np.int64))], 0
+        for first in range(0, self.view.concepts, AT_ONCE):
+            parts.append(self.edges(np.arange(first, min(first + AT_ONCE, self.view.concepts))))
+            count += len(parts[-1].source)
+            if count > MOST_EDGES:
+                raise TooMuchAskedError(
+                    f"this mode looks at the whole graph, and {self.view.graph_id} has more than {MOST_EDGES:,} links: "
+                    "ask in the mode default, or ppr-push"
+                )
+        source, target, weight = zip(*parts, strict=True)
+        return Edges(np.concatenate(source), np.concatenate(target), np.concatenate(weight))
 
     def once(self, what: str, compute: Callable[[], object]) -> object:
         """Compute what depends on the graph and the constants alone, once for this view."""

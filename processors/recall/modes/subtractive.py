@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from emgas.messages.modes import Stage
+from processors.association import Edges
 from processors.recall.modes.matching import tfidf_cosine
 from processors.recall.modes.seam import Found, Given
 from state.arrays import Floats, Integers
@@ -39,14 +40,45 @@ class Woken(NamedTuple):
     before: Integers
 
 
-def woken(given: Given, seed: int) -> Woken:
-    """Spread from one seed, which gives every node its energy."""
-    nodes = given.view.concepts
+class Passing:
+    """The edges over which anything can pass: those of weight above 1, as no node has more energy than 1.
+
+    Each node's are looked up once for a question, however many of its seeds lead there.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._known = np.zeros(given.view.concepts, np.bool_)
+        self._edges = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        self._starts = np.zeros(given.view.concepts + 1, np.int64)
+
+    def out_of(self, nodes: Integers) -> Edges:
+        """Give the edges out of ascending `nodes`, ordered by (source, target)."""
+        new = nodes[~self._known[nodes]]
+        if len(new):
+            self._look_at(new)
+        begin = self._starts[nodes]
+        count = self._starts[nodes + 1] - begin
+        return self._edges.where(np.repeat(begin - (count.cumsum() - count), count) + np.arange(count.sum()))
+
+    def _look_at(self, nodes: Integers) -> None:
+        self._known[nodes] = True
+        known, new = self._edges, self._given.edges(nodes)
+        new = new.where(new.weight > 1)
+        source = np.concatenate((known.source, new.source))
+        target, weight = np.concatenate((known.target, new.target)), np.concatenate((known.weight, new.weight))
+        self._edges = Edges(source, target, weight).where(np.argsort(source, kind="stable"))
+        self._starts = np.searchsorted(self._edges.source, np.arange(len(self._starts)))
+
+
+def woken(given: Given, seed: int, passing: Passing | None = None) -> Woken:
+    """Spread from one seed, which gives every node its energy; `passing`: of the question, for all of its seeds."""
+    nodes, passing = given.view.concepts, passing or Passing(given)
     energy, visited, before = np.zeros(nodes), np.zeros(nodes, np.bool_), np.full(nodes, -1)
     energy[seed], visited[seed] = 1.0, True
     front = np.array([seed], np.int64)
     for _ in range(given.how.max_iterations):
-        out = given.edges(front)
+        out = passing.out_of(front)
         left = energy[out.source] - 1 / out.weight
         reached = (left > 0) & ~visited[out.target]
         np.maximum.at(energy, out.target[reached], left[reached])
@@ -61,8 +93,9 @@ def energies(given: Given) -> Woken:
     """Add up what every word that was asked for gives the nodes."""
     nodes, seeds = given.view.concepts, given.seeds
     energy, before, most = np.zeros(nodes), np.full(nodes, -1), np.zeros(nodes)
+    passing = Passing(given)
     for seed in seeds[~given.view.marks(seeds)].tolist():
-        gift, way = woken(given, seed)
+        gift, way = woken(given, seed, passing)
         gift = given.put_in[seed] * gift
         energy += gift
         before, most = np.where(gift > most, way, before), np.maximum(gift, most)

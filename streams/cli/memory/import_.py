@@ -93,10 +93,10 @@ def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
 
 def _check(file: Path, *, json: bool) -> None:
     """Check a backup, and say what it holds."""
-    from replay.backup.restore import restorable
+    from replay.backup.restore import whole
 
     with output.explained(), file.open("rb") as stream:
-        bounds = restorable(stream).bounds
+        bounds = whole(stream).bounds
     told = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
     if json:
         output.print_json(told)
@@ -105,15 +105,17 @@ def _check(file: Path, *, json: bool) -> None:
 
 
 async def _restored(file: Path) -> dict[str, Any]:
-    from replay.backup.restore import restorable, restore
+    from replay.backup.restore import restorable, restore, whole
     from streams.cli.memory.export import progress
     from streams.transport.event_topic import writing
+    from streams.transport.select import is_born
 
-    started = time.perf_counter()
+    started, settings = time.perf_counter(), output.settings()
     with file.open("rb") as stream:
-        bounds = restorable(stream).bounds
+        read = restorable if is_born(settings) else whole  # a damaged backup begins no memory
+        bounds = read(stream).bounds
         stream.seek(0)
-        async with writing(output.settings(), len(bounds)) as log:
+        async with writing(settings, len(bounds)) as log:
             with progress(2 * sum(end for _, end in bounds)) as advance:
                 restored = await restore(stream, log, time.time_ns() // 1_000_000, lambda: uuid4().hex, advance)
     return {**restored._asdict(), "seconds": round(time.perf_counter() - started, 3)}

@@ -48,7 +48,8 @@ def _run(verb: Verb, graph: str, named: dict[str, list[str]], *, timeout: float,
     if json:
         output.print_json(result)
         return
-    told = f"{graph} keeps {result['pinned']} turns and {result['pinned_concepts']} concepts in mind"
+    turns, concepts = output.counted(result["pinned"], "turn"), output.counted(result["pinned_concepts"], "concept")
+    told = f"{graph} keeps {turns} and {concepts} in mind"
     output.out.print(told, highlight=False, soft_wrap=True)
 
 

@@ -201,8 +201,9 @@ class Reading:
 def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
     """Begin to read the items: a file of which nothing can be read begins no memory."""
     try:
-        items = reading(stream)
-        first = list(islice(items, 1))
+        with output.naming(file):
+            items = reading(stream)
+            first = list(islice(items, 1))
     except OSError as error:
         output.fail_path("read", file, error)
     return chain(first, _read_on(file, items))
@@ -211,7 +212,8 @@ def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: Bin
 def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
     """Yield the items.  Raises EmgasError when the file cannot be read any further."""
     try:
-        yield from items
+        with output.naming(file):
+            yield from items
     except OSError as error:
         raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
 
@@ -302,8 +304,8 @@ def _show(told: dict[str, Any], *, dry_run: bool) -> None:
     results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
     results = results if told["waited"] else f"logged, not waited for; {told['rejected']} rejected"
     results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
-    rate = told["published"] / told["seconds"] if told["seconds"] else 0
-    output.out.print(f"{told['published']} turns in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    rate, turns = told["published"] / (told["seconds"] or 1), output.counted(told["published"], "turn")
+    output.out.print(f"{turns} in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
     if told["graphs"]:
         output.out.print(_graphs(told["graphs"]), highlight=False, soft_wrap=True, markup=False)
     if told["rejected"] and not dry_run:

@@ -111,9 +111,9 @@ def query(
     ):
         _check_choice(option, given, known)
     if memory not in get_args(MemoryKind):
-        output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
+        output.fail(f"--kind {memory}: choose one of {', '.join(get_args(MemoryKind))}", output.USAGE)
     if render not in get_args(Render):
-        output.fail(f"--render {render}: choose of {', '.join(get_args(Render))}", output.USAGE)
+        output.fail(f"--render {render}: choose one of {', '.join(get_args(Render))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
     only |= {"spoken_since": about_since, "spoken_until": about_until}
@@ -257,7 +257,8 @@ def show(reply: Reply) -> None:
     from streams.cli.shared.why import why  # here: --help needs none of it
 
     if reply.paused:
-        output.out.print(f"recalling is paused in {reply.graph}: `emgas resume`", highlight=False, markup=False)
+        told = f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`"
+        output.out.print(told, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
@@ -286,7 +287,8 @@ def _show_concepts(reply: Reply) -> None:
 def _show_relations(reply: Reply) -> None:
     for said in reply.relations:
         ends = f"{said.source_label} {said.type} {said.target_label}"
-        line = f"{ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
+        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
+        line = f"{ends}: {times}, last {format_utc(said.last)}{history}"
         output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 

@@ -74,7 +74,7 @@ def _which(recording: bool, recalling: bool) -> dict[str, bool]:  # noqa: FBT001
 def _rights(given: list[str]) -> list[Right]:
     for each in given:
         if each not in get_args(Right):
-            output.fail(f"--right {each}: choose of {RIGHTS}", output.USAGE)
+            output.fail(f"--right {each}: choose one of {RIGHTS}", output.USAGE)
     return cast(list[Right], given)
 
 
@@ -99,7 +99,7 @@ def _show(described: Description, *, json: bool) -> None:
     told = "; ".join(f"{name} is {'on' if is_on else 'paused'}" for name, is_on in switches.items())
     output.out.print(f"{described.graph}: {told}", highlight=False, markup=False)
     if described.unrecorded:
-        output.tell(f"{described.unrecorded} turns came while recording was paused, and were not kept")
+        output.tell(f"not kept while recording was paused: {output.counted(described.unrecorded, 'turn')}")
 
 
 def _show_access(described: Description, *, json: bool) -> None:

@@ -117,7 +117,8 @@ def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) ->
 def _show_session(told: SessionRecap) -> None:
     who, about = ", ".join(told.speakers), ", ".join(told.concepts)
     state = told.state if told.ended is None else f"{told.state}, {told.ended.reason}"
-    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)} ({state})"
+    turns = output.counted(told.turns, "turn")
+    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {turns}, {escape(who)} ({state})"
     output.out.print(head, highlight=False, soft_wrap=True)
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
     for quote in told.summary:
@@ -125,7 +126,7 @@ def _show_session(told: SessionRecap) -> None:
         output.out.print(line, highlight=False, soft_wrap=True)
     for part in told.topics:
         said = " ".join(quote.text for quote in part.summary)
-        line = f"  [bold]{escape(part.topic)}[/] ({part.turns} turns) {escape(said)}"
+        line = f"  [bold]{escape(part.topic)}[/] ({output.counted(part.turns, 'turn')}) {escape(said)}"
         output.out.print(line, highlight=False, soft_wrap=True)
 
 
@@ -134,14 +135,15 @@ def _show_trend(text: str | None, told: Trended, by: Period) -> None:
         output.tell("nothing was said" if text is None else f"nothing that was said holds {text!r}")
         return
     columns = [by, "turns", *(["moods"] if told.moods else [])]
-    rows = output.table(f"{', '.join(told.concepts) or 'all'}: {told.turns} turns on {told.days} days", *columns)
+    often = f"{output.counted(told.turns, 'turn')} on {output.counted(told.days, 'day')}"
+    rows = output.table(f"{', '.join(told.concepts) or 'all'}: {often}", *columns)
     for period in told.periods:
         felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
         rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
     output.out.print(rows)
     every = "" if told.every is None else f", every {told.every:g} days in the middle"
-    often = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
-    output.tell(f"first {format_utc(told.first)}, last {format_utc(told.last)}{every}; {often}")
+    on_days = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
+    output.tell(f"first {format_utc(told.first)}, last {format_utc(told.last)}{every}; {on_days}")
     for pause in told.pauses:
         output.tell(f"not from {format_utc(pause.since)[:10]} to {format_utc(pause.until)[:10]}")
     if not told.all:
@@ -152,11 +154,12 @@ def _show_concept(concept: KnownConcept, told: Explored) -> None:
     marks = [name for name in ("pinned", "anchored", "archived", "long_term") if getattr(concept, name)]
     since = format_utc(concept.created)
     name = f"{concept.label} ({concept.of})" if concept.of in NAMED_KINDS else concept.label
-    known = f"{name}: strength {concept.strength:.2f}, in {concept.turns} turns, since {since}"
+    known = f"{name}: strength {concept.strength:.2f}, in {output.counted(concept.turns, 'turn')}, since {since}"
     output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
     for said in told.relations:
         ends = f"{said.source_label} {said.type} {said.target_label}"
-        line = f"  {ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
+        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
+        line = f"  {ends}: {times}, last {format_utc(said.last)}{history}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
     for found in told.inferred:
         line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"

@@ -211,5 +211,5 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
-    told = ", ".join(f"{described[name]} {name}" for name in HELD)
+    told = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in HELD)
     output.out.print(told)

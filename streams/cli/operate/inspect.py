@@ -105,6 +105,10 @@ def _show_pair(told: dict[str, Any]) -> None:
 
 
 def _show_tables(told: dict[str, Any]) -> None:
+    if not told["segments"]:
+        events = output.counted(told["events"], "event")
+        output.out.print(f"{events}, in no table yet: few are folded anew whenever they are read")
+        return
     rows = output.table(escape(told["graph"]), "up to event", "merged", "pages")
     for segment in told["segments"]:
         rows.add_row(str(segment["events"]), str(segment["level"]), str(segment["pages"]))

@@ -55,8 +55,9 @@ def worker(
     output.configure_logging(settings.log_level, quiet=False)
     if settings.is_embedded:
         output.fail(
-            "a worker needs a broker: set EMGAS_BROKER=kafka://host:9092.  On the embedded log no worker is needed: "
-            "every command, and MemoryClient, runs its own.",
+            "a worker needs a broker: set EMGAS_BROKER=kafka://host:9092, or say --broker, also beside --data, which "
+            "alone means the log in that directory. On the embedded log no worker is needed: every command, and "
+            "MemoryClient, runs its own.",
             output.USAGE,
         )
     _schedule(settings.role)
@@ -77,14 +78,16 @@ def _schedule(role: str) -> None:
 def _own_directory(settings: Settings) -> Settings:
     """Take a directory that no other worker has: EMGAS_DATA, else worker-2, worker-3 … in it.
 
-    The lock is held until the process ends.  Raises DataDirectoryInUseError where there are far too many.
+    The lock is held until the process ends.  Raises DataDirectoryInUseError where there are far too many, and
+    TransportError where none can be made.
     """
     from streams.transport.embedded.lock import DirectoryLock  # here: --help needs none of it
+    from streams.worker.service import make_home
 
     for number in range(1, MOST_WORKERS + 1):
         data = settings.data.expanduser()
         mine = settings.model_copy(update={"data": data if number == 1 else data / f"worker-{number}"})
-        mine.home.mkdir(parents=True, exist_ok=True)
+        make_home(mine.home)
         try:
             DirectoryLock(mine.home)
         except DataDirectoryInUseError:

@@ -63,10 +63,11 @@ def _tell_misspelt(environment: Iterable[str]) -> None:
         output.doubt(sentence)
 
 
-def _meant(name: str) -> str:
+def _meant(name: str, *, in_file: bool = False) -> str:
     variables = [f"EMGAS_{each.upper()}" for each in known()]
     near = get_close_matches(name.upper(), variables, n=1, cutoff=0.75)
-    return f": did you mean {near[0]}?" if near else ""
+    meant = [each.removeprefix("EMGAS_").lower() if in_file else each for each in near]
+    return f": did you mean {meant[0]}?" if meant else ""
 
 
 def _of_file(given: Path | None) -> Mapping[str, str]:
@@ -87,7 +88,7 @@ def _of_file(given: Path | None) -> Mapping[str, str]:
 def _variable(path: Path, name: str) -> str:
     variable = f"EMGAS_{name.upper().replace('-', '_')}"
     if variable.removeprefix("EMGAS_").lower() not in known():
-        output.fail(f"{path}: {name} is no setting{_meant(variable)}", output.USAGE)
+        output.fail(f"{path}: {name} is no setting{_meant(variable, in_file=True)}", output.USAGE)
     return variable
 
 

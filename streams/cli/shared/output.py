@@ -88,6 +88,11 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
+def counted(number: int, noun: str) -> str:
+    """Write "1 turn", "2 turns"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def fail(message: str, code: int = FAILURE) -> NoReturn:
     """Say what is wrong and what to do, and exit."""
     err.print(f"[bold red]error:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
@@ -154,6 +159,16 @@ def explained() -> Iterator[None]:
         fail(str(error))
 
 
+@contextlib.contextmanager
+def naming(file: object) -> Iterator[None]:
+    """Name `file` in an error that begins with "file": whoever reads a stream does not know what it is called."""
+    try:
+        yield
+    except InvalidMessageError as error:
+        told = str(error)
+        raise InvalidMessageError(f"{file}: {told[6:]}" if told.startswith("file: ") else told) from error
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run one command's work to its end."""
     import asyncio  # here: --help needs none of it
@@ -176,6 +191,7 @@ def settings() -> Settings:
 
 def _problem(found: Mapping[str, Any]) -> str:
     name, told = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
+    told = "write a number and a unit, as in 512MiB" if found["type"].startswith("byte_size") else told
     return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
 
 

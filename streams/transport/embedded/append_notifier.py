@@ -28,7 +28,7 @@ class AppendNotifier:
         self._rung.set()
 
     def clear(self) -> None:
-        """From here on, growth is news."""
+        """Forget what was rung: from here on, growth is news."""
         self._rung.clear()
 
     async def wait(self, seconds: float) -> bool:
