@@ -38,7 +38,7 @@ from streams.transport.routes import KeyValue
 from streams.transport.source_offsets import PositionedConsumer, outside
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES
 
-FETCH_WAIT_MS = 50
+FETCH_WAIT_MS = 150  # aiokafka asks again only once what came was taken, so hardly any partition is left out of a fetch
 BY_BROKER = 1  # Kafka's LogAppendTime
 
 
