@@ -8,6 +8,8 @@ same_postings_ms      a whole answer to questions whose words stand in as many t
 flush_pause_ms        the longest time for which a flush, or a piece of tidying behind it, held up everything else; a
                       flush every 256 turns
 flush_us              CPU µs a turn of both
+flush_asked_ms        the longest such time of a graph that was opened and asked, and grows on: pairs are read, merged
+                      and counted on then
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
 giving_back_ms        the longest look for free memory that goes back to the system (streams/worker/free_memory.py)
@@ -48,6 +50,7 @@ from streams.worker.free_memory import FreeMemory
 
 SIZES: Final = (6_000, 60_000, 300_000)
 FLUSH_EVERY: Final = 256  # turns
+FLUSHED_ASKED: Final = 64  # times
 AFTER: Final = 40  # turns that are added, each before a question
 NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
 
@@ -156,6 +159,14 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     return growing, found
 
 
+def flushed_on(growing: Growing, turns: int) -> float:
+    """Measure the longest pause of a memory that was asked and grows on, ms."""
+    growing.pauses = []
+    for turn in zipf.turns(FLUSHED_ASKED * FLUSH_EVERY, first=turns + AFTER, of=turns):
+        growing.tell(turn)
+    return rounded(max(growing.pauses))
+
+
 def first_answer(growing: Growing, home: Path, text: str) -> float:
     """Close the memory, open it again, and measure the first answer, ms."""
     growing.state.close()
@@ -198,5 +209,6 @@ def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
         found["bm25s_ms"] = index and index.asked(asked_for)
         found["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
         found["reopened_mb"] = resident_mb()
+        found["flush_asked_ms"] = flushed_on(growing, turns)
         growing.state.close()
     return {"turns": turns, **found}

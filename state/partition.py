@@ -34,6 +34,7 @@ STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
 TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
+MERGED_AT_ONCE = 1 << 17  # of those in memory, likewise
 PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
 LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
@@ -92,7 +93,7 @@ class Partition:
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: dict[str, None] = {}  # graphs, in the order in which they were folded: so they are let go of
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
-        self._loaded = 0  # pieces that were read of pairs since the last flush
+        self._loaded = 0  # pieces that were read of pairs, or merged, since the last flush
         self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
 
@@ -347,6 +348,9 @@ class Partition:
             self._untidy[graph_id] = self._untidy.pop(graph_id)  # others are next
             self._loaded += 1
             return self._loaded < LOADED
+        if graph is not None and self._loaded < LOADED and graph.merge_pairs(MERGED_AT_ONCE):
+            self._loaded += 1
+            return True
         if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
             del self._untidy[graph_id]
         if self._pages.batch:

@@ -7,7 +7,7 @@
     unstored the same, of what was counted since all was stored; None where nobody stores
     half     sorted runs of keys with a < b, counted but never read; RUNS of one size become one of the next
     levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
-             LEVEL times as long as the next, no key in two of them
+             LEVEL times as long as the next, but for what is being merged; no key in two of them
     fan      distinct neighbours of each concept, counted as keys come into the levels
     stored   pairs that stay in the store (state/graph/stored_pairs.py): all others here come on top of them, and
              what is here and there adds up.  So does all that was stored of many pairs, until somebody reads any
@@ -22,7 +22,7 @@ time: the number of windows changes with every turn, so a stored weight would al
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import inf
 from typing import NamedTuple
@@ -31,6 +31,7 @@ import numpy as np
 
 from state.arrays import Counts, Integers, Mask
 from state.graph.lists import longer
+from state.graph.sorted_pairs import Merging, Sorted, counted, starts_of
 from state.graph.stored_pairs import Said, StoredPairs
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
@@ -38,8 +39,8 @@ UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 RUNS = 8
 LEVEL = 4
 SMALLEST_LEVEL = 1 << 12  # keys
-SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
-BITS = 63  # of a number that is not negative
+MERGED_AT_ONCE = 1 << 18  # keys: what takes longer to be merged is, piece by piece (`merge_some`)
+MOST_WAITING = 8  # levels behind those that are being merged, which wait for that
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
 RESTING = 1 << 20  # the same, which stay in the store until somebody reads any
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
@@ -53,10 +54,11 @@ class PairCounts:
         self._queue = array("i")
         self._sizes = array("i")  # of the windows in the queue
         self._queued = 0  # pairs in the queue
-        self._counted: list[_Sorted] = []
-        self._unstored: list[_Sorted] | None = None
+        self._counted: list[Sorted] = []
+        self._unstored: list[Sorted] | None = None
         self._half: list[_Run] = []  # longest first
-        self._levels: list[_Sorted] = []  # likewise
+        self._levels: list[Sorted] = []  # likewise
+        self._merging: Merging | None = None  # of some of those, one behind the other
         self._fan: Integers | None = None  # until somebody asks
         self.stored: StoredPairs | None = None
         self._window: Said = "turn"  # which of those
@@ -74,7 +76,7 @@ class PairCounts:
 
     def rest_again(self, stored: StoredPairs, window: Said) -> None:
         """Leave all that was counted to the store, which has it: until somebody reads."""
-        self._counted, self._half, self._levels = [], [], []
+        self._counted, self._half, self._levels, self._merging = [], [], [], None
         self.stored, self._window = stored, window
 
     @property
@@ -96,7 +98,7 @@ class PairCounts:
 
         fan  (k,) the distinct neighbours of each concept there, if they were counted
         """
-        stored = _Sorted(keys, counts)
+        stored = Sorted(keys, counts)
         if self._window == "turn" and not self._levels and len(keys) < MANY:  # few ever read them
             self.stored = None
             if len(keys):
@@ -110,8 +112,8 @@ class PairCounts:
         self.stored, levels = None, [stored]
         for level in self._levels:
             known = stored.increment(level.keys, level.counts)
-            levels.append(_Sorted(level.keys[~known], level.counts[~known]))
-        self._levels = [level for level in levels if len(level.keys)]
+            levels.append(Sorted(level.keys[~known], level.counts[~known]))
+        self._put_levels(levels)
         self._merge_levels()
 
     @property
@@ -149,8 +151,8 @@ class PairCounts:
         """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
         self._only_count()
         if self._counted:
-            counted, self._counted = self._counted, []
-            for run in counted:
+            runs, self._counted = self._counted, []
+            for run in runs:
                 self._add_run(run)
             if self._levels:
                 self.settle()
@@ -158,7 +160,7 @@ class PairCounts:
     def _only_count(self) -> None:
         """Count the queued windows, and leave them at that: as much work as there are."""
         if self._queued:
-            run = _counted(_pair_keys(self._queue, self._sizes))
+            run = counted(_pair_keys(self._queue, self._sizes))
             self._queue, self._sizes, self._queued = array("i"), array("i"), 0
             self._counted.append(run)
             if self._unstored is not None:
@@ -173,7 +175,7 @@ class PairCounts:
             return self.canonical()
         self._only_count()
         runs = [run for run in self._unstored if len(run.keys)]
-        found = _Sorted.sum_of(runs) if runs else _Sorted.empty()
+        found = Sorted.sum_of(runs) if runs else Sorted.empty()
         self._unstored = [found]
         return found.keys, found.counts
 
@@ -188,18 +190,18 @@ class PairCounts:
             self.stored.load()
         self._unstored, self.fans_are_stored = None, False
 
-    def _add_run(self, run: _Sorted) -> None:
+    def _add_run(self, run: Sorted) -> None:
         self._half.append(_Run(0, run))
         while len(self._half) >= RUNS and self._half[-RUNS].merges == self._half[-1].merges:
-            merged = _Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
+            merged = Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
             self._half[-RUNS:] = [_Run(self._half[-1].merges + 1, merged)]
 
-    def _whole_half(self) -> _Sorted:
+    def _whole_half(self) -> Sorted:
         """Bring what was not read yet into one run, and give it."""
         if not self._half:
-            return _Sorted.empty()
+            return Sorted.empty()
         if len(self._half) > 1:
-            self._half = [_Run(self._half[0].merges, _Sorted.sum_of([each.pairs for each in self._half]))]
+            self._half = [_Run(self._half[0].merges, Sorted.sum_of([each.pairs for each in self._half]))]
         return self._half[0].pairs
 
     def settle(self) -> None:
@@ -209,7 +211,7 @@ class PairCounts:
             half, self._half = self._whole_half(), []
             self._take(half.both_ways())
 
-    def _take(self, settled: _Sorted) -> None:
+    def _take(self, settled: Sorted) -> None:
         keys, counts = settled.keys, settled.counts
         for level in self._levels:
             known = level.increment(keys, counts)
@@ -219,7 +221,7 @@ class PairCounts:
                 self._count_fans(keys >> 32)
             elif self._fan is not None:
                 self._uncounted.append(keys[keys >> 32 < keys & _LOW])
-            self._levels.append(_Sorted(keys, counts))
+            self._levels.append(Sorted(keys, counts))
             self._merge_levels()
 
     def _count_fans(self, concepts: Integers) -> None:
@@ -240,11 +242,43 @@ class PairCounts:
             if len(keys):
                 self._count_fans(np.sort(np.concatenate((keys >> 32, keys & _LOW))))
 
+    def _put_levels(self, levels: Iterable[Sorted]) -> None:
+        """Have other levels, those of them that hold anything; what was being merged is no more."""
+        self._levels, self._merging = [level for level in levels if len(level.keys)], None
+
     def _merge_levels(self) -> None:
+        """Merge what is short at once, and begin to merge what is longer, if nothing else is being merged."""
         levels = self._levels
-        while len(levels) > 1 and len(levels[-2].keys) < max(LEVEL * len(levels[-1].keys), SMALLEST_LEVEL):
-            last = levels.pop()
-            levels[-1] = levels[-1].inserted(last)
+        if self._merging is not None and len(levels) > self._merging.among(levels).stop + MOST_WAITING:
+            self._merge_on(self._merging.left)
+        while len(levels) > self._untouched + 1:
+            longer, last = levels[-2:]
+            if len(longer.keys) >= max(LEVEL * len(last.keys), SMALLEST_LEVEL):
+                return
+            if len(longer.keys) + len(last.keys) > MERGED_AT_ONCE:
+                self._merging = self._merging or Merging(longer, last)
+                return
+            levels[-2:] = [longer.inserted(last)]
+
+    @property
+    def _untouched(self) -> int:
+        """How many levels, from the first on, are to stay as they are until they are merged."""
+        return 0 if self._merging is None else self._merging.among(self._levels).stop
+
+    def merge_some(self, most: int) -> bool:
+        """Merge about so many keys of levels, if there are any to merge; tell whether there were."""
+        if self._merging is None:
+            return False
+        self._merge_on(most)
+        return True
+
+    def _merge_on(self, most: int) -> None:
+        assert self._merging is not None  # noqa: S101 - who calls has seen to it
+        here = self._merging.among(self._levels)
+        self._levels[here] = self._merging.step(most)
+        if not self._merging.left:
+            self._merging = None
+            self._merge_levels()
 
     def __len__(self) -> int:
         """Count the unordered pairs."""
@@ -265,7 +299,7 @@ class PairCounts:
         if self.stored is not None and self.stored.grows:
             self.stored.load()
         self.settle()
-        parts = [level.edges(concepts) for level in self._levels] or [_Sorted.empty().edges(concepts)]
+        parts = [level.edges(concepts) for level in self._levels] or [Sorted.empty().edges(concepts)]
         if self.stored is not None:
             parts.append(self.stored.edges(self._window, concepts))
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -275,7 +309,7 @@ class PairCounts:
         if self.stored is None:
             return position[order], neighbour[order], count[order]
         edges = edges[order]
-        starts = _starts(edges) if len(edges) else order
+        starts = starts_of(edges) if len(edges) else order
         edges = edges[starts]
         return edges >> 32, edges & _LOW, np.add.reduceat(count[order], starts) if len(edges) else count
 
@@ -325,7 +359,8 @@ class PairCounts:
         half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
         self._half = [each for each in half if len(each.pairs.keys)]
         left = (level.renumbered(numbers) for level in self._levels)
-        self._levels, self._fan = [level for level in left if len(level.keys)], fan
+        self._put_levels(left)
+        self._fan = fan
         self._merge_levels()
         self.fans_are_stored = False
 
@@ -350,7 +385,8 @@ class PairCounts:
             dropped[order] += np.where(here >= 0, level.counts[here], 0).astype(np.int32)
             gone = np.concatenate((here, level.places(other_way)))
             self._levels[place] = level.without(gone[gone >= 0])
-        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+        self._put_levels(self._levels)
+        self._fan = None
         self.fans_are_stored = False
         return dropped
 
@@ -379,7 +415,8 @@ class PairCounts:
                 here = level.places(ascending)
                 level.counts[here[here >= 0]] -= away[here >= 0]
             self._levels[place] = level.without(np.flatnonzero(level.counts <= 0))
-        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+        self._put_levels(self._levels)
+        self._fan = None
 
     def canonical(self) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""
@@ -387,20 +424,20 @@ class PairCounts:
         if self.stored is not None:
             self.settle()
             runs = [level.one_way() for level in self._levels]
-            found = _Sorted.sum_of([_Sorted(*self.stored.one_way(self._window)), *runs])
+            found = Sorted.sum_of([Sorted(*self.stored.one_way(self._window)), *runs])
             return found.keys, found.counts
         if not self._levels:  # never read
             half = self._whole_half()
             return half.keys, half.counts
         self.settle()
-        return _Sorted.disjoint([level.one_way() for level in self._levels])
+        return Sorted.disjoint([level.one_way() for level in self._levels])
 
     @classmethod
     def of_canonical(cls, keys: Integers, counts: Counts) -> PairCounts:
         """Build the counts that `canonical` described."""
         pairs = cls()
         if len(keys):
-            pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
+            pairs._half = [_Run(0, Sorted(np.array(keys), np.array(counts)))]
         return pairs
 
 
@@ -408,148 +445,7 @@ class _Run(NamedTuple):
     """A run, and how many merges it came from, one upon the other."""
 
     merges: int
-    pairs: _Sorted
-
-
-class _Sorted:
-    """Ascending distinct keys with their counts."""
-
-    def __init__(self, keys: Integers, counts: Counts) -> None:
-        self.keys = keys
-        self.counts = counts
-
-    @classmethod
-    def empty(cls) -> _Sorted:
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int32))
-
-    def increment(self, keys: Integers, counts: Counts) -> Mask:
-        """Add `counts` to the keys that are here; return which were."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.bool_)
-        at = np.searchsorted(self.keys, keys)
-        at[at == len(self.keys)] = 0
-        known: Mask = self.keys[at] == keys
-        self.counts[at[known]] += counts[known]
-        return known
-
-    def has(self, keys: Integers) -> Mask:
-        """Tell which of `keys` are here."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.bool_)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        here: Mask = self.keys[at] == keys
-        return here
-
-    @classmethod
-    def sum_of(cls, runs: Sequence[_Sorted]) -> _Sorted:
-        """Add runs up: what is in several has the sum of its counts."""
-        if len(runs) == 1:
-            return runs[0]
-        keys = np.concatenate([run.keys for run in runs])
-        order = np.argsort(keys, kind="stable")  # ascending runs: it only merges them
-        keys, counts = keys[order], np.concatenate([run.counts for run in runs])[order]
-        starts = _starts(keys)
-        return cls(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
-
-    @staticmethod
-    def disjoint(runs: Sequence[_Sorted]) -> tuple[Integers, Counts]:
-        """Merge runs that have no key in common: keys and counts."""
-        keys, counts = (np.concatenate([getattr(run, name) for run in runs]) for name in ("keys", "counts"))
-        if len(runs) == 1:
-            return keys, counts
-        order = np.argsort(keys, kind="stable")
-        return keys[order], counts[order]
-
-    def inserted(self, other: _Sorted) -> _Sorted:
-        """Merge in a shorter run that has no key in common with this one."""
-        at = np.searchsorted(self.keys, other.keys) + np.arange(len(other.keys))
-        stays = np.ones(len(self.keys) + len(other.keys), np.bool_)
-        stays[at] = False
-        keys, counts = np.empty(len(stays), np.int64), np.empty(len(stays), np.int32)
-        keys[at], counts[at] = other.keys, other.counts
-        keys[stays], counts[stays] = self.keys, self.counts
-        return _Sorted(keys, counts)
-
-    def places(self, keys: Integers) -> Integers:
-        """Find where ascending `keys` are, (k,), -1 for those that are not here."""
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
-
-    def without(self, places: Integers) -> _Sorted:
-        """Leave out what is at these places."""
-        stays = np.ones(len(self.keys), np.bool_)
-        stays[places] = False
-        return _Sorted(self.keys[stays], self.counts[stays])
-
-    def one_way(self) -> _Sorted:
-        """Give the keys with a < b alone."""
-        half = (self.keys >> 32) < (self.keys & _LOW)
-        return _Sorted(self.keys[half], self.counts[half])
-
-    def both_ways(self) -> _Sorted:
-        """Lay out every pair, given as a < b, in both directions.
-
-        A concept's neighbours below it, which are turned around and sorted, all stand before those above it.
-        """
-        turned, counts = _sorted_with((self.keys & _LOW) << 32 | self.keys >> 32, self.counts)
-        concepts = int(turned[-1] >> 32) + 1 if len(turned) else 0
-        if concepts > SPARSE * len(turned):
-            both = np.concatenate((self.keys, turned))
-            return _Sorted(*_sorted_with(both, np.concatenate((self.counts, counts))))
-        above = np.bincount(self.keys >> 32, minlength=concepts)
-        below = np.bincount(turned >> 32, minlength=concepts)
-        places = np.arange(len(turned))
-        keys, found = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
-        at = places + np.repeat(np.cumsum(above) - above, below)
-        keys[at], found[at] = turned, counts
-        at = places + np.repeat(np.cumsum(below), above)
-        keys[at], found[at] = self.keys, self.counts
-        return _Sorted(keys, found)
-
-    def renumbered(self, numbers: Integers) -> _Sorted:
-        left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]
-        stays = (left >= 0) & (right >= 0)
-        return _Sorted(left[stays] << 32 | right[stays], self.counts[stays])
-
-    def edges(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
-        starts = self.keys.searchsorted(concepts << 32)
-        lengths = self.keys.searchsorted((concepts + 1) << 32) - starts
-        position = np.arange(len(concepts)).repeat(lengths)
-        within = np.arange(len(position)) - (lengths.cumsum() - lengths).repeat(lengths)
-        at = starts[position] + within
-        return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
-
-
-def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
-    """Sort distinct keys, and their counts with them.
-
-    If all of it fits into 64 bits it is sorted as one number each, which takes a tenth of the time.
-    """
-    most = int(counts.max(initial=0)).bit_length()
-    size = int((keys | keys >> 32).max(initial=0) & _LOW).bit_length()  # bits of a concept number: at least so many
-    if 2 * size + most > BITS:
-        order = np.argsort(keys)
-        return keys[order], counts[order]
-    packed = ((keys >> 32) << size | (keys & _LOW)) << most | counts
-    packed.sort()
-    counts = (packed & ((1 << most) - 1)).astype(np.int32)
-    packed >>= most
-    return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
-
-
-def _starts(keys: Integers) -> Integers:
-    """Find where each distinct key of a sorted, non-empty array begins."""
-    changes = np.empty(len(keys), np.bool_)
-    changes[0] = True
-    np.not_equal(keys[1:], keys[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
-
-
-def _counted(keys: Integers) -> _Sorted:
-    """Count how often each of `keys` is there.  Sorts `keys` in place."""
-    keys.sort()
-    starts = _starts(keys)
-    return _Sorted(keys[starts], np.diff(starts, append=len(keys)).astype(np.int32))
+    pairs: Sorted
 
 
 def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:

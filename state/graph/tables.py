@@ -108,6 +108,10 @@ class GraphTables:
         stored = self.pairs["exchange"].stored
         return stored is not None and not stored.grows
 
+    def merge_pairs(self, most: int) -> bool:
+        """Merge so many of the pairs in memory, if they are to be; tell whether any were."""
+        return any(pairs.merge_some(most) for pairs in self.pairs.values())
+
     @property
     def turns(self) -> int:
         """Count the turns that were ever accepted."""

@@ -18,7 +18,7 @@ windows = st.lists(st.sampled_from(CONCEPTS), unique=True, max_size=8)
 actions = st.one_of(
     st.tuples(st.just("add"), windows),
     st.tuples(st.just("add"), windows),
-    st.tuples(st.sampled_from(["settle", "pack", "count", "read"]), st.just([])),
+    st.tuples(st.sampled_from(["settle", "pack", "count", "read", "merge", "merge"]), st.just([])),
 )
 
 
@@ -43,13 +43,14 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
     return [(a, b, count) for (a, b), count in sorted(reference.items())]
 
 
-@pytest.fixture(autouse=True, params=[(1, 1), (1, 9), (9, 1 << 18), (QUEUED_PAIRS, QUEUED_PAIRS)])
+@pytest.fixture(autouse=True, params=[(1, 1, 1), (1, 9, 1 << 16), (9, 1 << 18, 4), (QUEUED_PAIRS, QUEUED_PAIRS, 1)])
 def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let windows wait until they hold so many pairs; runs and levels are merged as if they were large."""
     monkeypatch.setattr("state.graph.cooccurrence.RUNS", 3)
     monkeypatch.setattr("state.graph.cooccurrence.SMALLEST_LEVEL", 1)
     monkeypatch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", request.param[0])
     monkeypatch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", request.param[1])
+    monkeypatch.setattr("state.graph.cooccurrence.MERGED_AT_ONCE", request.param[2])
 
 
 @pytest.mark.source("E4", "M2")
@@ -62,6 +63,8 @@ def test_counts_equal_a_counter_whatever_happens_in_between(happened: list[tuple
             reference.update(permutations(concepts, 2))
         elif action == "settle":
             pairs.settle()
+        elif action == "merge":
+            pairs.merge_some(3)
         elif action == "pack":
             pairs = PairCounts.of_canonical(*pairs.canonical())
         elif action == "read":

@@ -107,6 +107,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(stored_pairs, "PIECE", piece)
     monkeypatch.setattr(segments, "CACHED_PAGES", pages)
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
+    monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
     monkeypatch.setattr(cooccurrence, "RESTING", 1)
     monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)

@@ -1,0 +1,37 @@
+"""Sorted runs of pairs: a long one is searched in two stages, and finds what one stage finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from state.graph import sorted_pairs
+from state.graph.sorted_pairs import EVERY, Sorted
+
+keys = st.sets(st.integers(0, 3000), min_size=1, max_size=1500)
+
+
+@pytest.fixture
+def long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every run be long."""
+    monkeypatch.setattr(sorted_pairs, "LONG", 1)
+
+
+@pytest.mark.usefixtures("long")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(keys, keys)
+def test_a_key_is_found_where_a_plain_search_finds_it(here: set[int], wanted: set[int]) -> None:
+    held, asked = np.array(sorted(here)), np.array(sorted(wanted))
+    run = Sorted(held, np.ones(len(held), np.int32))
+    assert run.find(asked).tolist() == np.searchsorted(held, asked).tolist()
+    assert run.has(asked).tolist() == [key in here for key in asked.tolist()]
+
+
+@pytest.mark.usefixtures("long")
+@pytest.mark.parametrize("length", [1, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY, 5 * EVERY + 7])
+def test_every_key_and_every_gap_of_a_run_is_found_whatever_its_length(length: int) -> None:
+    held = np.arange(length) * 2 + 1
+    asked = np.arange(2 * length + 3)
+    assert Sorted(held, np.ones(length, np.int32)).find(asked).tolist() == np.searchsorted(held, asked).tolist()
