@@ -54,6 +54,8 @@ def utf8(text: str) -> str:
     """Let `text` through.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
     if "\x00" in text:
         raise ValueError("holds the character U+0000 (NUL): remove it")
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -78,7 +80,7 @@ def graph_id(name: str) -> str:
 
 def short_enough(text: str) -> str:
     """Let `text` through.  Raises ValueError when its UTF-8 form is longer than `TEXT_BYTES`."""
-    size = len(text.encode(errors="surrogatepass"))
+    size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
     if size > TEXT_BYTES:
         raise ValueError(f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: split it into several turns")
     return text

@@ -248,13 +248,15 @@ class WindowForecast:
         now, settings = max(self.clock, at), self.settings
         if settings.ends_sessions:
             return True
-        windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
-        return len(set(windows)) > 1 or self._may_dream(now) or _consolidation_end(self, now) is not None
+        every, grace = settings.decay_every, settings.grace
+        may_decay = (now - grace) // every != (self.clock - grace) // every
+        return may_decay or self._may_dream(now) or _consolidation_end(self, now) is not None
 
     def _may_dream(self, now: int) -> bool:
         every, offset, grace = self.settings.dream_every, dreams_at(self.settings), self.settings.grace
-        ends = (dream_after(time - grace, every, offset) for time in (now, self.clock)) if every else ()
-        return len(set(ends)) > 1
+        if not every:
+            return False
+        return dream_after(now - grace, every, offset) != dream_after(self.clock - grace, every, offset)
 
     def add(self, at: int) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""

@@ -107,6 +107,8 @@ class _Piece(NamedTuple):
 
 def clean(text: str) -> str:
     """Put a text into NFKC, with one kind of apostrophe and without invisible characters."""
+    if text.isascii() and text.isprintable():  # it is so already, which takes a tenth of the time to tell
+        return text
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)))
 
 

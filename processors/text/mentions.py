@@ -12,7 +12,7 @@ is bound where that leaves a doubt.  The text is never altered: a mention names 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from emgas.limits import MENTIONS_PER_TURN
@@ -35,7 +35,31 @@ _LISTS: Final = _lists()
 _KIN: Final = _LISTS["female"] | _LISTS["male"]
 _KINDS: Final = ("self", "other", "she", "he", "it", "there")
 _KIND_OF: Final = {word: kind for kind in reversed(_KINDS) for word in _LISTS[kind]}  # the first that has it
-_LATIN: Final = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])")
+
+
+def _behind(first: str, words: Iterable[str]) -> str:
+    """Write a pattern of what stands behind the first letter of words, which may be in capitals up to an apostrophe.
+
+    A word ends where no letter follows; one without an apostrophe, where none with letters behind it does either.
+    """
+    parts = (word.removeprefix(first).partition("'") for word in words)
+    rests = (
+        "".join(f"[{each.upper()}{each}]" for each in head) + (f"'{tail}(?!\\w)" if tail else r"(?!\w|'[a-z]+(?!\w))")
+        for head, _, tail in parts
+    )
+    return f"(?<=[{first.upper()}{first}])(?:{'|'.join(rests)})"
+
+
+def _latin(words: Iterable[str]) -> re.Pattern[str]:
+    """Find these words in Latin letters: by their first letters first, at which most of a text is passed over."""
+    behind: dict[str, list[str]] = {}
+    for word in filter(str.isascii, words):
+        behind.setdefault(word[0], []).append(word)
+    firsts = "".join(first.upper() + first for first in behind)
+    return re.compile(rf"[{firsts}](?<![\w'].)(?:{'|'.join(_behind(*each) for each in behind.items())})")
+
+
+_LATIN: Final = _latin(_KIND_OF)
 _HAN: Final = re.compile("(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
 _NO_PLACE: Final = re.compile(
     r"there(?:'s|'re|\s+(?:is|are|was|were|will|has|have|had|would|should|seems?|might|may|can))\b", re.IGNORECASE
@@ -51,14 +75,14 @@ class TurnBefore(NamedTuple):
     concepts: tuple[Concept, ...]
 
 
-def may_be_meant(concept: Concept) -> bool:
-    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
-    return is_meant(concept.id, concept.kind)
-
-
 def is_meant(name: str, kind: str) -> bool:
-    """Say the same of a concept by its id and its kind."""
+    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
     return kind in _NAMED or name in _KIN
+
+
+def those_meant(concepts: Iterable[Concept]) -> list[Concept]:
+    """List the concepts that a pronoun may mean: as `is_meant`, but of every turn, so without a call for each."""
+    return [each for each in concepts if each.kind in _NAMED or each.id in _KIN]
 
 
 def mentions(
@@ -68,23 +92,42 @@ def mentions(
 
     concepts  of the text         speaker  its tag         before  the turns of its session before it, the latest first
     """
-    if len(cleaned := clean(text)) != len(text):
-        return []  # characters would be others
-    own = [concept for concept in concepts if may_be_meant(concept)]
-    found = (_bound(cleaned, match, own, speaker=speaker, before=before) for match in _pronouns(cleaned))
-    return [mention for mention in found if mention][:MENTIONS_PER_TURN]
+    return bound(pronouns(text), those_meant(concepts), speaker=speaker, before=before)
 
 
-def _pronouns(text: str) -> Iterator[re.Match[str]]:
-    found = [*_LATIN.finditer(text), *(() if text.isascii() else _HAN.finditer(text))]
-    yield from sorted((match for match in found if match.group().lower() in _KIND_OF), key=re.Match.start)
+def pronouns(text: str) -> list[re.Match[str]]:
+    """List the pronouns of a text as it was said, in order; none where cleaned characters would be others."""
+    cleaned = clean(text)
+    if len(cleaned) != len(text):
+        return []
+    found = list(_LATIN.finditer(cleaned))
+    if not cleaned.isascii():
+        found += (match for match in _HAN.finditer(cleaned) if match.group() in _KIND_OF)
+        found.sort(key=re.Match.start)
+    return found
+
+
+def looks_back(match: re.Match[str]) -> bool:
+    """Tell whether whom a pronoun means depends on who else was there: all but who speaks."""
+    return _KIND_OF[match.group().lower()] != "self"
+
+
+def bound(
+    found: Sequence[re.Match[str]], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
+) -> list[Mention]:
+    """Bind the pronouns that were found in a text, in order, at most limits.MENTIONS_PER_TURN.
+
+    own     the concepts of the text that may be meant
+    before  as of `mentions`; not looked at where no pronoun looks back
+    """
+    meant = (_bound(match, own, speaker=speaker, before=before) for match in found)
+    return [mention for mention in meant if mention][:MENTIONS_PER_TURN]
 
 
 def _bound(
-    text: str, match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
+    match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
 ) -> Mention | None:
-    word = match.group().lower()
-    kind = _KIND_OF[word]
+    text, kind = match.string, _KIND_OF[match.group().lower()]
     if kind == "there" and _NO_PLACE.match(text, match.start()):
         return None
     if kind == "self":
@@ -93,7 +136,7 @@ def _bound(
     if kind == "other":
         return Mention(*match.span(), others[0], 0.9) if len(others) == 1 else None
     here = [concept for concept in own if 0 <= text.find(concept.label) < match.start()]
-    told = [here, *([concept for concept in said.concepts if may_be_meant(concept)] for said in before[:TURNS])]
+    told = [here, *(those_meant(said.concepts) for said in before[:TURNS])]
     talking = {name.removeprefix(_SPEAKER) for name in (speaker, *others) if name}
     found = _meant(kind, told, talking)
     return Mention(*match.span(), *found) if found else None

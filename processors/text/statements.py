@@ -47,11 +47,21 @@ class _Row(NamedTuple):
     slot: str
     ends: bool
     words: tuple[str, ...]  # without one of which the pattern, which takes longer, need not be tried
+    begins: tuple[str, ...]  # likewise, but as they are written: "" where that is not known
     pattern: re.Pattern[str]
+
+    def may_be_in(self, text: str) -> bool:
+        """Say whether a text holds what the pattern begins with."""
+        return any(map(text.__contains__, self.begins))
+
+
+# How many patterns begin, and what a text then holds.
+_BEGINNINGS: Final = {r"\b[Mm]y ": ("my ", "My "), r"\bI": ("I",)}
 
 
 def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
-    return _Row(slot, how == "ends", tuple(words.split("|")), re.compile(_whole(pattern)))
+    begins = next((said for beginning, said in _BEGINNINGS.items() if pattern.startswith(beginning)), ("",))
+    return _Row(slot, how == "ends", tuple(words.split("|")), begins, re.compile(_whole(pattern)))
 
 
 _TRIGGERS: Final = Triggers([_row(*row) for row in tables.rows(__package__, "statements")], lambda row: row.words)
@@ -64,11 +74,12 @@ def statements(text: str) -> list[Statement]:
 
 @lru_cache(maxsize=1)  # a turn is asked twice in a row: whether it states something, and then what
 def _stated(text: str) -> tuple[Statement, ...]:
-    rows = _TRIGGERS.fitting(text.lower())
+    cleaned = clean(text)
+    rows = [row for row in _TRIGGERS.fitting(text.lower()) if row.may_be_in(cleaned)]
     if not rows:
         return ()
     found: dict[tuple[str, bool], Statement] = {}
-    for told in _SENTENCE.findall(clean(text)):
+    for told in _SENTENCE.findall(cleaned):
         sentence = told.strip()
         said = [] if sentence.endswith(_ASKS) else list(_in_sentence(sentence, rows))
         if said and not _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing

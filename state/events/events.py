@@ -392,20 +392,35 @@ def written(event: AnyEvent) -> tuple[bytes, AnyEvent]:
 
     Raises ValueError as `encode`.
     """
-    plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    if isinstance(event, TurnRecorded):
-        plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
-        plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]  # days are as ever
-    value = orjson.dumps({name: said for name, unsaid in _FIELDS[type(event)] if (said := plain[name]) != unsaid})
+    value = _turn(event) if isinstance(event, TurnRecorded) else _plain(event)
     try:
         read = _READER.decode(value)
     except msgspec.MsgspecError as error:
-        if plain.get("epoch", 0) < 0:
+        if isinstance(event, DataEvent) and event.epoch < 0:
             raise ValueError(f"a {type(event).__name__} without an epoch: it must be stamped first") from None
         raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
     if read != event:
         raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")
     return value, read
+
+
+def _plain(event: AnyEvent) -> bytes:
+    plain = msgspec.to_builtins(event, enc_hook=_dumped)
+    return orjson.dumps({name: said for name, unsaid in _FIELDS[type(event)] if (said := plain[name]) != unsaid})
+
+
+def _turn(turn: TurnRecorded) -> bytes:
+    """Encode a turn, of which there are more than of all else, in half the time that `_plain` would take.
+
+    A concept is written without an unknown kind, and a time without more where it means days; numbers of any size are
+    in metadata alone, and as `_plain` has them.
+    """
+    said = _TURN(*_turn_head(turn), type(turn).__name__, *_turn_facts(turn))
+    said.concepts = [each if each.kind else _kindless(each) for each in turn.concepts]
+    said.times = [each if each.kind else (each.text, each.since, each.until) for each in turn.times]
+    if turn.metadata:
+        said.metadata = msgspec.Raw(orjson.dumps(turn.metadata))
+    return _WRITER.encode(said)
 
 
 def decode(value: bytes) -> AnyEvent:
@@ -503,3 +518,13 @@ def _fields(kind: type) -> list[tuple[str, Any]]:
 
 
 _FIELDS = {kind: _fields(kind) for kind in SCHEMA.__args__}
+_TURN: Any = msgspec.defstruct(  # a turn as it is written: fields in that order, of which those that say nothing go
+    "_TURN",
+    [(name, Any) if unsaid is _ALWAYS else (name, Any, unsaid) for name, unsaid in _FIELDS[TurnRecorded]],
+    omit_defaults=True,
+    gc=False,
+)
+_turn_head = attrgetter(*DataEvent.__struct_fields__, "graph")
+_turn_facts = attrgetter(*TurnRecorded.__struct_fields__[len(GraphEvent.__struct_fields__) :])
+_kindless = attrgetter("id", "label", "weight", "count")
+_WRITER = msgspec.json.Encoder()

@@ -181,7 +181,7 @@ class PassageTable(Table):
         self.changed.append(0)
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
-        self.modality.append(modality(each.kind for each in turn.attachments))
+        self.modality.append(modality(each.kind for each in turn.attachments) if turn.attachments else 0)
         self.anchored.append(turn.anchor is not None and turn.anchor.kind == "spontaneous")
         self.uncounted.append(bool(turn.uncounted))
         self._follow(number)

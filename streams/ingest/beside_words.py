@@ -26,6 +26,8 @@ def read_by(encoder: Encoder, uri: str) -> Vectors | None:
 
 def remembered(turn: Turn) -> str:
     """Give what a turn says, and what is on what came with it: the text that concepts are found in."""
+    if not turn.attachments:
+        return turn.text
     return "\n".join([turn.text, *(each.caption for each in turn.attachments if each.caption)])
 
 

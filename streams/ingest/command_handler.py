@@ -23,11 +23,10 @@ The events are unstamped: where they lie in the log is for the partition's write
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -40,7 +39,7 @@ from emgas.messages.sessions import EndSession
 from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
-from emgas.wire import Record, partition_of
+from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
@@ -81,7 +80,7 @@ from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import living, passed
 from streams.ingest.pronouns import Pronouns
-from streams.ingest.refusals import check_size, explained
+from streams.ingest.refusals import check_place, check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
 from streams.ingest.undoing import why_not
@@ -92,7 +91,7 @@ MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decision:
     """One record, the events it becomes, and what its sender is told.
 
@@ -131,6 +130,15 @@ class HandlerContext:
     keys: Keyring = NO_KEYS
 
 
+class _Asked(NamedTuple):
+    """What an extractor is asked about a turn, and times, ms: as its sender told it, of the event, and the present."""
+
+    said: Said
+    said_at: int
+    at: int
+    now: int
+
+
 class CommandHandler:
     """Decides what the records of one partition become, by its state."""
 
@@ -138,13 +146,14 @@ class CommandHandler:
         self._state = state
         self._partition = partition
         self._context = context
-        self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
+        self._pending: dict[tuple[str, str], str] = {}  # (graph id, turn id) → text, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._zones: dict[str, str] = {}  # graph id → where its people are, decided but not folded yet
         self._pronouns = Pronouns(context.keys)
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
+        self._asked: dict[int, _Asked] = {}  # by offset, of turns that are about to be decided
         self._extracted: dict[Said, Extraction] = {}  # what was found ahead
 
     def folded(self) -> None:
@@ -184,20 +193,28 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._said(turn, self._times(arrival, turn)[1]) for arrival, turn in read if isinstance(turn, Turn)]
+        said = [self._asked_of(arrival, turn).said for arrival, turn in read if isinstance(turn, Turn)]
         self._extracted |= await pool.found(said)
 
-    def find(self, arrival: Record) -> None:
-        """Find what a turn holds that is about to be decided: the same, but with the extractor's code at hand.
+    def to_find(self, arrival: Record) -> Said | None:
+        """Read a record that is about to be decided, and tell what an extractor is asked about it.
 
-        Many texts in a row take a fifth less.  What fails is left to `decide`; what is known or unwanted is left out.
+        None for what was found ahead, for what is known or unwanted, and for what is no turn.
         """
         turn = self._read[arrival.offset] = self.read(arrival)
-        if isinstance(turn, Turn) and self._may_be_new(turn):
-            said = self._said(turn, self._times(arrival, turn)[1])
-            if said not in self._extracted:
-                with suppress(Exception):
-                    self._extracted[said] = self._extract(said)
+        if not isinstance(turn, Turn) or not self._may_be_new(turn):
+            return None
+        asked = self._asked[arrival.offset] = self._asked_of(arrival, turn)
+        return None if asked.said in self._extracted else asked.said
+
+    def find(self, said: Said) -> None:
+        """Find what turns hold that are about to be decided: the same, but with the extractor's code at hand.
+
+        Many texts in a row take a fifth less.  What fails is left to `decide`.
+        """
+        if said not in self._extracted:
+            with suppress(Exception):
+                self._extracted[said] = self._extract(said)
 
     def _may_be_new(self, turn: Turn) -> bool:
         graph = self._state.graph_at_hand(turn.graph)
@@ -209,11 +226,15 @@ class CommandHandler:
     def forget_ahead(self) -> None:
         """Forget what was read and found ahead: of records that were accounted for already, it is never asked for."""
         self._read.clear()
+        self._asked.clear()
         self._extracted.clear()
 
-    def _said(self, turn: Turn, at: int) -> Said:
-        """Give what an extractor is asked about a turn of an event time (ms)."""
-        return Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn)))
+    def _asked_of(self, arrival: Record, turn: Turn) -> _Asked:
+        """Tell when a turn was said: not far in the future, whatever its sender says; and ask about it."""
+        now = self._now(arrival)
+        said_at = arrival.timestamp if turn.at is None else turn.at
+        at = min(said_at, now + self._context.skew_ms)
+        return _Asked(Said(remembered(turn), turn.speaker, wall_clock(at, self._zone(turn))), said_at, at, now)
 
     def _zone(self, turn: Turn) -> str:
         """Tell where a turn was said: as it tells itself, else where its graph's people are."""
@@ -225,11 +246,6 @@ class CommandHandler:
         graph = None if graph_id in self._zones else self._state.graph(graph_id)
         return self._zones.get(graph_id, "UTC") if graph is None else graph.timezone
 
-    def _times(self, arrival: Record, turn: Turn) -> tuple[int, int]:
-        """Tell when a turn was said, and its event time (ms): not far in the future, whatever its sender says."""
-        said_at = arrival.timestamp if turn.at is None else turn.at
-        return said_at, min(said_at, self._now(arrival) + self._context.skew_ms)
-
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
         if (ahead := self._read.pop(arrival.offset, None)) is not None:
@@ -237,7 +253,7 @@ class CommandHandler:
         try:
             check_size(arrival.value)
             command = read_inbound(arrival.value)
-            self._check_place(command, arrival.key)
+            check_place(command.graph, arrival.key, self._partition, partitions=self._context.partitions)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
         except RejectedError as why:
@@ -269,21 +285,24 @@ class CommandHandler:
         was_born, was_pending = command.graph in self._born, (command.graph, command.id) in self._pending
         try:
             decision = self._decided(arrival, command)
-            drafts = [draft(event) for event in decision.events]
+            decision.drafts = [draft(event) for event in decision.events]
         except Exception:
             if not was_born:
                 self._born.discard(command.graph)
             if not was_pending:
                 self._pending.pop((command.graph, command.id), None)
             raise
-        return dataclasses.replace(decision, drafts=drafts)
+        return decision
 
     def _decided(self, arrival: Record, command: Command) -> Decision:  # noqa: PLR0911 - a table of kinds
         try:
-            check_command(command, arrival, self._state.graph(command.graph))
+            graph = self._state.graph(command.graph)
+            check_command(command, arrival, graph)
         except RejectedError as why:
             return _rejected(arrival, command, str(why))
         match command:
+            case Turn():  # as most are: each kind that is asked for before takes time
+                return self._of_turn(arrival, command, graph)
             case EndSession() | Grant() | Revoke() | Advice():
                 return self._shared(arrival, command)
             case Configure():
@@ -296,8 +315,6 @@ class CommandHandler:
                 return self._pinned(arrival, command)
             case Feedback() | Reinforce():
                 return self._strengthened(arrival, command)
-            case Turn():
-                return self._of_turn(arrival, command)
 
     def _shared(self, arrival: Record, request: EndSession | Grant | Revoke | Advice) -> Decision:
         """Decide what concerns those who share a graph: its conversations, who may do what, and what advisors say."""
@@ -309,8 +326,12 @@ class CommandHandler:
             if isinstance(request, EndSession):
                 events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
             else:
-                right = granted(request, self._state.graph(request.graph), arrival.offset)
-                events = [*self._birth(request.graph), right]  # born last: what is rejected gives birth to nothing
+                graph = self._state.graph(request.graph)
+                right = granted(request, graph, arrival.offset)
+                events = [
+                    *self._birth(request.graph, graph),
+                    right,
+                ]  # born last: who is refused gives birth to none
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
@@ -325,65 +346,53 @@ class CommandHandler:
             return self._erased(arrival, request)
         return self._forgotten(arrival, request)
 
-    def _of_turn(self, arrival: Record, command: Turn) -> Decision:
-        known = self._known_text(command)
+    def _of_turn(self, arrival: Record, command: Turn, graph: Graph | None) -> Decision:
+        known = None if graph is None else graph.passages.knows(command.id)
+        if known is None and (said := self._pending.get((command.graph, command.id))) is not None:
+            known = fingerprint(said)
         if known is None:
-            return self._recorded(arrival, command) if self._records(command.graph) else _unheard(arrival, command)
+            is_heard = graph is None or bool(graph.settings.recording)
+            return self._recorded(arrival, command, graph) if is_heard else _unheard(arrival, command)
         if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
 
-    def _records(self, graph_id: str) -> bool:
-        graph = self._state.graph(graph_id)
-        return graph is None or bool(graph.settings.recording)
-
-    def _check_place(self, command: Command, key: bytes | None) -> None:
-        if key is None:
-            raise RejectedError("the record has no key: it must be the graph id")
-        if key != command.graph.encode():
-            raise RejectedError("the record's key is not the turn's graph: give both the same id, in normal form C")
-        partition = partition_of(command.graph, self._context.partitions)
-        if partition != self._partition:
-            raise RejectedError(
-                f"this graph belongs to partition {partition}, the record came to {self._partition}: "
-                "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
-            )
-
-    def _known_text(self, turn: Turn) -> int | None:
-        graph = self._state.graph(turn.graph)
-        known = None if graph is None else graph.passages.knows(turn.id)
-        return self._pending.get((turn.graph, turn.id)) if known is None else known
-
-    def _recorded(self, arrival: Record, turn: Turn) -> Decision:
+    def _recorded(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         extractor = self._context.extractor
-        said_at, at = self._times(arrival, turn)
-        said = self._said(turn, at)
+        known = None if turn.graph in self._zones else self._asked.pop(arrival.offset, None)
+        said, said_at, at, now = known or self._asked_of(arrival, turn)
         found = self._extracted.pop(said, None) or self._extract(said)
-        self._pending[turn.graph, turn.id] = fingerprint(turn.text)
+        self._pending[turn.graph, turn.id] = turn.text
         concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at", "importance", "attachments"}),
+            id=turn.id,
+            graph=turn.graph,
+            speaker=turn.speaker,
+            text=turn.text,
+            session=turn.session,
+            role=turn.role,
+            metadata=turn.metadata,
             **weighed(turn),
             at=at,
             clamped=at != said_at,
-            live=self._now(arrival) - at <= LIVE_MS,
+            live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
             concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
-            mentions=self._pronouns.bound(turn, concepts, self._state.graph(turn.graph)),
+            mentions=self._pronouns.bound(turn, concepts, graph),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
             ahead=round((said.at - at) / MINUTE_MS),
             **UNSTAMPED,
         )
-        birth = self._birth(turn.graph)
-        lives = living(self._state.graph(turn.graph), self._context.preset)
-        event = passed(event, said.text, graph=self._state.graph(turn.graph), settings=lives, extractor=extractor)
+        birth = self._birth(turn.graph, graph)
+        lives = living(graph, self._context.preset)
+        event = passed(event, said.text, graph=graph, settings=lives, extractor=extractor)
         embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         settings = birth[0].settings if birth else None
@@ -438,12 +447,11 @@ class CommandHandler:
             for model, vector in found.items()
         ]
 
-    def _birth(self, graph_id: str) -> list[GraphConfigured]:
+    def _birth(self, graph_id: str, known: Graph | None) -> list[GraphConfigured]:
         """Configure a graph that is new: its first event says how it lives, so that no replay asks any configuration.
 
         A graph of which all was taken back is born again.
         """
-        known = self._state.graph(graph_id)
         if graph_id in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph_id)

@@ -9,7 +9,7 @@ from emgas.messages.turns import Turn
 from processors.extraction.tags import by
 from processors.lifecycle.said_last import said_last
 from processors.text.language import clean
-from processors.text.mentions import TurnBefore, may_be_meant, mentions
+from processors.text.mentions import TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.extraction_types import Concept, Mention
 from state.graph.graph import Graph
 from state.sealing.keyring import NO_KEYS, Keyring
@@ -38,12 +38,17 @@ class Pronouns:
         In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
         """
         pending, speaker = self._pending.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
-        is_encrypted = bool(self._keys.of(turn.graph)) or (graph is None and self._keys is not NO_KEYS)
-        folded = [] if graph is None or is_encrypted else self._folded(graph, turn.session)
-        before = [] if is_encrypted else [*reversed(pending), *folded]
-        found = mentions(turn.text, concepts, speaker, before)
-        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
-        return found
+        meant, found = tuple(those_meant(concepts)), pronouns(turn.text)
+        before = self._before(turn, graph) if any(map(looks_back, found)) else []
+        pending.append(TurnBefore(speaker or "", meant))
+        return bound(found, meant, speaker=speaker, before=before)
+
+    def _before(self, turn: Turn, graph: Graph | None) -> list[TurnBefore]:
+        """List the turns of a session before this one, the latest first; none in an encrypted graph."""
+        if self._keys.of(turn.graph) or (graph is None and self._keys is not NO_KEYS):
+            return []
+        folded = [] if graph is None else self._folded(graph, turn.session)
+        return [*reversed(self._pending[turn.graph, turn.session]), *folded]
 
     def _folded(self, graph: Graph, session: str) -> list[TurnBefore]:
         """List the last turns of a session that are folded: anew once an event of the graph is."""

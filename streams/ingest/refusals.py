@@ -1,4 +1,4 @@
-"""Why a record is refused before anything is made of it: it is too large, or not what it should be."""
+"""Why a record is refused before anything is made of it: it is too large, not what it should be, or came elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.validation import describe
+from emgas.wire import partition_of
 from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
@@ -20,3 +21,17 @@ def check_size(value: bytes) -> None:
 def explained(error: ValidationError) -> str:
     """Say in one sentence per problem what is wrong, without the offending content (it may be private)."""
     return describe(error)[:REASON_CHARACTERS]
+
+
+def check_place(graph_id: str, key: bytes | None, partition: int, *, partitions: int) -> None:
+    """Raise RejectedError unless a record's key is its graph, and it came to that one's partition, of so many."""
+    if key is None:
+        raise RejectedError("the record has no key: it must be the graph id")
+    if key != graph_id.encode():
+        raise RejectedError("the record's key is not the turn's graph: give both the same id, in normal form C")
+    home = partition_of(graph_id, partitions)
+    if home != partition:
+        raise RejectedError(
+            f"this graph belongs to partition {home}, the record came to {partition}: "
+            "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
+        )

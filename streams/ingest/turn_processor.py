@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from emgas.logs import logger
-from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Reinforce, Turn
 from emgas.wire import Record
+from processors.extraction.extractor import Said
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.events.events import DataEvent
@@ -38,6 +38,7 @@ from streams.transport.sender import MessageSender, error_headers
 
 log = logger("ingest")
 BURST = 128  # turns that wait, or came within a second: then what works ahead of them is started
+FORESEEN = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -82,10 +83,30 @@ class _Portion(NamedTuple):
     extraction: asyncio.Task[None] | None
 
 
+class _Foreseen:
+    """Keeps the forecasts of graphs for the batches that follow: as long as no others than those fold anything."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[WindowForecast, int]] = {}  # and how many events the graph had then
+
+    def keep(self, graph: Graph) -> None:
+        """Keep the forecast of a graph in which no window is due."""
+        if len(self._kept) >= FORESEEN:
+            self._kept.clear()
+        self._kept[graph.graph_id] = WindowForecast.of(graph), graph.events
+
+    def take(self, graph: Graph | None) -> WindowForecast | None:
+        """Give what was kept of a graph, once; None where something was folded into it since."""
+        if graph is None:
+            return None
+        forecast, events = self._kept.pop(graph.graph_id, (None, -1))
+        return forecast if graph.events == events else None
+
+
 class _Batch:
     """Appends decisions in as few rounds as windows allow: what comes before a window's end must be folded first."""
 
-    def __init__(self, handler: CommandHandler, timer: WindowTimer, state: Partition) -> None:
+    def __init__(self, handler: CommandHandler, timer: WindowTimer, state: Partition, foreseen: _Foreseen) -> None:
         self.decisions: list[Decision] = []
         self._handler = handler
         self._timer = timer
@@ -93,6 +114,8 @@ class _Batch:
         self._events: list[DataEvent] = []
         self._drafts: list[Draft | None] = []  # of each event, if it is written already
         self._forecasts: dict[str, WindowForecast] = {}
+        self._born: set[str] = set()
+        self._foreseen = foreseen
 
     async def decide(self, arrival: Record) -> Decision:
         """Decide what becomes of `arrival`; on a state that has folded everything before it, if that matters.
@@ -123,12 +146,19 @@ class _Batch:
             self._timer.look_at(graph_id)
 
     async def _pass_time(self, graph_id: str, at: int, born_with: MemorySettings | None) -> None:
-        forecast = self._forecasts.get(graph_id)
+        forecast = self._forecasts.get(graph_id) or self._kept(graph_id)
         if born_with is not None:
             forecast = self._forecasts[graph_id] = WindowForecast(born_with)  # a graph yet to be born has no windows
+            self._born.add(graph_id)
         elif forecast is None or forecast.may_close(at):
             forecast = await self._up_to_date(graph_id, at)
         forecast.add(at)
+
+    def _kept(self, graph_id: str) -> WindowForecast | None:
+        forecast = self._foreseen.take(self._state.graph_at_hand(graph_id))
+        if forecast is not None:
+            self._forecasts[graph_id] = forecast
+        return forecast
 
     async def _up_to_date(self, graph_id: str, at: int) -> WindowForecast:
         """Fold what is queued and close the windows that end before `at` (ms)."""
@@ -156,6 +186,8 @@ class _Batch:
         self._handler.folded()
         for graph_id in self._forecasts:
             self._timer.look_at(graph_id)
+            if graph_id not in self._born and (graph := self._state.graph_at_hand(graph_id)) is not None:
+                self._foreseen.keep(graph)
 
 
 class TurnProcessor:
@@ -184,6 +216,7 @@ class TurnProcessor:
         self._is_held = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
+        self._foreseen = _Foreseen()
 
     def put(self, delivery: Delivery) -> None:
         """Queue a turn.  Once `queued_turns` wait no more are fetched; what was fetched already still comes."""
@@ -306,12 +339,9 @@ class TurnProcessor:
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
-        with self._context.slices.work() as share:
-            for delivery in deliveries:
-                self._handler.find(delivery.arrival)
-                await share.breathe()
+        await self._find(deliveries)
         async with self._timer.lock:
-            batch = _Batch(self._handler, self._timer, self._writer.state)
+            batch = _Batch(self._handler, self._timer, self._writer.state, self._foreseen)
             self._under_way = batch.decisions
             with self._context.slices.work() as share:
                 for delivery in deliveries:
@@ -323,6 +353,18 @@ class TurnProcessor:
         self._under_way = []
         for decision in batch.decisions:
             self._tell(decision)
+
+    async def _find(self, deliveries: list[Delivery]) -> None:
+        """Read all records, then find what they hold: each goes fast with its own code at hand."""
+        with self._context.slices.work() as share:
+            asked = list[Said]()
+            for delivery in deliveries:
+                if (said := self._handler.to_find(delivery.arrival)) is not None:
+                    asked.append(said)
+                await share.breathe()
+            for said in asked:
+                self._handler.find(said)
+                await share.breathe()
 
     def take_over(self, failed: TurnProcessor) -> None:
         """Tell what became of the turns that were under way when this partition failed, of those that are in the log.
@@ -356,9 +398,9 @@ class TurnProcessor:
         address = sender.address(arrival)
         if address is not None:
             watermark = self._writer.state.position.watermark
-            position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
-            outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
-            sender.start(address, "outcome", outcome)
+            position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
+            told = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
+            sender.start(address, "outcome", Outcome.model_validate(told))
 
 
 def _nothing() -> None:

@@ -333,7 +333,7 @@ class QueryHandler:
             return
         try:
             async with self._turn(self._long, asked), self._in_time(asked, PART_FOR_A_TURN):
-                while writer.state.prepare(graph_id):  # noqa: ASYNC110 - nothing is waited for: it does the work
+                while writer.state.prepare(graph_id):  # noqa: ASYNC110 - it is we who work
                     await asyncio.sleep(0)
         except TimeoutError:
             reason = "what goes together in this memory is being read, as nobody has asked it before: ask again"

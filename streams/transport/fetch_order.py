@@ -4,8 +4,9 @@ A log hands out what it has of one partition after the other, so a question woul
 fetched before it (on Kafka up to 1,000, seconds of work), and so would the turns of other partitions.  Hence one fetch
 asks
 
-    questions at hand     only for them, at once; then for the rest that is at hand: of each partition of turns a share
-                          of its own, one after the other, and of changelogs together
+    questions at hand     only for them, at once; then for the rest that is at hand: a share of all partitions of turns
+                          together and, while that is used up, another of those that had nothing of it; and of
+                          changelogs together
     no questions          for that rest; only if there is none, for everything, waiting: whatever comes first ends the
                           wait
     recovery, no sources  for changelogs alone, in large portions: nobody waits for an answer yet
@@ -18,6 +19,7 @@ topics of one fetch in turn, the first one first.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from faust.transport.consumer import RecordMap
 from faust.types import TP
@@ -58,8 +60,9 @@ class FetchOrder:
 
     async def _beside(self, found: RecordMap, read: Read, rest: set[TP]) -> RecordMap:
         """Add to `found` what is at hand of `rest`; what was read already must not be lost with a failure of theirs."""
-        sources = self._sources(rest)
-        for share in [*({tp} for tp in sources), rest - set(sources)]:
+        sources = set(self._sources(rest))
+        found, left = await _together(found, read, sources)
+        for share in [*({tp} for tp in sorted(left)), rest - sources]:
             try:
                 found = {**found, **(await read(share, 0.0, SHARE) if share else {})}
             except Exception:  # of whatever kind: told by the next fetch
@@ -67,3 +70,16 @@ class FetchOrder:
                     raise
                 self._failed |= share
         return found
+
+
+async def _together(found: RecordMap, read: Read, sources: set[TP]) -> tuple[RecordMap, set[TP]]:
+    """Add to `found` a share of all sources together, and while it is used up, of those that had nothing of it.
+
+    To ask each by itself takes as long as to take its turns.  What is left is to be asked so: where one of them fails.
+    """
+    with suppress(Exception):  # of whatever kind: it is told where it is asked by itself
+        while len(sources) > 1:
+            more = await read(sources, 0.0, SHARE)
+            found = {**found, **more}
+            sources = sources - more.keys() if sum(map(len, more.values())) >= SHARE else set()
+    return found, sources

@@ -33,6 +33,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
+        (["query", "ada", "who?", "--data", "there"], {}, "--data stands before the command"),
         (["forget", "ada"], {}, "name what to forget"),
         (["vanish", "ada"], {}, "No such command"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),

@@ -52,6 +52,11 @@ def test_cleaning_unifies_width_apostrophes_and_invisible_characters() -> None:
     assert clean("Ｇｏ\u200b don’t\u00ad ﬁne\ufeff") == "Go don't fine"
 
 
+@given(st.text(st.characters(max_codepoint=0xFF)))
+def test_cleaning_a_plain_text_is_the_same_as_cleaning_it_beside_another(text: str) -> None:
+    assert clean(text + "…").removesuffix("...") == clean(text)
+
+
 def test_words_are_cut_by_script() -> None:
     assert content("LangChain框架API密钥v2") == ["langchain", "框架", "api", "密钥", "v2"]
 

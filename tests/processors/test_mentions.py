@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.text.mentions import TurnBefore, may_be_meant, mentions
+from processors.text.language import clean
+from processors.text.mentions import _KIND_OF, TurnBefore, mentions, pronouns, those_meant
 from tests.support.clocks import NOON
 
 EXTRACTOR = YakeExtractor("en")
@@ -21,7 +26,7 @@ def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
         concepts, tag = [*extracted.concepts, *extracted.phrases], f"@speaker:{speaker.lower()}"
         bound_here = mentions(text, concepts, tag, before)
         found = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
-        before.insert(0, TurnBefore(tag, tuple(filter(may_be_meant, concepts))))
+        before.insert(0, TurnBefore(tag, tuple(those_meant(concepts))))
     return found
 
 
@@ -67,3 +72,16 @@ def test_what_is_far_back_is_not_meant_and_the_last_of_two_is_less_sure() -> Non
     far = [("Ben", "I met Mary."), *(("Ben", "It rained.") for _ in range(4)), ("Ada", "Did she sing?")]
     assert bound(*far) == []
     assert bound(("Ben", "I met Mary."), ("Ben", "Anna came."), ("Ada", "Did she sing?")) == [("she", "anna", 0.6)]
+
+
+WORD = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])|(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
+SAID = st.sampled_from([*_KIND_OF, *map(str.upper, _KIND_OF), *map(str.title, _KIND_OF)])
+AROUND = st.sampled_from([*"' _-.3sSXé我们里\n\u2019\u0130\u017f", "'s", "'S", "'sx", "'sX", "the", "then"])
+
+
+@given(st.lists(st.one_of(SAID, AROUND, st.characters()), max_size=8).map("".join))
+def test_pronouns_are_those_of_all_words_that_are_in_the_list(text: str) -> None:
+    cleaned = clean(text)
+    plainly = [match for match in WORD.finditer(cleaned) if match.group().lower() in _KIND_OF]
+    wanted = [(match.span(), match.group()) for match in plainly] if len(cleaned) == len(text) else []
+    assert [(match.span(), match.group()) for match in pronouns(text)] == wanted

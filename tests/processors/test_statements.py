@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from processors.text.statements import is_same, statements
+from processors.text import tables
+from processors.text.statements import _Row, _row, _stated, is_same, statements
 
 SAID = [
     ("I live in Lisbon now.", "lives in", "lisbon", False),
@@ -80,3 +83,31 @@ def test_a_value_that_says_more_of_the_same_is_the_same() -> None:
     assert is_same("上海", "上海浦东")
     assert not is_same("lisbon", "berlin")
     assert not is_same("北京", "上海")
+
+
+SAID_OFTEN = [
+    "dentist is Dr. Vogel",
+    "boss is Ana now",
+    "favourite colour is green",
+    "no longer eat meat",
+    "quit smoking",
+]
+WORDS = ["my ", "My ", "MY ", "Tommy ", "new ", "I ", "I'm ", "AI ", "i ", "usually ", "each ", "drink ", "tea"]
+PIECES = st.sampled_from([*" .,!?Ii\u00a0\uff29", *WORDS, *SAID_OFTEN])
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_a_rule_is_passed_over_only_where_its_pattern_could_not_begin(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Row, "may_be_in", lambda *_: True)
+        tried = _stated.__wrapped__(text)
+    assert _stated.__wrapped__(text) == tried
+
+
+def test_a_rule_that_is_known_by_its_beginning_has_no_other() -> None:
+    rows = [_row(*row) for row in tables.rows("processors.text", "statements")]
+    known = [row.pattern.pattern for row in rows if row.begins != ("",)]
+    assert len(known) > 10
+    for pattern in known:
+        depth = [pattern[:n].count("(") - pattern[:n].count(")") for n, sign in enumerate(pattern) if sign == "|"]
+        assert 0 not in depth, pattern

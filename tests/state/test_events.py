@@ -8,11 +8,22 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import given
-from msgspec import structs
+from hypothesis import strategies as st
+from msgspec import structs, to_builtins
 
 from state.errors import UnreadableEventError
-from state.events.events import Claim, RecordSkipped, Ticked, TurnsLost, decode, encode, source_of
-from state.events.extraction_types import TimeSpan
+from state.events.events import (
+    _FIELDS,
+    Claim,
+    RecordSkipped,
+    Ticked,
+    TurnRecorded,
+    TurnsLost,
+    decode,
+    encode,
+    source_of,
+)
+from state.events.extraction_types import Anchor, Attached, Concept, Mention, Relation, Statement, TimeSpan
 from state.events.upcasting import UPCASTERS
 from state.log_position import LogPosition, _outline, accept_all
 from tests.support.builders import UNLINKED, concept, graph_configured, ticked, topic_change, turn_recorded
@@ -37,6 +48,57 @@ def test_the_bytes_of_a_turn_are_pinned() -> None:
     assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
         b'{"v":3,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
     )
+
+
+def as_any_other(turn: TurnRecorded) -> bytes:
+    """Write a turn field by field, as all other events are."""
+    plain = to_builtins(turn)
+    plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]
+    plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]
+    return orjson.dumps({name: said for name, unsaid in _FIELDS[TurnRecorded] if (said := plain[name]) != unsaid})
+
+
+NUMBERS = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**63), 2**63 - 1), st.booleans())
+TIMES = [
+    TimeSpan("last week", 5, 9),
+    TimeSpan("for an hour", 5, 9, "duration", "PT1H"),
+    TimeSpan("soon", 5, 9, "vague"),
+]
+FOUND = st.lists(
+    st.builds(
+        Concept,
+        id=st.text(max_size=4),
+        label=st.sampled_from(["", ',""]', "Tea", "茶"]),
+        weight=st.floats(0, 1),
+        count=st.integers(1, 3),
+        kind=st.sampled_from(["", "person", "phrase"]),
+    ),
+    max_size=4,
+    unique_by=lambda found: found.id,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"concepts": FOUND, "times": st.lists(st.sampled_from(TIMES), max_size=3), "text": st.text(max_size=9)},
+        optional={
+            "metadata": st.dictionaries(st.text(max_size=3), st.one_of(st.none(), st.text(max_size=3), NUMBERS)),
+            "importance": st.one_of(st.none(), st.floats(0, 1)),
+            "anchor": st.sampled_from([None, Anchor("code", "forced")]),
+            "statements": st.sampled_from([[], [Statement("lives in", "lisbon", ends=True)]]),
+            "attachments": st.sampled_from([[], [Attached("a", "image"), Attached("b", "file", caption="c")]]),
+            "ahead": st.integers(-2, 2),
+            "relations": st.sampled_from([[], [Relation("a", "lives-in", "b", 0, 3)]]),
+            "mentions": st.sampled_from([[], [Mention(0, 1, "ada", 0.9)]]),
+            "novelty": st.one_of(st.none(), st.floats(0, 1)),
+            "uncounted": st.sampled_from(["", "redundant"]),
+            "role": st.sampled_from([None, "user"]),
+        },
+    )
+)
+def test_a_turn_is_written_as_any_other_event_would_be(said: dict[str, Any]) -> None:
+    turn = turn_recorded(**said)
+    assert encode(turn) == as_any_other(turn)
 
 
 @given(steps())

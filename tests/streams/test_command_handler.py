@@ -125,7 +125,9 @@ def test_who_talked_before_is_looked_up_once_for_turns_that_are_decided_together
     assert looked == ["main"]
     assert {event_of(each).mentions[0].concept for each in decided} == {"@speaker:ben"}
     fold_into(state, decided[0])
-    decide(handler, arrival(a_turn(id="t6"), offset=6))
+    decide(handler, arrival(a_turn(id="t6", text="I see."), offset=6))
+    assert looked == ["main"]  # who speaks is known
+    decide(handler, arrival(a_turn(id="t7", text="Do you?"), offset=7))
     assert looked == ["main", "main"]
 
 

@@ -77,6 +77,21 @@ async def test_turns_of_one_partition_are_handed_out_beside_thousands_of_another
     assert {tp: len(records) for tp, records in (await log.fetch({*ALL, other})).items()} == {TURNS: SHARE, other: 1}
 
 
+async def test_what_is_at_hand_of_all_partitions_is_read_at_once_where_it_is_no_more_than_a_share(
+    log: Prefetched,
+) -> None:
+    turns = [TP("turns", number) for number in range(8)]
+    for tp in turns:
+        log.fill(tp, 5)
+    assert {tp: len(records) for tp, records in (await log.fetch(turns)).items()} == dict.fromkeys(turns, 5)
+    assert [partitions for partitions, *_ in log.reads] == [set(turns)]
+    for tp in turns:
+        log.fill(tp, 500)
+    fetched = await log.fetch(turns)
+    assert {len(records) for records in fetched.values()} == {SHARE}
+    assert fetched.keys() == set(turns), "else none may wait for another"
+
+
 async def test_a_partition_that_cannot_be_read_loses_no_turn_of_another(log: Prefetched) -> None:
     broken = TP("turns", 1)
     log.fill(TURNS, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -12,21 +13,38 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from emgas.errors import TransportError
+from emgas.times import HOUR_MS
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction, Said
+from processors.lifecycle import windows
+from processors.lifecycle.windows import DueWindow
 from processors.recall.dense import Embedder, Vectors
 from state.errors import StoreCorruptError
-from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
+from state.events.events import (
+    ConsolidationWindowClosed,
+    DataEvent,
+    GraphConfigured,
+    MemoryArchived,
+    TurnRecorded,
+    TurnRejected,
+    TurnsLost,
+    decode,
+)
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.errors import SourceChangedError
+from streams.ingest import turn_processor
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
-from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor
-from tests.support.clocks import eventually
+from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor, _Foreseen
+from tests.support.builders import UNLINKED
+from tests.support.clocks import DAY, NOON, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
 from tests.support.logged import capture_logs
 from tests.support.window_timers import timer_of
@@ -39,7 +57,14 @@ class Bench:
     """A TurnProcessor with everything around it in memory.  `turns`: what the topic holds; `done`: offsets acked."""
 
     def __init__(
-        self, queued: int = 100, *, is_behind: bool = False, embedder: Embedder | None = None, pool: Any = None
+        self,
+        queued: int = 100,
+        *,
+        is_behind: bool = False,
+        embedder: Embedder | None = None,
+        pool: Any = None,
+        now: int = 2_000,
+        extractor: OneConcept | None = None,
     ) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.turns = MemoryLog(PARTITIONS)
@@ -51,11 +76,11 @@ class Bench:
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         handling = HandlerContext(
             partitions=PARTITIONS,
-            extractor=OneConcept(),
+            extractor=extractor or OneConcept(),
             embedder=embedder,
             skew_ms=0,
             preset="default",
-            now=lambda: 2_000,
+            now=lambda: now,
         )
         self.timer = timer_of(self.writer, self.log, self.sent)
         processing = ProcessorContext(
@@ -406,6 +431,83 @@ async def test_a_turn_of_which_another_owner_told_meanwhile_is_not_told_again(
         await bench.put(a_turn("t2"))
         await eventually(lambda: bench.sent.to(REPLIES))
     assert [sent.message["turn"] for sent in bench.sent.to(REPLIES)] == ["t2"]
+
+
+# windows
+
+
+def said_at(number: int, at: int) -> bytes:
+    return json.dumps(
+        {"id": f"t{number}", "graph": "ada", "speaker": "Ada", "text": f"Word {number}.", "at": at}
+    ).encode()
+
+
+class LastWord(OneConcept):
+    """Finds the last word of every text."""
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        word = text.rpartition(" ")[2].rstrip(".")
+        return Extraction((Concept(word, word, 0.1, 1),), question=False, tokens=2)
+
+
+async def test_windows_are_foretold_once_for_all_batches_of_turns_that_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    bench = Bench(now=NOON + DAY)
+
+    def next_due(graph: Graph, now: int) -> DueWindow | None:
+        asked.append(now)
+        return windows.next_due(graph, now)
+
+    monkeypatch.setattr(turn_processor, "next_due", next_due)
+    await bench.put(*(said_at(number, NOON + number) for number in range(40)))
+    async with running(bench):
+        await bench.until_done(39)
+        assert asked == [NOON + 8], "once after the batch in which the graph was born"
+        await bench.put(json.dumps({"kind": "pin", "id": "p", "graph": "ada", "turns": ["t1"]}).encode())
+        await bench.until_done(40)
+        await bench.put(said_at(41, NOON + 41))
+        await bench.until_done(41)
+    assert asked == [NOON + 8, NOON + 41], "and anew after an event that is no turn"
+
+
+def happened(seeded: random.Random) -> list[bytes]:
+    """Make up turns of some months, late ones among them, with requests between them."""
+    found, at = list[bytes](), NOON
+    for number in range(150):
+        at += seeded.choice([0, HOUR_MS, HOUR_MS, DAY, DAY, 9 * DAY])
+        found.append(said_at(number, at - seeded.choice([0, 0, 0, DAY, 30 * DAY])))
+        if seeded.random() < 0.1:
+            asked = seeded.choice(
+                [
+                    {"kind": "configure", "settings": {"decay_every": seeded.choice([DAY, 7 * DAY]), "least_turns": 3}},
+                    {"kind": "forget", "turns": [f"t{number // 2}"]},
+                    {"kind": "pin", "turns": [f"t{number}"]},
+                    {"kind": "undo", "first": number},
+                ]
+            )
+            found.append(json.dumps({"id": f"r{number}", "graph": "ada", **asked}).encode())
+    return found
+
+
+async def recorded(values: Sequence[bytes]) -> list[DataEvent]:
+    """Have these accounted for, and list the events without their links."""
+    bench = Bench(queued=1000, now=NOON + 2000 * DAY, extractor=LastWord())
+    await bench.put(*values)
+    async with running(bench):
+        await bench.until_done(len(values) - 1)
+    events = [decode(record.value) for record in bench.log.records[HERE]]
+    return [structs.replace(event, **UNLINKED) for event in events if isinstance(event, DataEvent)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_the_same_windows_close_whether_forecasts_are_kept_or_made_for_every_batch(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = happened(random.Random(seed))
+    kept = await recorded(values)
+    assert {MemoryArchived, ConsolidationWindowClosed} <= {type(event) for event in kept}
+    monkeypatch.setattr(_Foreseen, "take", lambda *_: None)
+    assert await recorded(values) == kept
 
 
 # what is found ahead

@@ -59,6 +59,18 @@ class LazyGroup(TyperGroup):
     lazy: ClassVar[Mapping[str, Lazy]] = {}
     _only_told = False
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; of an option of this group that stands behind the command, tell where it belongs."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter.__base__ as error:  # type: ignore[misc]  # a usage error: typer does not export it
+            option = getattr(error, "option_name", None)
+            if option in {name for each in self.params for name in each.opts}:
+                called = f"{ctx.command_path} {option} … {ctx.invoked_subcommand}"
+                error.message = f"{option} stands before the command: {called}"
+                error.possibilities = None
+            raise
+
     def list_commands(self, ctx: Any) -> list[str]:
         """List the names in the order in which they are declared."""
         return [*self.lazy, *super().list_commands(ctx)]
