@@ -131,8 +131,9 @@ class MemoryApp(AnsweringApp):
         )
         self.agent(self._raw_topic(topics.turns), name="turns")(self._take_turns)
         self.agent(self._raw_topic(topics.queries), name="queries")(self._take_queries)
-        self.on_partitions_revoked.connect(self._revoked)
-        self.on_partitions_assigned.connect(self._assigned)
+        # Weakly: Faust keeps what is connected with the class, and so would every worker that a process ever had.
+        self.on_partitions_revoked.connect(self._revoked, weak=True)
+        self.on_partitions_assigned.connect(self._assigned, weak=True)
 
     # what Faust and its transport ask
 

@@ -75,6 +75,7 @@ class EmbeddedConnection:
         await asyncio.wait([self._guard])
         if error := None if self._guard.cancelled() else self._guard.exception():
             raise error
+        await self._resources.aclose()  # nothing is left, unless the guard was cancelled before it began
 
     def announce(self, url: str, key: str | None) -> None:
         """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""

@@ -6,9 +6,11 @@ Real processes: what happens when an interpreter ends can be seen in no other wa
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +18,9 @@ import pytest
 
 from emgas import Memory, MemoryClient
 from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
+from streams.settings import Settings
+from streams.transport.embedded.lock import DirectoryLock
+from streams.worker.embedded_connection import EmbeddedConnection
 from tests.support.cli import PATIENCE, ROOT, emgas, environment
 
 ASYNC = """
@@ -71,6 +76,26 @@ async def test_a_client_opens_and_closes_without_a_block(tmp_path: Path) -> None
         await memory.query("ada", "what broke?")
     async with memory:
         assert (await memory.query("ada", "what broke?")).found
+
+
+async def test_a_worker_that_is_closed_as_soon_as_it_is_open_lets_go_of_its_directory(tmp_path: Path) -> None:
+    settings = Settings(broker=None, data=tmp_path)
+    connection = EmbeddedConnection(settings)
+    await connection.open()
+    await connection.close()
+    DirectoryLock(settings.home).release()
+
+
+async def test_a_process_keeps_nothing_of_the_workers_that_it_has_closed(tmp_path: Path) -> None:
+    workers = []
+    for _ in range(3):
+        connection = EmbeddedConnection(Settings(broker=None, data=tmp_path))
+        await connection.open()
+        workers.append(weakref.ref(connection.app))
+        await connection.close()
+    gc.collect()
+    alive = [worker() is not None for worker in workers]
+    assert alive == [False, False, True], "the last one is still held here, by its connection"
 
 
 async def test_a_client_used_from_another_loop_says_so_at_once(tmp_path: Path) -> None:
