@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from state.arrays import Counts, Integers, Mask
+from state.graph.joining import Joining
 from state.graph.lists import longer
 from state.graph.sorted_pairs import Merging, Sorted, counted, starts_of
 from state.graph.stored_pairs import Said, StoredPairs
@@ -59,6 +60,10 @@ class PairCounts:
         self._half: list[_Run] = []  # longest first
         self._levels: list[Sorted] = []  # likewise
         self._merging: Merging | None = None  # of some of those, one behind the other
+        self._joining: Joining | None = None  # what was stored, all of it read, and what is in them
+        self._few: Sorted | None = (
+            None  # likewise, but so little that it is counted as if it were new: few ever read it
+        )
         self._fan: Integers | None = None  # until somebody asks
         self.stored: StoredPairs | None = None
         self._window: Said = "turn"  # which of those
@@ -93,27 +98,43 @@ class PairCounts:
         self.stored.stay()
         return self.stored.load(most)
 
-    def take_stored(self, keys: Integers, counts: Counts, fan: Integers | None = None) -> None:
-        """Keep what was stored: ascending keys, every pair in both directions; all is kept, and changed.
+    def take_stored(self, keys: Integers, counts: Counts) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions; all is kept, and changed."""
+        self.begin_to_join(keys, counts, None)
+        while self.join(inf):
+            pass
+        self.end_joining()
+
+    def begin_to_join(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
+        """Begin to join what was stored, as `take_stored`, with all that was counted since.
 
         fan  (k,) the distinct neighbours of each concept there, if they were counted
         """
         stored = Sorted(keys, counts)
-        if self._window == "turn" and not self._levels and len(keys) < MANY:  # few ever read them
-            self.stored = None
-            if len(keys):
-                self._add_run(stored.one_way())
+        if self._window == "turn" and not self._levels and len(keys) < MANY:
+            self._few = stored.one_way()
             return
         self.settle()
-        if self._fan is None and fan is not None:
-            self._fan, self._uncounted = fan, [level.one_way().keys for level in self._levels]
-        if self._fan is not None:
+        self._joining = Joining(stored, fan, self._levels)
+
+    def join(self, most: float) -> bool:
+        """Join so many keys; tell whether there are more."""
+        return self._joining is not None and self._joining.step(most)
+
+    def end_joining(self) -> None:
+        """Have what is joined by now in the place of what was stored, and of what was counted on top."""
+        joined, few, self.stored = self._joining, self._few, None
+        self._joining = self._few = None
+        if few is not None and len(few.keys):
+            self._add_run(few)
+        if joined is None:
+            return
+        stored, *new = joined.runs()
+        if joined.fan is not None:
+            self._fan, self._uncounted = joined.fan, []
+        elif self._fan is not None:
             self._count_new(stored.has)
-        self.stored, levels = None, [stored]
-        for level in self._levels:
-            known = stored.increment(level.keys, level.counts)
-            levels.append(Sorted(level.keys[~known], level.counts[~known]))
-        self._put_levels(levels)
+        self._put_levels([stored, *new])
         self._merge_levels()
 
     @property
@@ -122,7 +143,7 @@ class PairCounts:
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
         distinct = {id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs}  # some are in both
         others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
-        waiting = 4 * (len(self._queue) + len(self._sizes))
+        waiting = 4 * (len(self._queue) + len(self._sizes)) + (self._joining.size if self._joining else 0)
         return sum(distinct.values()) + sum(column.nbytes for column in others) + waiting
 
     def add(self, window: Sequence[int]) -> None:
@@ -213,6 +234,8 @@ class PairCounts:
 
     def _take(self, settled: Sorted) -> None:
         keys, counts = settled.keys, settled.counts
+        if self._joining is not None:
+            self._joining.add(keys, counts)
         for level in self._levels:
             known = level.increment(keys, counts)
             keys, counts = keys[~known], counts[~known]
@@ -354,6 +377,7 @@ class PairCounts:
         self._count_queue()
         if not (numbers < 0).any():
             return
+        self._joining = self._few = None
         fan = None if self.stored is None or self._fan is None else self._fan_without(numbers < 0)
         self._unstored = self._unstored and [each.renumbered(numbers) for each in self._unstored]
         half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)

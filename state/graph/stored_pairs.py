@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers, Mask
 from state.graph import sections
-from state.graph.lists import longer, ragged
+from state.graph.joining import with_neighbours
+from state.graph.lists import ragged
 from state.graph.sections import Records
 
 PIECE = 1 << 16  # pairs that are read at once: some milliseconds
@@ -57,11 +58,17 @@ class Runs(Protocol):
 class Counting(Protocol):
     """Who counts one kind of window on top of what is stored."""
 
-    def take_stored(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
+    def begin_to_join(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
         """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted.
 
         fan  (k,) of exchanges, the distinct neighbours of each concept there; those behind have none
         """
+
+    def join(self, most: float) -> bool:
+        """Join so many keys that were counted on top with what was stored; tell whether there are more."""
+
+    def end_joining(self) -> None:
+        """Rest on the store no more."""
 
 
 class _Edges(NamedTuple):
@@ -93,6 +100,7 @@ class StoredPairs:
         self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
         self.grows = grows
         self._loading: _Loading | None = None
+        self._are_read = False  # and are being joined with what was counted since
 
     @property
     def size(self) -> int:
@@ -152,7 +160,7 @@ class StoredPairs:
         """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
         before = numbers[: len(self._rows)]
         self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
-        self._rows, self._loading = self._rows[before >= 0], None
+        self._rows, self._loading, self._are_read = self._rows[before >= 0], None, False
 
     def stay(self) -> None:
         """Rest on what is stored now: what is flushed from here on stays in memory, too, and no runs are to go."""
@@ -160,14 +168,24 @@ class StoredPairs:
             self._runs, self.grows, self._loading = self._runs.as_now(), False, None
 
     def load(self, most: float = inf) -> bool:
-        """Read on, as many records as that; tell whether there are more.  Once there are none, they are counted."""
-        if self._loading is None:
-            self._loading = _Loading(self._totals(), self._runs.records, self._counted)
-        if self._loading.step(most):
-            return True
-        loaded, self._loading = self._loading, None
-        for window, counted in self._counted.items():
-            counted.take_stored(*loaded.found(window))
+        """Read on, as many records as that, or join as many with what was counted since; tell whether there are more.
+
+        Once there are none, all is counted in memory alone.
+        """
+        if not self._are_read:
+            if self._loading is None:
+                self._loading = _Loading(self._totals(), self._runs.records, self._counted)
+            if self._loading.step(most):
+                return True
+            loaded, self._loading, self._are_read = self._loading, None, True
+            for window, counted in self._counted.items():
+                counted.begin_to_join(*loaded.found(window))
+        for counted in self._counted.values():
+            while counted.join(most):
+                if most < inf:
+                    return True
+        for counted in self._counted.values():
+            counted.end_joining()
         return False
 
     def _totals(self) -> Iterator[tuple[Integers, Integers, Integers]]:
@@ -238,10 +256,8 @@ class _Columns:
     def extend(self, keys: Integers, counts: Integers) -> None:
         self._keys.extend(keys)
         self._counts.extend(counts)
-        if self._fan is not None and len(keys):
-            first, last = int(keys[0] >> 32), int(keys[-1] >> 32)
-            self._fan = longer(self._fan, last + 1)
-            self._fan[first : last + 1] += np.bincount((keys >> 32) - first)
+        if self._fan is not None:
+            self._fan = with_neighbours(self._fan, keys)
 
     def take(self) -> tuple[Integers, Counts, Integers | None]:
         return self._keys.take(), self._counts.take(), self._fan

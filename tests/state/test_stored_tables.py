@@ -111,6 +111,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(cooccurrence, "MANY", 1)
     monkeypatch.setattr(cooccurrence, "RESTING", 1)
     monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
+    monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
 
 
 def check_same_links(graph: Graph, fresh: Graph) -> None:
