@@ -38,6 +38,7 @@ from streams.transport.sender import MessageSender, error_headers
 
 log = logger("ingest")
 BURST = 128  # turns that wait, or came within a second: then what works ahead of them is started
+QUEUED_BYTES = 1 << 25  # of records that may wait, too: what is no turn may be as large as the topic lets through
 FORESEEN = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
@@ -213,17 +214,24 @@ class TurnProcessor:
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
         self._under_way: list[Decision] = []  # decided, perhaps appended, and nobody is told yet
+        self._queued_bytes = 0
         self._is_held = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
         self._foreseen = _Foreseen()
 
     def put(self, delivery: Delivery) -> None:
-        """Queue a turn.  Once `queued_turns` wait no more are fetched; what was fetched already still comes."""
+        """Queue a turn.  Once `queued_turns` wait, or QUEUED_BYTES, no more are fetched; what was fetched comes."""
         self._queue.put_nowait(delivery)
+        self._queued_bytes += _size(delivery)
         self._look_for_burst()
-        if not self._is_held and self.queued >= self._context.queued_turns:
+        if not self._is_held and self._fullness >= 1:
             self._hold(True)  # noqa: FBT003 - the one thing that is said
+
+    @property
+    def _fullness(self) -> float:
+        """How much waits, as a share of what may."""
+        return max(self.queued / self._context.queued_turns, self._queued_bytes / QUEUED_BYTES)
 
     def _look_for_burst(self) -> None:
         second = int(self._context.slices.clock())
@@ -243,7 +251,7 @@ class TurnProcessor:
         while True:
             batch = await self._next()
             async with self._working:
-                if self._is_held and self.queued <= self._context.queued_turns // 2:
+                if self._is_held and self._fullness <= 0.5:
                     self._hold(False)  # noqa: FBT003 - the one thing that is said
                 for deliveries in self._consecutive(batch):
                     await self._fill(deliveries[0].arrival.offset)
@@ -258,7 +266,9 @@ class TurnProcessor:
             self._take([self._queue.get_nowait()])
         if (extraction := self._ahead[0].extraction) is not None:
             await extraction
-        return self._ahead.popleft().deliveries
+        batch = self._ahead.popleft().deliveries
+        self._queued_bytes -= sum(map(_size, batch))
+        return batch
 
     def _take(self, batch: list[Delivery]) -> None:
         """Fill a batch from the queue, and begin what can be done ahead of it."""
@@ -287,6 +297,7 @@ class TurnProcessor:
         while self._ahead:
             if (extraction := self._ahead.popleft().extraction) is not None:
                 extraction.cancel()
+        self._queued_bytes = 0
         if self._is_held:
             self._hold(False)  # noqa: FBT003 - the one thing that is said
 
@@ -401,6 +412,10 @@ class TurnProcessor:
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
             told = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
             sender.start(address, "outcome", Outcome.model_validate(told))
+
+
+def _size(delivery: Delivery) -> int:
+    return len(delivery.arrival.value or b"")
 
 
 def _nothing() -> None:

@@ -335,6 +335,21 @@ async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_
     assert bench.ids == [f"t{number}" for number in range(20)]
 
 
+async def test_a_partition_whose_queue_is_large_in_bytes_is_held_though_few_records_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turn_processor, "QUEUED_BYTES", 1000)
+    bench = Bench(queued=100)
+    await bench.put(b"x" * 400, b"y" * 400)
+    assert bench.held == []
+    await bench.put(a_turn("t2"), b"z" * 400)
+    assert bench.held == [(HERE, True)]
+    async with running(bench):
+        await bench.until_done(3)
+    assert bench.held == [(HERE, True), (HERE, False)]
+    assert bench.ids == ["t2"]
+
+
 async def test_a_partition_that_is_given_up_while_it_is_held_is_fetched_again() -> None:
     """Found by the simulation: who took it up again had an empty queue, and waited for turns for ever."""
     bench = Bench(queued=2)
