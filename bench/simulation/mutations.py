@@ -190,7 +190,7 @@ def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bo
 
 
 WITHOUT: dict[str, list[Patch]] = {
-    "known turn ids": [(CommandHandler, "_known_text", lambda self, turn: None)],
+    "known turn ids": [(CommandHandler, "_known_text", lambda self, turn, graph: None)],
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
@@ -217,7 +217,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "garbage halts": [(Partition, "fold", _fold_over)],
     "halting alone": [(ownership, "halts_alone", lambda error: False)],
     "open stores checked": [(Partitions, "hold", _held_unchecked), (PartitionWriter, "_check_there", _nothing)],
-    "keys checked": [(CommandHandler, "_check_place", lambda self, command, key: None)],
+    "keys checked": [(command_handler, "check_place", lambda *given, partitions: None)],
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
     "second try": [(CommandHandler, "decide", _decided_at_first)],
     "dead letters": [(MessageSender, "dead_letter", _nothing)],

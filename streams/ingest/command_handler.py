@@ -347,9 +347,7 @@ class CommandHandler:
         return self._forgotten(arrival, request)
 
     def _of_turn(self, arrival: Record, command: Turn, graph: Graph | None) -> Decision:
-        known = None if graph is None else graph.passages.knows(command.id)
-        if known is None and (said := self._pending.get((command.graph, command.id))) is not None:
-            known = fingerprint(said)
+        known = self._known_text(command, graph)
         if known is None:
             is_heard = graph is None or bool(graph.settings.recording)
             return self._recorded(arrival, command, graph) if is_heard else _unheard(arrival, command)
@@ -357,6 +355,13 @@ class CommandHandler:
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
+
+    def _known_text(self, turn: Turn, graph: Graph | None) -> int | None:
+        """Find the fingerprint of what was said before under a turn's id, folded or pending."""
+        known = None if graph is None else graph.passages.knows(turn.id)
+        if known is None and (said := self._pending.get((turn.graph, turn.id))) is not None:
+            return fingerprint(said)
+        return known
 
     def _recorded(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         extractor = self._context.extractor

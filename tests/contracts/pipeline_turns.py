@@ -109,17 +109,18 @@ class Turns(PipelineSteps):
             memory.record({**said, "id": "t2", "at": "2023-05-08T21:30", **berlin}),
         )
         assert {configured.status, *(outcome.status for outcome in outcomes)} == {"accepted"}
-        asked = await memory.query(graph, "kettle?")
+        last = max(each.position.source for each in (configured, *outcomes))
+        asked = await memory.query(graph, "kettle?", after=last)
         assert asked.timezone == "Asia/Shanghai"
         assert "[2023-05-09 06:30]" in asked.context
         spans = {turn.id: turn.times[0].since for turn in (await memory.turns(graph)).turns}
         assert spans["t1"] - spans["t2"] == DAY_MS
         assert "[2023-05-09 00:30]" in (await memory.query(graph, "kettle?", timezone="Europe/Berlin")).context
         assert "[2023-05-08 22:30]" in (await memory.query(graph, "kettle?", timezone="UTC")).context
-        await memory.configure(graph, "forgetful")
-        assert (await memory.describe(graph)).timezone == "Asia/Shanghai", "what is not given stays"
-        await memory.configure(graph, timezone="UTC")
-        assert "[2023-05-08 22:30]" in (await memory.query(graph, "kettle?")).context
+        there = (await memory.configure(graph, "forgetful")).position.source
+        assert (await memory.describe(graph, after=there)).timezone == "Asia/Shanghai", "what is not given stays"
+        there = (await memory.configure(graph, timezone="UTC")).position.source
+        assert "[2023-05-08 22:30]" in (await memory.query(graph, "kettle?", after=there)).context
 
     async def test_the_same_id_in_another_graph_is_another_turn(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.record(graph)

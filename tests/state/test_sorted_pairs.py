@@ -20,7 +20,7 @@ def long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("long")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(keys, keys)
 def test_a_key_is_found_where_a_plain_search_finds_it(here: set[int], wanted: set[int]) -> None:
     held, asked = np.array(sorted(here)), np.array(sorted(wanted))
