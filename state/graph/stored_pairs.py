@@ -26,7 +26,7 @@ from state.graph.lists import ragged
 from state.graph.sections import Records
 
 PIECE = 1 << 16  # pairs that are read at once: some milliseconds
-FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare
+FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare, and joined in one go
 Said = Literal["turn", "exchange"]
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -57,6 +57,9 @@ class Runs(Protocol):
 
 class Counting(Protocol):
     """Who counts one kind of window on top of what is stored."""
+
+    def settle(self) -> None:
+        """Bring everything that was counted into the form that is read."""
 
     def begin_to_join(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
         """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted.
@@ -172,20 +175,28 @@ class StoredPairs:
 
         Once there are none, all is counted in memory alone.
         """
-        if not self._are_read:
-            if self._loading is None:
-                self._loading = _Loading(self._totals(), self._runs.records, self._counted)
-            if self._loading.step(most):
-                return True
-            loaded, self._loading, self._are_read = self._loading, None, True
-            for window, counted in self._counted.items():
-                counted.begin_to_join(*loaded.found(window))
+        if not self._are_read and self._read(most):
+            return True
         for counted in self._counted.values():
             while counted.join(most):
                 if most < inf:
                     return True
         for counted in self._counted.values():
             counted.end_joining()
+        return False
+
+    def _read(self, most: float) -> bool:
+        """Read so many records; tell whether there are more: else they are being joined from here on."""
+        if self._runs.records >= FEW:
+            for counted in self._counted.values():
+                counted.settle()  # as they come: to be joined, all of them have to be
+        if self._loading is None:
+            self._loading = _Loading(self._totals(), self._runs.records, self._counted)
+        if self._loading.step(most):
+            return True
+        loaded, self._loading, self._are_read = self._loading, None, True
+        for window, counted in self._counted.items():
+            counted.begin_to_join(*loaded.found(window))
         return False
 
     def _totals(self) -> Iterator[tuple[Integers, Integers, Integers]]:

@@ -105,6 +105,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     """Let a few pairs be many, and be read in pieces of so many, with so many pages kept and pairs looked up."""
     piece, pages, looked_up = request.param
     monkeypatch.setattr(stored_pairs, "PIECE", piece)
+    monkeypatch.setattr(stored_pairs, "FEW", looked_up)
     monkeypatch.setattr(segments, "CACHED_PAGES", pages)
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
     monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
