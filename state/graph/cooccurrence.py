@@ -275,13 +275,13 @@ class PairCounts:
         if self._merging is not None and len(levels) > self._merging.among(levels).stop + MOST_WAITING:
             self._merge_on(self._merging.left)
         while len(levels) > self._untouched + 1:
-            longer, last = levels[-2:]
-            if len(longer.keys) >= max(LEVEL * len(last.keys), SMALLEST_LEVEL):
+            before, last = levels[-2:]
+            if len(before.keys) >= max(LEVEL * len(last.keys), SMALLEST_LEVEL):
                 return
-            if len(longer.keys) + len(last.keys) > MERGED_AT_ONCE:
-                self._merging = self._merging or Merging(longer, last)
+            if len(before.keys) + len(last.keys) > MERGED_AT_ONCE:
+                self._merging = self._merging or Merging(before, last)
                 return
-            levels[-2:] = [longer.inserted(last)]
+            levels[-2:] = [before.inserted(last)]
 
     @property
     def _untouched(self) -> int:

@@ -15,7 +15,7 @@ change of the graph.  Windows hold what is still there: the counts of the fold k
 from __future__ import annotations
 
 from array import array
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from state.graph.cooccurrence import PairCounts
 from state.graph.excerpt import SessionOrder
 
 DerivedWindow = Literal["round", "session"]
-DERIVED: Final[tuple[DerivedWindow, ...]] = get_args(DerivedWindow)
 LONGEST: Final = 8  # turns of a round, and k: pairs grow with the square of it
 LONG_SESSION: Final = 64  # turns
 MOST_PAIRS: Final = 20_000_000  # that are counted: some seconds

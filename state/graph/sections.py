@@ -305,11 +305,6 @@ def ends(records: Records) -> tuple[Integers, Integers]:
     return pair >> ROW_BITS, pair & _ROW
 
 
-def neighbours_from(row: int) -> int:
-    """Give the least record that a pair of this row, first, can have."""
-    return row << ROW_BITS + COUNT_BITS
-
-
 def pair_from(row: int, other: int) -> int:
     """Give the least record that this pair can have."""
     return (row << ROW_BITS | other) << COUNT_BITS

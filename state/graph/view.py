@@ -447,11 +447,6 @@ class GraphView:
         return np.repeat(np.arange(self.turns), self._passages.lengths())
 
     @cached_property
-    def posting_start(self) -> Integers:
-        """Find where the postings of each passage begin, (p,)."""
-        return np.searchsorted(self.posting_passage, np.arange(self.turns))
-
-    @cached_property
     def passages_with(self) -> Integers:
         """Count the passages that hold each concept, (n,)."""
         return self.holding(np.arange(self.concepts))
