@@ -9,6 +9,8 @@ GatewayError
 ├── TooLargeError           more bytes than a record may have           413
 ├── WrongContentTypeError   a body that does not say that it is JSON    415
 ├── TooOftenError           the key's rate is used up                   429, Retry-After
+├── ImportRunningError      the key's import before is not done yet     429, Retry-After
+├── BusyError               too many wait for the same thing            503, Retry-After
 ├── NoModelError            no model was named to `emgas serve`         404
 └── ModelError              the model is out of reach                   502
 KeysFileError               the file of keys cannot be used: the gateway does not start
@@ -148,6 +150,20 @@ class TooOftenError(GatewayError):
     def __init__(self, seconds: int) -> None:
         super().__init__(f"this key asks too often: again in {seconds} s")
         self.headers = {"Retry-After": str(seconds)}
+
+
+class ImportRunningError(GatewayError):
+    """An import of the same key runs, or as many as this server takes at once."""
+
+    status, code = 429, "import-running"
+    headers: Mapping[str, str] = {"Retry-After": "10"}
+
+
+class BusyError(GatewayError):
+    """Too many requests wait for what this one needs."""
+
+    status, code = 503, "busy"
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_SECONDS)}
 
 
 class KeysFileError(EmgasError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import http.server
 import json
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from gateway.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
-from gateway.keys import read_keys
+from gateway.errors import BusyError, KeysFileError, NoKeyError, NotAllowedError, TooOftenError
+from gateway.keys import Keys, read_keys
 from gateway.new_keys import digest
+from gateway.tokens import RETRY_SECONDS, WAITING, Issuer, Tokens
+from tests.support.clocks import PATIENCE, eventually
 
 PRIVATE = ec.generate_private_key(ec.SECP256R1())
 STRANGER = ec.generate_private_key(ec.SECP256R1())
@@ -138,6 +142,135 @@ async def test_the_issuers_keys_may_be_fetched(file: Path, address: str) -> None
     file.write_text(file.read_text().replace(address, "http://127.0.0.1:1/"))
     with pytest.raises(NoKeyError):
         await read_keys(file).caller(f"Bearer {token()}")
+
+
+class Provider:
+    """An issuer's server: counts who asks, and answers once `answering` is set."""
+
+    def __init__(self) -> None:
+        self.keys, self.asked, self.answering = [public(PRIVATE)], 0, threading.Event()
+        self.status = 200
+
+    def serve(self) -> http.server.ThreadingHTTPServer:
+        provider = self
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                provider.asked += 1
+                provider.answering.wait(PATIENCE)
+                self.send_response(provider.status)
+                self.end_headers()
+                self.wfile.write(json.dumps({"keys": provider.keys}).encode())
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        return http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+
+
+@pytest.fixture
+def provider(file: Path) -> Iterator[Provider]:
+    """Let the file name a provider that hangs until it is told to answer."""
+    provider = Provider()
+    with provider.serve() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        jwks = f"http://127.0.0.1:{server.server_address[1]}/jwks.json"
+        file.write_text(file.read_text().replace("jwks.json", jwks))
+        yield provider
+        provider.answering.set()
+        server.shutdown()
+
+
+async def refused(keys: Keys, name: str) -> str:
+    """Return why a token that names a key which nobody has is refused."""
+    try:
+        await keys.caller(f"Bearer {token(key=STRANGER, name=name)}")
+    except (NoKeyError, BusyError) as error:
+        return type(error).__name__
+    raise AssertionError("it was let in")
+
+
+async def test_tokens_that_wait_for_a_provider_that_hangs_keep_no_thread_from_others(
+    file: Path, provider: Provider
+) -> None:
+    keys = read_keys(file)
+    async with asyncio.timeout(PATIENCE):
+        waiting = [asyncio.create_task(refused(keys, f"junk{n}")) for n in range(40)]
+        await eventually(lambda: provider.asked)
+        await asyncio.to_thread(lambda: None)  # as an import reads its file
+        assert not any(task.done() for task in waiting)
+        provider.answering.set()
+        assert set(await asyncio.gather(*waiting)) == {"NoKeyError"}
+    assert provider.asked == 1
+
+
+async def test_more_tokens_than_may_wait_are_refused_at_once(file: Path, provider: Provider) -> None:
+    keys = read_keys(file)
+    async with asyncio.timeout(PATIENCE):
+        waiting = [asyncio.create_task(refused(keys, f"junk{n}")) for n in range(WAITING)]
+        await eventually(lambda: provider.asked)
+        assert await refused(keys, "one more") == "BusyError"
+        provider.answering.set()
+        await asyncio.gather(*waiting)
+
+
+async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(file: Path, provider: Provider) -> None:
+    clock = Clock()
+    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    provider.answering.set()
+    await keys.claims(token())
+    provider.answering.clear()
+    clock.now += RETRY_SECONDS
+    async with asyncio.timeout(PATIENCE):
+        junk = asyncio.create_task(keys.claims(token(key=STRANGER, name="junk")))
+        await eventually(lambda: provider.asked == 2)
+        assert (await keys.claims(token()))["sub"] == "ada"
+        assert not junk.done()
+        provider.answering.set()
+        with pytest.raises(NoKeyError):
+            await junk
+
+
+async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path, provider: Provider) -> None:
+    clock = Clock()
+    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    provider.answering.set()
+    provider.status = 500
+    for _ in range(5):
+        with pytest.raises(NoKeyError):
+            await keys.claims(token())
+    assert provider.asked == 1
+    provider.status, clock.now = 200, clock.now + RETRY_SECONDS
+    assert (await keys.claims(token()))["sub"] == "ada"
+    assert provider.asked == 2
+
+
+async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, provider: Provider) -> None:
+    clock = Clock()
+    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    provider.answering.set()
+    assert (await keys.claims(token()))["sub"] == "ada"
+    provider.keys.append(public(STRANGER, "k2"))
+    for number in range(5):
+        with pytest.raises(NoKeyError):
+            await keys.claims(token(key=STRANGER, name=f"junk{number}"))
+    assert provider.asked == 1
+    clock.now += RETRY_SECONDS
+    assert (await keys.claims(token(key=STRANGER, name="k2")))["sub"] == "ada"
+
+
+class Clock:
+    """Seconds that a test moves."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def tokens_issuer(file: Path) -> Issuer:
+    """Return whose tokens the file names."""
+    return Issuer.model_validate(tomllib.loads(file.read_text())["oidc"])
 
 
 async def test_keys_and_tokens_stand_in_one_file(file: Path) -> None:
