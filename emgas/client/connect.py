@@ -9,7 +9,7 @@ import os
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Unpack, cast
 
-from emgas.client.connection import Connection
+from emgas.client.connection import Connection, Waiting
 from emgas.client.security import SecuritySettings
 from emgas.errors import NotInstalledError, TransportError
 from emgas.wire import TopicNames
@@ -53,7 +53,7 @@ def connect(
             from emgas.client.http import HttpConnection  # here: only whoever speaks HTTP needs an HTTP client
         except ImportError as error:
             raise NotInstalledError("http: addresses need more: pip install 'emgas-client[http]'") from error
-        return HttpConnection(url, topics, key=key or os.environ.get("EMGAS_KEY"))
+        return HttpConnection(url, topics, key=key or os.environ.get("EMGAS_KEY"), timeout=timeout)
     if key is not None:
         raise TransportError("key: belongs to http:// and https:// addresses")
     if security:
@@ -61,7 +61,10 @@ def connect(
             f"{', '.join(security)}: not for {scheme}: addresses.  Security settings belong to kafka:// addresses; "
             "a memory is named by its address alone, as in MemoryClient('embedded:DIRECTORY')"
         )
-    return _installed(scheme, url, topics)
+    connection = _installed(scheme, url, topics)
+    if isinstance(connection, Waiting):
+        connection.timeout = timeout
+    return connection
 
 
 def _brokers(address: str) -> str:

@@ -45,3 +45,10 @@ class Announcing(Protocol):
 
     def announce(self, url: str, key: str | None) -> None:
         """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""
+
+
+@runtime_checkable
+class Waiting(Protocol):
+    """A connection that waits for another process when it opens."""
+
+    timeout: float  # seconds, at most

@@ -45,13 +45,20 @@ class HttpConnection:
         topics: TopicNames,
         *,
         key: str | None = None,
+        timeout: float = 10.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """`key`: what the gateway's operator issued.  `transport`: another way to the gateway than a socket."""
+        """Remember where the gateway is.
+
+        key        what the gateway's operator issued
+        timeout    seconds until a gateway must have answered when the connection opens; later, each call has its own
+        transport  another way to the gateway than a socket
+        """
         self.topics = topics
         self.reply_partition = REPLY_PARTITION
         self.url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._timeout = timeout
         self._transport = transport
         self._answers: asyncio.Queue[Record] = asyncio.Queue()
         self._turn_of: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)  # by topic and partition
@@ -59,6 +66,7 @@ class HttpConnection:
         self._partitions = 0
 
     async def open(self) -> None:
+        """Connect within the timeout.  Raises TransportError; nothing stays open then."""
         self._http = httpx.AsyncClient(
             base_url=self.url,
             headers=self._headers,
@@ -67,8 +75,15 @@ class HttpConnection:
             transport=self._transport,
         )
         try:
-            response = await self._begun(self._http.build_request("GET", "/v1/partitions"))
-            self._partitions = int(await response.aread())
+            async with asyncio.timeout(self._timeout):
+                response = await self._begun(self._http.build_request("GET", "/v1/partitions"))
+                self._partitions = int(await response.aread())
+        except TimeoutError:  # a process that is stopped (SIGSTOP) still has its connections accepted, by the kernel
+            await self._http.aclose()
+            raise TransportError(
+                f"{self.url} did not answer within {self._timeout:g} s: is `emgas serve` there stopped or overloaded?  "
+                "Let it go on or restart it, or wait longer"
+            ) from None
         except BaseException:
             await self._http.aclose()
             raise

@@ -86,7 +86,7 @@ class KafkaConnection:
     async def open(self) -> None:
         """Connect within the timeout.  Raises TransportError; nothing stays open then."""
         try:
-            with kafka_errors(self._brokers):
+            with kafka_errors(self._brokers), in_time(self._brokers, self._timeout):
                 async with asyncio.timeout(self._timeout):
                     await self._connect()
         except BaseException:
@@ -165,8 +165,13 @@ class KafkaConnection:
         """Send what is pending, as far as the broker takes it within the timeout, and let go."""
         producer, self._producer = self._producer, None
         consumer, self._consumer = self._consumer, None
+        await asyncio.gather(self._end_reading(consumer), self._end_writing(producer))  # at once: one timeout for both
+
+    async def _end_reading(self, consumer: Any) -> None:
         if consumer is not None and not await self._ended(consumer.stop()):
             await self._ended(consumer._client.close())  # noqa: SLF001 - a stop() that hangs leaves it open
+
+    async def _end_writing(self, producer: Any) -> None:
         if producer is not None and not await self._ended(producer.stop()):
             # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
             log.warning("closed with records that Kafka at %s has not acknowledged", self._brokers)
@@ -247,6 +252,18 @@ def record_of(found: Any) -> Record:
     """Make a Record of aiokafka's; Kafka allows a value, and a header, to be null."""
     headers = tuple((name, text or b"") for name, text in found.headers) if found.headers else ()
     return Record(found.offset, found.timestamp, found.key, found.value or b"", headers)
+
+
+@contextmanager
+def in_time(brokers: str, seconds: float) -> Iterator[None]:
+    """Say how long was waited, where that time is over.  Raises TransportError."""
+    try:
+        yield
+    except TimeoutError:
+        raise TransportError(
+            f"Kafka at {brokers} did not answer within {seconds:g} s: is the broker running, not stopped or "
+            "overloaded, and are the address and the security settings those of its listener?"
+        ) from None
 
 
 @contextmanager

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from streams.transport.kafka.reader import KafkaReader
 
 log = logger("transport")
+PATIENCE_SECONDS = 30.0  # of what has no option for it, with brokers
 CLIENT = "emgas-"  # before its role: what a worker calls itself before a broker
 
 
@@ -102,15 +103,17 @@ class Readable:
 
 
 @asynccontextmanager
-async def readable(settings: Settings) -> AsyncIterator[Readable]:
+async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> AsyncIterator[Readable]:
     """Give the topics that `settings` name, to be read only: beside a live worker, without joining its group.
+
+    timeout  seconds until brokers must have answered each request
 
     The embedded log is read beside whatever process owns it; none is made where there is none.
     Raises TransportError; NoMemoryError, where there is no embedded log.
     """
     if not settings.is_embedded:
-        keys = await _kafka_keys(settings)
-        reader = _opening(_kafka_reader(settings), keys)
+        keys = await _kafka_keys(settings, timeout)
+        reader = _opening(_kafka_reader(settings, timeout), keys)
         yield Readable(await reader(settings.topics.events).partitions(), reader, keys)
         return
     with closing(ReadOnlyLog(settings.home)) as log:
@@ -152,12 +155,12 @@ def _file_keys(settings: Settings) -> KeyStore:
     return MemoryKeys() if directory is None else FileKeys(directory, wrapping)
 
 
-async def _kafka_keys(settings: Settings) -> KeyStore:
+async def _kafka_keys(settings: Settings, timeout: float = PATIENCE_SECONDS) -> KeyStore:
     """Take up the keys of a memory on Kafka.  Raises TransportError, KeysError."""
     if not settings.keys_in_topic:
         return _file_keys(settings)
     topic = settings.topics.keys
-    reader = _kafka_reader(settings)(topic)
+    reader = _kafka_reader(settings, timeout)(topic)
     await reader.partitions()  # or say that the topic is missing
     compacted_ms = round(settings.keys_compacted_seconds * 1000)
     keys = KafkaKeys(topic, reader, wrapping_by(settings.kek_file), compacted_ms=compacted_ms)
@@ -179,17 +182,17 @@ def topic_settings(settings: Settings) -> set[str]:
     return {name for each in planned(settings) for name in settings_of(each, 1)}
 
 
-def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
+def _kafka_reader(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Callable[[str], KafkaReader]:
     from streams.transport.kafka.reader import KafkaReader
 
-    security = settings.security
-    return lambda topic: KafkaReader(settings.bootstrap, topic, isolation=settings.isolation, **security)
+    isolation, security = settings.isolation, settings.security
+    return lambda topic: KafkaReader(settings.bootstrap, topic, timeout=timeout, isolation=isolation, **security)
 
 
-def _kafka_topics(settings: Settings) -> KafkaTopics:
+def _kafka_topics(settings: Settings, timeout: float = PATIENCE_SECONDS) -> KafkaTopics:
     from streams.transport.kafka.admin import KafkaTopics
 
-    return KafkaTopics(settings.bootstrap, **settings.security)
+    return KafkaTopics(settings.bootstrap, timeout, **settings.security)
 
 
 async def _kafka(settings: Settings) -> Transport:
@@ -275,11 +278,11 @@ class Members(NamedTuple):
         return self.all + self.reader
 
 
-async def members(settings: Settings) -> Members | None:
+async def members(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Members | None:
     """Count the workers that are in the consumer groups; None on the embedded log.  Raises TransportError."""
     if settings.is_embedded:
         return None
-    topics = _kafka_topics(settings)
+    topics = _kafka_topics(settings, timeout)
     folding, reading = await topics.members(settings.prefix), await topics.members(settings.readers_group)
     writers = sum(client == f"{CLIENT}writer" for client in folding)
     return Members(len(folding) - writers, writers, len(reading))

@@ -30,12 +30,17 @@ def connect(url: str, topics: TopicNames) -> SharedConnection:
 
 
 class SharedConnection:
-    """See emgas/client/connection.py.  `server`: once open, who serves the memory, if it is another process."""
+    """See emgas/client/connection.py.
 
-    def __init__(self, settings: Settings) -> None:
+    server   once open, who serves the memory, if it is another process
+    timeout  seconds until that one must have answered; a worker of our own takes as long as its log needs
+    """
+
+    def __init__(self, settings: Settings, timeout: float = 10.0) -> None:
         self.topics = settings.topics
         self.server: Announcement | None = None
         self._settings = settings
+        self.timeout = timeout
         self._chosen: Connection
 
     @property
@@ -69,7 +74,7 @@ class SharedConnection:
         try:
             from emgas.client.http import HttpConnection  # here: only who shares needs an HTTP client
 
-            connection = HttpConnection(server.url, self.topics, key=server.key)
+            connection = HttpConnection(server.url, self.topics, key=server.key, timeout=self.timeout)
             await connection.open()
         except ImportError:
             raise NotInstalledError(

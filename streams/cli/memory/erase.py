@@ -75,9 +75,9 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         if not (await memory.describe(graph)).found:
             return None
         partition = partition_of(graph, await memory.partitions())
-        before, digests = await _readability(settings, partition, graph), await memory.digests(partition)
+        before, digests = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
         outcome = await _request(memory, graph, subject)
-        after, digests_after = await _readability(settings, partition, graph), await memory.digests(partition)
+        after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
     return {
         "graph": graph,
         "subject": {name: value for name, value in subject.items() if value},
@@ -97,12 +97,12 @@ async def _request(memory: MemoryClient, graph: str, subject: Mapping[str, Any])
     return outcome
 
 
-async def _readability(settings: Settings, partition: int, graph: str) -> Readability:
+async def _readability(settings: Settings, partition: int, graph: str, timeout: float) -> Readability:
     """Try to open every encrypted record of a graph, with the keys as they are kept now."""
     from replay.accepted_events import read_records  # here: --help needs none of it
     from streams.transport.select import readable
 
-    async with readable(settings) as topics:
+    async with readable(settings, timeout) as topics:
         log = topics.reader(settings.topics.events)
         _, end = await log.bounds(partition)
         records = read_records(log, partition, 0, end)

@@ -29,7 +29,7 @@ from streams.cli.shared.setting_options import PresetOfNew
 
 if TYPE_CHECKING:
     from emgas import MemoryClient, Turn
-    from emgas.client.connection import Connection
+    from emgas.client.request_reply import RequestReply
     from emgas.importers.registry import BadLine, Item, Options
     from emgas.messages.turns import Outcome
 
@@ -40,6 +40,7 @@ RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejec
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only read: say what would be published, and where to.")]
+SECONDS = 30.0  # until what is sent must have been acknowledged, and answered
 OLD_DAYS = 180  # after which what was said before has faded for good part: half-lives are weeks to months
 ALL_SHOWN = 10  # graphs that are told by name
 
@@ -135,8 +136,8 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
             _look(items, tally)
         else:
             settings = output.settings()
-            async with session(settings, timeout=30.0) as connected:
-                if sending.wait and not await someone_works(settings):
+            async with session(settings, timeout=SECONDS) as connected:
+                if sending.wait and not await someone_works(settings, SECONDS):
                     sending = replace(sending, wait=False, preset=None)
                     output.doubt("no worker runs: the turns go into the log, and are folded once `emgas worker` does")
                 await _send(connected, items, stream, tally=tally, sending=sending)
@@ -162,7 +163,7 @@ async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, 
     with output.progress(*columns) as progress:
         reading = Reading(stream)
         bar = progress.add_task("publishing", total=reading.size)
-        turns = reading.noted(_good(connected.connection, items, tally))
+        turns = reading.noted(_good(connected.memory.request_reply, items, tally))
         turns = _looked_after(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
         async for turn, result in connected.memory.publish_many(turns, outcomes=sending.wait):
             tally.add(turn)
@@ -218,14 +219,14 @@ def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
         raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
 
 
-async def _good(connection: Connection, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
+async def _good(records: RequestReply, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
     from emgas.importers.registry import BadLine  # here: --help needs none of it
 
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
-            await _bury(connection, item)
+            await _bury(records, item)
         else:
             yield item
 
@@ -261,16 +262,17 @@ def _doubt_leap(turn: Turn, clock: int) -> None:
         )
 
 
-async def _bury(connection: Connection, line: BadLine) -> None:
+async def _bury(records: RequestReply, line: BadLine) -> None:
     from streams.transport.sender import error_headers  # here: --help needs none of it
 
     reason = line.told
     _tell_rejected(reason)
-    headers = error_headers(connection.topics.turns, -1, -1, reason)
+    topics = records.connection.topics
+    headers = error_headers(topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
     value = line.raw[: limits.TRANSPORT_BYTES]
-    await connection.send(ProducerRecord(connection.topics.dead_letters, None, value, headers))
+    await records.append(ProducerRecord(topics.dead_letters, None, value, headers), SECONDS)
 
 
 def _tell_rejection(outcome: Outcome) -> None:

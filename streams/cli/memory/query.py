@@ -153,7 +153,7 @@ def query(
 async def _ask(asked: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
-        if not await someone_answers(settings):
+        if not await someone_answers(settings, seconds):
             raise EmgasError(
                 "no worker runs, so nobody can answer: start `emgas worker` on this broker (one of role writer does "
                 "not answer: a reader does), and ask again"

@@ -35,7 +35,7 @@ def inspect(
             output.fail("--measures and --pair: ask for one of them", output.USAGE)
         _show_measures(graph, output.run(_measured(graph, timeout)), json=json)
         return
-    told = output.run(_inspected(output.settings(), graph, pair))
+    told = output.run(_inspected(output.settings(), graph, pair, timeout))
     if json:
         output.print_json(told)
     elif pair:
@@ -60,12 +60,12 @@ def _show_measures(graph: str, told: dict[str, float], *, json: bool) -> None:
     output.out.print(rows)
 
 
-async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None) -> dict[str, Any]:
+async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None, timeout: float) -> dict[str, Any]:
     from state.store.stored_graph import StoredGraph  # here: --help needs none of it
     from streams.cli.shared.live_state import live
     from streams.transport.select import readable
 
-    async with readable(settings) as topics, live(settings, topics.keys) as there:
+    async with readable(settings, timeout) as topics, live(settings, topics.keys, timeout) as there:
         with await there.store(partition_of(name, topics.partitions)) as store:
             if store is None:
                 output.fail("to look into a worker's store, start it with EMGAS_SNAPSHOTS, and give it to this command")

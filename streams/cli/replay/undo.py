@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from replay.event_list import ListedEvent
     from state.events.events import GraphEvent
 
+TIMEOUT = 30.0  # seconds: an undo folds a graph again
 SAMPLE = 3  # texts shown from either end of what goes
 SUMMARY = 72  # characters
 
@@ -54,7 +55,7 @@ def undo(
     event: Annotated[int | None, typer.Option(min=0, help="This one; `emgas replay events` shows ordinals.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
     yes: output.Yes = False,
-    timeout: output.Timeout = 30.0,
+    timeout: output.Timeout = TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Take back events of a graph, as if they had never been: a wrong import, say.  The undo can itself be undone.
@@ -63,7 +64,7 @@ def undo(
     """
     if sum(given is not None for given in (recorded, last, event)) != 1:
         output.fail("say what to undo: one of --since, --last, --event", output.USAGE)
-    entries = output.run(_event_list(graph))
+    entries = output.run(_event_list(graph, timeout))
     if not entries:
         output.fail_unknown(graph)
     first, newest = _range(entries, recorded, last, event=event)
@@ -97,12 +98,12 @@ def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *
     return first, len(entries) - 1
 
 
-async def _event_list(graph: str) -> list[ListedEvent]:
+async def _event_list(graph: str, timeout: float = TIMEOUT) -> list[ListedEvent]:
     from replay.event_list import event_list  # here: --help needs none of it
     from streams.transport.select import readable
 
     settings = output.settings()
-    async with readable(settings) as log:
+    async with readable(settings, timeout) as log:
         return await event_list(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
 
 
@@ -114,7 +115,7 @@ async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "refused")
-    made = (entry for entry in reversed(await _event_list(graph)) if isinstance(entry.event, Retracted))
+    made = (entry for entry in reversed(await _event_list(graph, timeout)) if isinstance(entry.event, Retracted))
     return next(entry.ordinal for entry in made if getattr(entry.event, "src", -1) == outcome.position.source)
 
 

@@ -118,11 +118,12 @@ def _fetched(snapshots: Snapshots, partition: int, name: str, keys: Keyring) -> 
 
 
 @asynccontextmanager
-async def live(settings: Settings, keys: Keyring) -> AsyncIterator[Live]:
+async def live(settings: Settings, keys: Keyring, timeout: float = TIMEOUT) -> AsyncIterator[Live]:
     """Give what is live for as long as the block lasts; `keys` open what is encrypted."""
     if settings.is_embedded:
         yield LiveStores(settings, keys)
         return
-    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=TIMEOUT) as memory:
-        await memory.inspect(0, digest=False, timeout=ANSWER)  # where no worker runs, nobody waits for a digest
+    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=timeout) as memory:
+        seconds = min(ANSWER, timeout)
+        await memory.inspect(0, digest=False, timeout=seconds)  # where no worker runs, nobody waits for a digest
         yield LiveWorkers(settings, memory, keys)

@@ -132,7 +132,7 @@ class KafkaTopics:
     def __init__(self, bootstrap: str, timeout: float = 30.0, **security: Unpack[Security]) -> None:
         self._timeout = timeout
         self._bootstrap = bootstrap
-        self._connect = {"bootstrap_servers": bootstrap, **security}
+        self._connect = {"bootstrap_servers": bootstrap, "request_timeout_ms": int(timeout * 1000), **security}
 
     async def create(self, plans: Iterable[TopicPlan], replication: int = 1, *, without: Collection[str] = ()) -> None:
         """Create what is missing, `without` settings that the brokers refuse; return once every partition has a leader.

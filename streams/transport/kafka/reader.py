@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
-from emgas.client.kafka import Security, kafka_errors, record_of
+from emgas.client.kafka import Security, in_time, kafka_errors, record_of
 from emgas.errors import TransportError
 from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import Record
@@ -29,7 +29,7 @@ PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
 
 
 class KafkaReader:
-    """Reads one topic of the cluster behind `bootstrap`.  Raises TransportError."""
+    """Reads one topic of the cluster behind `bootstrap`; each request for `timeout` seconds.  Raises TransportError."""
 
     def __init__(
         self,
@@ -37,12 +37,14 @@ class KafkaReader:
         topic: str,
         batch: int = 2000,
         *,
+        timeout: float = 30.0,
         isolation: str = "read_committed",
         **security: Unpack[Security],
     ) -> None:
         self._bootstrap = bootstrap
         self._topic = topic
         self._batch = batch
+        self._timeout = timeout
         self._isolation = isolation
         self._security = security
         self.graph_keys: Keyring = NO_KEYS
@@ -101,6 +103,7 @@ class KafkaReader:
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self._bootstrap,
             client_id="emgas-reader",
+            request_timeout_ms=int(self._timeout * 1000),
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="none",  # an offset that is gone is an error, not a reason to read elsewhere
@@ -110,7 +113,9 @@ class KafkaReader:
         )
         with kafka_errors(self._bootstrap):
             try:
-                await consumer.start()
+                with in_time(self._bootstrap, self._timeout):
+                    async with asyncio.timeout(self._timeout):
+                        await consumer.start()
                 yield consumer
             finally:
                 await consumer.stop()

@@ -1,0 +1,101 @@
+"""A server or a broker that is stopped (SIGSTOP): the kernel accepts connections, and nothing ever answers on them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from emgas import MemoryClient, Turn
+from emgas.errors import DataDirectoryInUseError, NoAnswerError, TransportError
+from tests.gateway.test_serve import TURN, serve
+from tests.support.cli import commands, emgas, emgas_here
+from tests.support.clocks import PATIENCE
+
+SECONDS = 0.2  # the least that a test can wait for what never comes
+
+
+@contextmanager
+def frozen(process: Popen[str]) -> Iterator[None]:
+    """Stop a process for as long as the block lasts."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """Listen where nothing ever answers; give host:port."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_command_ends_when_its_timeout_says_so_though_the_server_of_its_memory_is_frozen(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
+    with serve(tmp_path) as (address, process):
+        emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"))
+        with frozen(process):
+            said = emgas(tmp_path, "query", "ada", "ear drops", "--timeout", "0.5", code=1)
+        assert f"{address} did not answer within 0.5 s" in said.err
+        assert "ear drops" in emgas(tmp_path, "query", "ada", "ear drops").out
+
+
+async def test_a_client_opens_asks_and_closes_in_its_time_beside_a_frozen_server(tmp_path: Path) -> None:
+    turn = Turn.model_validate(TURN)
+    with serve(tmp_path) as (address, process):
+        async with asyncio.timeout(PATIENCE), MemoryClient(address, timeout=PATIENCE) as memory:
+            await memory.record(turn)
+            with frozen(process):
+                with pytest.raises(NoAnswerError, match=f"within {SECONDS} s"):
+                    await memory.query("ada", "ear drops", timeout=SECONDS)
+                with pytest.raises(NoAnswerError, match=f"within {SECONDS} s"):
+                    await memory.publish(turn, timeout=SECONDS)
+                with pytest.raises(TransportError, match=f"{address} did not answer within {SECONDS} s"):
+                    await MemoryClient(address, timeout=SECONDS).open()
+                with pytest.raises(DataDirectoryInUseError, match=f"did not answer within {SECONDS} s"):
+                    await MemoryClient(f"embedded:{tmp_path}", timeout=SECONDS).open()
+                await memory.close()
+
+
+ARGUMENTS = {
+    **{name: ["ada"] for name in ("turns", "recap", "trend", "habits", "recent", "end", "themes", "inspect")},
+    **{name: ["ada"] for name in ("pause", "resume")},
+    **{name: ["ada", "bob", "--right", "read"] for name in ("grant", "revoke")},
+    "graphs": [],
+    "query": ["ada", "tea"],
+    "explore": ["ada", "tea"],
+    "configure": ["ada", "--preset", "default"],
+    "forget": ["ada", "--turn", "t1"],
+    "erase": ["ada", "--turn", "t1", "--yes"],
+    "pin": ["ada", "--turn", "t1"],
+    "unpin": ["ada", "--turn", "t1"],
+    "feedback": ["ada", "--right", "t1"],
+}
+OTHERS = {
+    "advise": "asks a model before it asks a memory",
+    "replay undo": "reads the log before it asks a memory",
+    "tune": "its seconds are those of its search",
+}
+
+
+def test_every_command_with_a_timeout_is_tried_here() -> None:
+    found = {" ".join(words) for words, command in commands() if any(p.name == "timeout" for p in command.params)}
+    assert found == ARGUMENTS.keys() | OTHERS.keys()
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_every_command_with_a_timeout_ends_in_it_where_the_broker_is_frozen(
+    tmp_path: Path, silent: str, command: str
+) -> None:
+    arguments = [*command.split(), *ARGUMENTS[command], "--timeout", str(SECONDS)]
+    said = emgas_here(tmp_path, *arguments, code=1, broker=f"kafka://{silent}")
+    assert f"did not answer within {SECONDS} s" in said.err
