@@ -18,6 +18,7 @@ import typer
 
 from emgas import Turn
 from streams.cli.memory import publish
+from streams.cli.shared import output
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
@@ -283,3 +284,37 @@ def test_the_page_on_operating_names_every_exit_code() -> None:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     for code in (0, 1, 2, 3, 4, 70):
         assert f"\n| {code} |" in page
+
+
+# texts that give orders, or do not read as they are
+
+ORDERS = "The \u202ekettle\u202c\u2066 broke\u200b.\x1b[2J"
+SHOWING = (
+    ("query", "ada", "kettle"),
+    ("turns", "ada"),
+    ("recap", "ada"),
+    ("recent", "ada"),
+    ("replay", "events", "ada"),
+    ("timeline", "ada"),
+)
+
+
+@pytest.fixture(scope="module")
+def deceived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory in which somebody said what no terminal may be sent."""
+    data = tmp_path_factory.mktemp("deceived")
+    (data / "said.jsonl").write_text(line(text=ORDERS, speaker="A\u202eda"))
+    emgas_here(data, "publish", str(data / "said.jsonl"), partitions="2")
+    return data
+
+
+@pytest.mark.parametrize("command", SHOWING, ids=" ".join)
+def test_no_command_sends_a_terminal_what_a_turn_orders(deceived: Path, command: tuple[str, ...]) -> None:
+    said = emgas_here(deceived, *command)
+    assert "kettle" in said.out
+    assert not output.CONTROL.search(said.out + said.err)
+
+
+def test_a_program_gets_the_text_as_it_was_said(deceived: Path) -> None:
+    (turn,) = emgas_here(deceived, "turns", "ada", "--json").json["turns"]
+    assert (turn["speaker"], turn["text"]) == ("A\u202eda", ORDERS)

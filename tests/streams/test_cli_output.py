@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,10 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
 from streams.cli.memory import query
 from streams.cli.shared import output
+
+JOINERS = "\u200c\u200d"  # Persian, Hindi, emoji
+NUMBER_SIGNS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"  # are seen
+HIEROGLYPHS = "".join(map(chr, range(0x13430, 0x13460)))  # how they stand to each other
 
 
 @pytest.fixture
@@ -78,6 +83,52 @@ def test_a_text_gives_no_orders_to_the_terminal(how: str, capsys: pytest.Capture
     printed = capsys.readouterr().out
     assert not output.CONTROL.search(printed)
     assert "\\x1b[2Jhi\\x9b31m\\x7f" in printed.replace("\n", "")
+
+
+DECEIVING = {
+    "bidi": "pay \u202e001 \u2066me\u2069\u061c\u200f",
+    "unseen": "pay\u200b\u2060\ufeff\xad me",
+    "lines": "one\u2028two\u2029three",
+    "tags": "hi\U000e0041\U000e007f",
+    "half a pair": "a\ud83d",
+}
+
+
+@pytest.mark.parametrize("said", DECEIVING.values(), ids=DECEIVING)
+@pytest.mark.parametrize("how", ["string", "cell", "text", "log"])
+def test_a_text_shows_what_would_turn_or_hide_it(how: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if how == "cell":
+        rows = output.table("", "text")
+        rows.add_row(said)
+        output.out.print(rows)
+    elif how == "log":
+        print(output.PlainLines().format(logging.makeLogRecord({"msg": "%s", "args": (said,)})))
+    else:
+        output.out.print(said if how == "string" else Text(said), markup=False)
+    printed = capsys.readouterr().out
+    assert not output.CONTROL.search(printed)
+    told = printed.encode().decode("unicode-escape", "surrogatepass")
+    assert all(sign in told for sign in output.CONTROL.findall(said)), "each is told by its number"
+
+
+def test_every_sign_that_cannot_be_seen_is_shown_but_for_those_that_writing_needs() -> None:
+    kinds = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    unseen = {chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in kinds}
+    needed = {*"\t\n", *NUMBER_SIGNS, *JOINERS, *HIEROGLYPHS}
+    assert {sign for sign in unseen if not output.CONTROL.search(sign)} == unseen & needed
+
+
+@pytest.mark.parametrize(
+    "said", ["\N{WOMAN}\u200d\N{PERSONAL COMPUTER}", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"]
+)
+def test_what_writing_needs_is_shown_as_it_is(said: str) -> None:
+    assert output.shown(said) == said
+
+
+def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "pay \u202e001 \x1b[2J"
+    output.print_json({"text": said})
+    assert json.loads(capsys.readouterr().out) == {"text": said}
 
 
 def test_what_programs_read_is_untouched(capsys: pytest.CaptureFixture[str]) -> None:

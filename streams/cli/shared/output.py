@@ -28,12 +28,24 @@ if TYPE_CHECKING:
 
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and newline
+CONTROL = re.compile(
+    "["
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1, all but tab and newline: ESC begins an order to the terminal
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidi: what is read is not what is there (CVE-2021-42574)
+    r"\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # cannot be seen, or hide what stands beside them
+    r"\u2028\u2029\ud800-\udfff"  # lines that some programs break, and what no terminal can be sent
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # more of the same; tags can hide a whole text
+    "]"
+)  # not those that writing needs: joiners (U+200C, U+200D: Persian, Hindi, emoji) and the number signs of Arabic
 
 
 def shown(text: str) -> str:
-    r"""Write control characters as \xNN: what somebody said must not be an order to the terminal."""
-    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    r"""Write what cannot be seen as \xNN, \uNNNN or \UNNNNNNNN: no text may order a terminal or deceive a reader."""
+    return CONTROL.sub(lambda found: _escaped(ord(found[0])), text)
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 class PlainConsole(Console):
@@ -196,14 +208,14 @@ def _problem(found: Mapping[str, Any]) -> str:
 
 
 class PlainLines(logging.Formatter):
-    """A record for people, with the error's trace, that tells no secret."""
+    """A record for people, with the error's trace, that tells no secret and gives no orders."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
         """Write level, message and trace."""
-        return masked(super().format(record))
+        return shown(masked(super().format(record)))
 
 
 class JsonLines(logging.Formatter):
