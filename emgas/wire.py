@@ -12,6 +12,7 @@ A record of `turns` or `queries`:
              reply-partition  decimal; the one partition that the client reads
              deadline         decimal, ms since the epoch: no answer is wanted later
              subject          on whose behalf: rights of a graph are checked against it (emgas/messages/rights.py)
+             rights           what a gateway lets that subject do, as read,write: no more, whatever the graph grants
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
 No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
@@ -31,6 +32,7 @@ REPLY_TO: Final = "reply-to"
 REPLY_PARTITION: Final = "reply-partition"
 DEADLINE: Final = "deadline"
 SUBJECT: Final = "subject"
+RIGHTS: Final = "rights"
 
 Headers = tuple[tuple[str, bytes], ...]
 

@@ -11,7 +11,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from contextvars import ContextVar
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
@@ -37,8 +37,17 @@ IMPORT = re.compile(r"/v1/graphs/.+/import")
 FILES = ("application/octet-stream", "application/zip", "application/x-ndjson", "application/json")
 API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
 
+
+class Claim(NamedTuple):
+    """For whom a request says that it asks, and what that one may do at most; None: it does not say."""
+
+    subject: str | None = None
+    rights: frozenset[str] | None = None
+
+
+NO_CLAIM = Claim()
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
-_claimed: ContextVar[str | None] = ContextVar("claimed", default=None)
+_claimed: ContextVar[Claim] = ContextVar("claimed", default=NO_CLAIM)
 _bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
 
 
@@ -149,12 +158,21 @@ def subject() -> str | None:
     header Emgas-Subject for whom it asks.
     """
     who = caller()
-    return _claimed.get() if "admin" in who.rights else who.name
+    return _claimed.get().subject if "admin" in who.rights else who.name
 
 
-def _claim(headers: Headers) -> str | None:
-    given = headers.get("emgas-subject")
-    return unquote(given) if given else None
+def rights() -> frozenset[str] | None:
+    """Tell what the subject may do at most, for what a memory decides: whether it may undo something, or see it.
+
+    None for who runs the memory.  Another gateway of his may say by the header Emgas-Rights what its own key may do.
+    """
+    who = caller()
+    return _claimed.get().rights if "admin" in who.rights else frozenset(who.rights)
+
+
+def _claim(headers: Headers) -> Claim:
+    given, at_most = headers.get("emgas-subject"), headers.get("emgas-rights")
+    return Claim(unquote(given) if given else None, None if at_most is None else frozenset(at_most.split(",")))
 
 
 def may(right: Right, *parameters: str) -> Any:

@@ -24,7 +24,7 @@ from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
 from gateway import chat, graphs, imports, page, records
-from gateway.access import BODY_BYTES, Access, subject
+from gateway.access import BODY_BYTES, Access, rights, subject
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
@@ -59,7 +59,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with memory() as app.state.memory, mcp.session_manager.run(), chat.client() as app.state.models:
-            app.state.memory.on_behalf_of(subject)
+            app.state.memory.on_behalf_of(subject, rights)
             yield
 
     app = FastAPI(

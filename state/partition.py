@@ -23,7 +23,7 @@ from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, 
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
-from state.retraction import refolded, surviving
+from state.retraction import refolded, turned
 from state.sealing.keyring import NO_KEYS, Keyring, opened, read_as
 from state.store import keys
 from state.store.keys import COUNTS, POSITION
@@ -225,10 +225,19 @@ class Partition:
             raise _miscounted(graph_id, expected, graph.events)
         return graph
 
-    def counting(self, graph: Graph, first: int, last: int) -> int:
-        """Count those of the graph's events `first`..`last` that count; `first`: no less than `undoable_from`."""
-        events = [self._read(value) for value in self._pages.values(graph.graph_id, first)]
-        return sum(surviving(events, first)[: last - first + 1])
+    def turned(self, undo: Retracted) -> list[GraphEvent]:
+        """List the events that would count otherwise after an undo: those that it takes back, and those that come back.
+
+        undo  takes back nothing before `undoable_from`
+        """
+        first = undo.first
+        while True:
+            events = [self._read(value) for value in self._pages.values(undo.graph, first)]
+            found = turned(events, undo, first)
+            reach = min((event.first for event in found if isinstance(event, Retracted)), default=first)
+            if reach >= first:
+                return found
+            first = reach  # an undo that is taken back, or counts again, took back what lies before
 
     def graph(self, graph_id: str) -> Graph | None:
         """Give the graph as folded so far, None if no event ever named it."""

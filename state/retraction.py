@@ -37,6 +37,12 @@ def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordin
     return survives
 
 
+def turned(events: Sequence[GraphEvent], undo: Retracted, first_ordinal: int = 0) -> list[GraphEvent]:
+    """List which of `events`, as `surviving` has them, count otherwise once `undo` follows them."""
+    before, after = surviving(events, first_ordinal), surviving([*events, undo], first_ordinal)
+    return [event for event, counted, counts in zip(events, before, after, strict=False) if counted != counts]
+
+
 def refolded(base: Graph, values: Sequence[bytes], keys: Keyring = NO_KEYS) -> Graph:
     """Go on with the graph's events from `base` on (record values): fold those that count, skip the others.
 

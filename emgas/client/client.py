@@ -12,7 +12,7 @@ calls, and a `Connection` carries the records.  No state lives here: every call 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -109,9 +109,13 @@ class MemoryClient(Advising):
         self._request_reply, self._loop = request_reply, asyncio.get_running_loop()
         return self
 
-    def on_behalf_of(self, subject: Subject | None) -> None:
-        """Call for another subject from here on: a gateway, for whoever sent the request that it passes on."""
+    def on_behalf_of(self, subject: Subject | None, rights: Callable[[], Collection[str] | None] | None = None) -> None:
+        """Call for another subject from here on: a gateway, for who sent the request that it passes on.
+
+        rights    gives what that one may do at most, when a call is made; None: all
+        """
         self._subject = self._open.subject = subject
+        self._open.rights = rights or (lambda: None)
 
     async def close(self) -> None:
         """Let go.  Doing so twice does nothing."""

@@ -22,6 +22,7 @@ from emgas.wire import (
     CORRELATION_ID,
     DEADLINE,
     REPLY_TO,
+    RIGHTS,
     SUBJECT,
     ProducerRecord,
     Receipt,
@@ -130,6 +131,8 @@ class HttpConnection:
         headers = {"Content-Type": "application/json"}
         if SUBJECT in asked:
             headers["Emgas-Subject"] = quote(asked[SUBJECT])
+        if RIGHTS in asked:
+            headers["Emgas-Rights"] = asked[RIGHTS].decode()
         content = record.value or b""
         return self._http.build_request("POST", f"/v1/records/{name}", params=params, content=content, headers=headers)
 

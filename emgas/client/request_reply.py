@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -18,7 +18,7 @@ from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, Answer
-from emgas.wire import CORRELATION_ID, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
+from emgas.wire import CORRELATION_ID, RIGHTS, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
 
@@ -30,6 +30,7 @@ class RequestReply:
         """`subject`: on whose behalf records come, or what tells it of each; None: of who runs the memory."""
         self.connection = connection
         self.subject = subject
+        self.rights: Callable[[], Collection[str] | None] = lambda: None  # no more than these; None: all
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[bytes, asyncio.Future[bytes]] = {}
         self._failure: TransportError | None = None
@@ -102,11 +103,11 @@ class RequestReply:
                 future.exception()  # seen: a call that ended while it was sending never awaited it
 
     def _on_behalf(self, record: ProducerRecord) -> ProducerRecord:
-        """Say in a header on whose behalf a record comes, if that is known."""
-        subject = self.subject() if callable(self.subject) else self.subject
-        if subject is None:
-            return record
-        return record._replace(headers=(*record.headers, (SUBJECT, subject.encode())))
+        """Say in headers on whose behalf a record comes, and what that one may do at most, if that is known."""
+        subject, rights = self.subject() if callable(self.subject) else self.subject, self.rights()
+        known = {SUBJECT: subject, RIGHTS: None if rights is None else ",".join(sorted(rights))}
+        added = tuple((name, value.encode()) for name, value in known.items() if value is not None)
+        return record._replace(headers=(*record.headers, *added)) if added else record
 
     def _addressed(self, record: ProducerRecord, correlation: bytes, seconds: float) -> ProducerRecord:
         """Add to `record` the headers that ask for an answer here, until the moment this call gives up."""

@@ -9,8 +9,13 @@ a record needs:
     read    all questions                       write  turns, pins, feedback, reinforcing, ending a session
     forget  to forget, to undo                  admin  to configure, to erase, to grant, to revoke and to advise
 
-A record without that header comes from who runs the memory, and may do everything: rights are for programs that share
-it, and tell a name that they cannot choose where a gateway sets it by their key (docs/gateway.md).
+To undo what decides who may do what in the graph, or how it lives, needs `admin` as well, and so does an undo by which
+that counts again.
+
+A gateway says by the header `rights` what its key may do; the graph's grants give no more than that.
+
+A record without the header `subject` comes from who runs the memory, and may do everything: rights are for programs
+that share it, and tell a name that they cannot choose where a gateway sets it by their key (docs/gateway.md).
 """
 
 from __future__ import annotations

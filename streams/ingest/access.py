@@ -1,6 +1,9 @@
 """Who may do what in a graph: what a record needs, and whether the subject that it names has that.
 
 A record without a subject comes from who runs the memory.  What rights mean: emgas/messages/rights.py.
+
+A gateway says what its key may do by the header `rights`.  It holds for every command, and for what of the past a
+question sees; which questions a key may ask, the gateway has decided itself.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from emgas.messages.queries import Query
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.topics import Command, OfGraph
 from emgas.messages.turns import Configure, Erase, Forget, Undo
-from emgas.wire import SUBJECT, Record, as_mapping
+from emgas.wire import RIGHTS, SUBJECT, Record, as_mapping
 from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked
 from state.graph.graph import Graph
 from streams.errors import RejectedError
@@ -29,24 +32,42 @@ def needed(command: Command) -> Right:
 
 def check_command(command: Command, record: Record, graph: Graph | None) -> None:
     """Raise RejectedError unless the subject of a record of `turns` may do what it asks for."""
-    if graph is not None and graph.access:
-        check(needed(command), record, graph)
+    right = needed(command)
+    if not holds(right, record, graph):
+        raise _refused(right, command.graph)
 
 
 def check_question(question: OfGraph, record: Record, graph: Graph | None) -> None:
     """Raise RejectedError unless the subject of a record of `queries` may ask that."""
-    check("read", record, graph)
-    if isinstance(question, Query) and question.reinforce:
-        check("write", record, graph)
-
-
-def check(right: Right, record: Record, graph: Graph | None) -> None:
-    """Raise RejectedError unless the subject that a record names, if it names one, has a right in a graph."""
-    if graph is None or not graph.access:
-        return
     subject = as_mapping(record.headers).get(SUBJECT)
-    if subject is not None and right not in graph.access.get(subject.decode(errors="replace"), ()):
-        raise RejectedError(f"this subject may not {right} in graph {graph.graph_id!r}: it was not granted that")
+    rights: list[Right] = ["read", "write"] if isinstance(question, Query) and question.reinforce else ["read"]
+    for right in rights:
+        if not _grants(graph, subject, right):
+            raise _refused(right, question.graph)
+
+
+def sees_forgotten(record: Record, graph: Graph | None) -> bool:
+    """Tell whether who asks about a graph's past is shown what was forgotten since."""
+    return holds("forget", record, graph) or holds("admin", record, graph)
+
+
+def holds(right: Right, record: Record, graph: Graph | None) -> bool:
+    """Tell whether a record comes from who has a right in a graph: its door and the graph both give it."""
+    headers = as_mapping(record.headers)
+    door = headers.get(RIGHTS)
+    if door is not None and right.encode() not in door.split(b","):
+        return False
+    return _grants(graph, headers.get(SUBJECT), right)
+
+
+def _grants(graph: Graph | None, subject: bytes | None, right: Right) -> bool:
+    if subject is None or graph is None or not graph.access:
+        return True
+    return right in graph.access.get(subject.decode(errors="replace"), ())
+
+
+def _refused(right: Right, graph_id: str) -> RejectedError:
+    return RejectedError(f"this subject may not {right} in graph {graph_id!r}: it was not granted that")
 
 
 def granted(request: Grant | Revoke, graph: Graph | None, source: int) -> AccessGranted | AccessRevoked:

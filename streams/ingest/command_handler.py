@@ -83,7 +83,7 @@ from streams.ingest.pronouns import Pronouns
 from streams.ingest.refusals import check_place, check_size, explained
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
-from streams.ingest.undoing import why_not
+from streams.ingest.undoing import why_no_range, why_not
 from streams.ingest.weighing import weighed
 
 log = logger("ingest")
@@ -555,9 +555,11 @@ class CommandHandler:
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to undo")
         last = min(request.last if request.last is not None else graph.events, graph.events - 1)
-        if why := why_not(self._state, graph, request.first, last):
+        if why := why_no_range(graph, request.first, last):
             return _rejected(arrival, request, why)
         event = Retracted(src=arrival.offset, graph=request.graph, first=request.first, last=last, **UNSTAMPED)
+        if why := why_not(self._state, graph, event, arrival):
+            return _rejected(arrival, request, why)
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
     def _erased(self, arrival: Record, request: Erase) -> Decision:

@@ -285,11 +285,13 @@ async def test_a_request_comes_on_behalf_of_its_key_unless_that_may_admin(
     door: Door, call: Call, claimed: str | None
 ) -> None:
     door.http.headers["Emgas-Subject"] = quote(claimed or "")
-    for rights, subject in ((RIGHTS - {"admin"}, "planner"), (RIGHTS, claimed)):
+    door.http.headers["Emgas-Rights"] = "read"
+    for rights, subject, at_most in ((RIGHTS - {"admin"}, "planner", "forget,read,write"), (RIGHTS, claimed, "read")):
         _, sent = await door.try_out(call, "ada", Caller(name="planner", graphs=("*",), rights=rights))
         assert [each.headers.get(SUBJECT, b"").decode() or None for each in sent] == [subject] * len(sent)
+        assert [each.headers.get("rights", b"").decode() for each in sent] == [at_most] * len(sent)
         assert sent or "admin" in call.rights
-    del door.http.headers["Emgas-Subject"]
+    del door.http.headers["Emgas-Subject"], door.http.headers["Emgas-Rights"]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=IDS)

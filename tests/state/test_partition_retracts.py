@@ -14,7 +14,7 @@ from state.partition import Partition
 from state.retraction import surviving
 from state.store import keys
 from state.store.store import MemoryStore
-from tests.support.builders import refolded
+from tests.support.builders import refolded, retracted
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, events_of, fold
 from tests.support.stores import Opener, opener
@@ -103,17 +103,46 @@ def test_a_retraction_further_back_than_anybody_may_stops_the_fold() -> None:
         log.folded()
 
 
-def test_what_counts_is_counted_among_events_that_are_flushed_or_not() -> None:
+def test_what_an_undo_turns_is_found_among_events_that_are_flushed_or_not() -> None:
     log, store = LogWriter(), MemoryStore()
     for _ in range(10):
         log.turn()
     log.undo(first=4, last=6)
     partition = log.folded(store)
     for _ in range(2):
-        assert partition.counting(graph_of(partition), 3, 7) == 2
-        assert partition.counting(graph_of(partition), 4, 6) == 0
-        assert partition.counting(graph_of(partition), 4, 10) == 4
+        for first, last, turned in ((3, 7, "t3 t7"), (4, 6, ""), (4, 10, "t7 t8 t9 undo"), (10, 10, "t4 t5 t6 undo")):
+            assert turned_by(partition, first, last) == turned.split()
         partition.flush()
+
+
+def turned_by(partition: Partition, first: int, last: int) -> list[str]:
+    return [getattr(event, "id", "undo") for event in partition.turned(retracted(first=first, last=last))]
+
+
+def test_an_undo_turns_what_counts_otherwise_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "STORED_AFTER", 2)
+
+    @settings(max_examples=150)
+    @given(steps_taken_back(), places, st.data())
+    def check(happened: list[Step], flushes: set[int], data: st.DataObject) -> None:
+        log = written(happened)
+        with opener("memory") as open_store:
+            partition = interrupted(log, open_store, flushes, set(), 1)
+            for graph in partition.graphs():
+                check_one(partition, log, graph, data)
+
+    def check_one(partition: Partition, log: LogWriter, graph: Graph, data: st.DataObject) -> None:
+        newest = graph.events - 1
+        if graph.undoable_from > newest:
+            return
+        first = data.draw(st.integers(graph.undoable_from, newest))
+        undo = retracted(graph=graph.graph_id, first=first, last=data.draw(st.integers(first, newest)))
+        events = events_of(log, graph.graph_id)
+        before, after = surviving(events), surviving([*events, undo])
+        wanted = [event for event, was, counts in zip(events, before, after, strict=False) if was != counts]
+        assert partition.turned(undo) == wanted
+
+    check()
 
 
 def rows_in(store: MemoryStore) -> list[int]:
