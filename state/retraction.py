@@ -32,7 +32,7 @@ def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordin
     for place in sorted(retractions, reverse=True):
         if survives[place]:
             first = max(0, retractions[place].first - first_ordinal)
-            last = min(place, retractions[place].last - first_ordinal + 1)
+            last = max(first, min(place, retractions[place].last - first_ordinal + 1))  # it may lie before all of them
             survives[first:last] = [False] * (last - first)
     return survives
 

@@ -58,6 +58,20 @@ def test_events_before_the_first_one_given_are_left_alone() -> None:
     assert surviving([turn_recorded(), retracted(first=3, last=10)], 10) == [False, True]
 
 
+@given(steps_taken_back(24))
+def test_what_counts_from_an_ordinal_on_is_what_counts_in_all_but_for_what_lies_before(happened: list[Step]) -> None:
+    """An undo may lie behind the first event given, and what it takes back before it."""
+    events = events_of(written(happened), "ada")
+    whole = surviving(events)
+    for first in range(len(events) + 1):
+        assert surviving(events[first:], first) == whole[first:]
+
+
+def test_an_undo_of_what_lies_before_the_events_given_takes_out_none_of_them() -> None:
+    turns = [turn_recorded(id=f"t{n}") for n in range(4)]
+    assert surviving([*turns, retracted(first=7, last=8), turn_recorded()], 10) == [True] * 6
+
+
 def test_what_was_forgotten_comes_back_when_the_wish_is_taken_back() -> None:
     turns = [turn_recorded(id="t0"), turn_recorded(id="t1", concepts="milk")]
     graph = refold(*turns, forgotten(concepts="coffee", turns="t0"), retracted(first=2))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import pytest
+from hypothesis import given
 from pydantic import model_validator
 
 from emgas import limits
@@ -34,6 +35,7 @@ from tests.support.command_handlers import (
 )
 from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
+from tests.support.strategies import Step, steps_taken_back, written
 
 # how a graph lives
 
@@ -48,6 +50,15 @@ def forget(**changes: Any) -> bytes:
 
 def undo(**changes: Any) -> bytes:
     return json.dumps({"kind": "undo", "id": "u1", "graph": "ada", **changes}).encode()
+
+
+REFUSALS = (
+    "nobody has written to graph",
+    "counted from 0: it has no event",
+    "lies before the first",
+    "to go further back, make a branch",
+    "taken back already: nothing left to undo",
+)
 
 
 def known_state() -> Partition:
@@ -204,6 +215,36 @@ def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
         log.turn()
     too_late = decide(a_handler(log.folded()), arrival(undo(first=2), offset=9))
     assert "can undo its last 2 events; to go further back, make a branch" in reason_of(too_late)
+
+
+@given(happened=steps_taken_back(60))
+def test_every_request_to_undo_is_recorded_or_refused_in_words(happened: list[Step]) -> None:
+    """Undo what was undone, what never was, what is an undo, what lies before an undo."""
+    state = written(happened).folded()
+    graph = state.graph("ada")
+    events = graph.events if graph else 0
+    for first in range(events + 2):
+        for last in (None, first - 1, first, first + 2, events):
+            wanted = {} if last is None else {"last": max(0, last)}
+            decision = decide(a_handler(state), arrival(undo(first=first, **wanted), offset=10**6))
+            if decision.status == "rejected":
+                reason = reason_of(decision)
+                assert any(words in reason for words in REFUSALS), reason
+
+
+def test_an_undo_is_decided_by_what_counts_though_earlier_undos_reach_behind_its_first_event() -> None:
+    log = LogWriter(partitions=PARTITIONS)
+    for _ in range(10):
+        log.turn()
+    log.undo(first=9, last=9)
+    log.turn()
+    log.undo(first=4, last=5)
+    log.turn()
+    state = log.folded()
+    taken_back = decide(a_handler(state), arrival(undo(first=9, last=9), offset=99))
+    assert "events 9 to 9 of graph 'ada' are taken back already" in reason_of(taken_back)
+    assert decide(a_handler(state), arrival(undo(first=11, last=11), offset=99)).status == "accepted"
+    assert decide(a_handler(state), arrival(undo(first=7), offset=99)).status == "accepted"
 
 
 @pytest.mark.parametrize("value", [configure(preset="goldfish"), configure(settings={"idle": 0}), forget(concepts="x")])
