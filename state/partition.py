@@ -89,6 +89,7 @@ class Partition:
         self._budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget(memory)
         self._rebuilding = rebuilding
         self._graphs: dict[str, Graph] = {}
+        self._counted: dict[str, int] = {}  # turns of those graphs that `position` counts, whatever still opens of them
         self._lent: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: dict[str, None] = {}  # graphs, in the order in which they were folded: so they are let go of
@@ -135,7 +136,7 @@ class Partition:
         """Fold the next events of one graph, each with its record value; add to the position what they add."""
         known = self._held(graph_id)
         graph = known or self._remember(Graph(graph_id))
-        prefix, batch, turns = keys.event_prefix(graph_id), self._pages.batch, graph.turns
+        prefix, batch = keys.event_prefix(graph_id), self._pages.batch
         self._unflushed[graph_id] = None
         for event, value in events:
             if isinstance(event, Retracted):
@@ -145,7 +146,9 @@ class Partition:
             else:
                 batch[prefix + keys.u64(graph.events)] = value
                 graph.fold(event)
-        return replace(position, graphs=position.graphs + (known is None), turns=position.turns + graph.turns - turns)
+        turns = position.turns + graph.turns - self._counted.get(graph_id, 0)
+        self._counted[graph_id] = graph.turns
+        return replace(position, graphs=position.graphs + (known is None), turns=turns)
 
     def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
         """Fold the graph again from before the first event that is taken back; what was stored since then is void."""
@@ -292,6 +295,8 @@ class Partition:
                     "remove this partition's store and start again: it is folded anew from the log."
                 )
             raise _miscounted(graph_id, expected, graph.events)
+        # Not graph.turns: some may be dark by now, of an erasure that this fold has not come to.
+        self._counted[graph_id] = self._pages.turns(graph_id)
         return self._remember(graph)
 
     def _remember(self, graph: Graph) -> Graph:
@@ -309,6 +314,7 @@ class Partition:
         if graph_id in self._unflushed:
             return False
         self._graphs.pop(graph_id).is_let_go()
+        del self._counted[graph_id]
         self._pages.release(graph_id)
         return True
 
@@ -328,7 +334,7 @@ class Partition:
         pages, self._loaded = self._pages, 0
         for graph_id in self._unflushed:
             graph = self._graphs[graph_id]
-            pages.batch[keys.count_key(graph_id)] = keys.u64(graph.events)
+            pages.batch[keys.count_key(graph_id)] = keys.counts(graph.events, graph.turns)
             if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
                 graph.load_pairs(TIDIED_AT_ONCE)
                 pages.keep(graph)
@@ -396,11 +402,16 @@ class Partition:
         return {graph.graph_id: graph.digest() for graph in self.graphs()}
 
     def digest(self) -> str:
-        """Hash the position and every graph's digest, sha256 (hex): equal exactly for equal folds."""
-        total = hashlib.sha256(self.position.to_bytes())
-        for graph_id, digest in self.digests().items():
-            total.update(f"{graph_id} {digest}\n".encode())
-        return total.hexdigest()
+        """Hash the position and every graph's digest, sha256 (hex): equal exactly for equal folds.
+
+        Turns that are dark, of an erasure that this fold has not come to, are not counted: no other fold can read them.
+        """
+        lines, dark = list[str](), 0
+        for graph in self.graphs():
+            lines.append(f"{graph.graph_id} {graph.digest()}\n")
+            dark += self._counted[graph.graph_id] - graph.turns
+        position = replace(self.position, turns=self.position.turns - dark)
+        return hashlib.sha256(position.to_bytes() + "".join(lines).encode()).hexdigest()
 
     def close(self) -> None:
         """Flush and close the store; let what is large be opened without reading all of it."""

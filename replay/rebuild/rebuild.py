@@ -270,4 +270,4 @@ def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tup
         texts = [(ordinal, found.logged(as_of.place_of(ordinal))) for ordinal in ordinals.values()]
     rows = [(keys.event_key(graph.graph_id, ordinal), value) for ordinal, value in texts]
     kept = ((key, value) for key, value in pages.batch.items() if value is not None)
-    return [*rows, *kept, (keys.count_key(graph.graph_id), keys.u64(graph.events))]
+    return [*rows, *kept, (keys.count_key(graph.graph_id), keys.counts(graph.events, graph.turns))]

@@ -2,7 +2,7 @@
 
     h                      position in the log up to which all is folded: JSON (state/log_position.py)
     l                      LAYOUT of the keys drawn here: u64; comes with the first position (state/store/rocksdb.py)
-    c <graph>              how many events the graph has: u64
+    c <graph>              how many events the graph has, and how many of its turns `h` counts: two u64
     g <graph>              which segments the graph's tables are, oldest first (state/store/tables.py)
     i <graph> <segment>    what a segment holds, and where its pages begin (state/store/segments.py)
     t <graph> <segment> <section> <page>    records of one section, ascending (state/graph/sections.py)
@@ -26,7 +26,7 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-LAYOUT: Final = 7  # raise it when anything drawn above changes; a store and a snapshot of one name it
+LAYOUT: Final = 8  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
 ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
@@ -68,6 +68,16 @@ def count_key(graph_id: str) -> bytes:
 def graph_of_count_key(key: bytes) -> str:
     """Read the graph id out of a count key."""
     return _graph_of(key)
+
+
+def counts(events: int, turns: int) -> bytes:
+    """Pack the value of a count key."""
+    return u64(events) + u64(turns)
+
+
+def turns_of(value: bytes) -> int:
+    """Read the number of turns that `counts` packed; `of_u64` reads the number of events."""
+    return of_u64(value[_U64.size :])
 
 
 def manifest_key(graph_id: str) -> bytes:

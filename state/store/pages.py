@@ -46,6 +46,11 @@ class GraphPages:
         stored = self.get(keys.count_key(graph_id))
         return keys.of_u64(stored) if stored else 0
 
+    def turns(self, graph_id: str) -> int:
+        """Read how many turns of the graph were counted at the last flush."""
+        stored = self.get(keys.count_key(graph_id))
+        return keys.turns_of(stored) if stored else 0
+
     def values(self, graph_id: str, first: int) -> list[bytes]:
         """Read the record values of the graph's events from ordinal `first` on.  Raises StoreCorruptError."""
         rows = self._store.scan(keys.event_prefix(graph_id), keys.event_key(graph_id, first))

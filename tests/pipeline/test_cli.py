@@ -315,7 +315,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     for event in lived:
         held.fold(event)
     store = RocksStore(home(copy).store_of(number))
-    assert store.get(keys.count_key(graph)) == keys.u64(held.events)
+    assert store.get(keys.count_key(graph)) == keys.counts(held.events, held.turns)
     store.write({keys.event_key(graph, spoken): encode(forged), **stored_as(held, graph)})
     store.close()
     said = emgas(copy, "replay", "verify", "--json", code=4)

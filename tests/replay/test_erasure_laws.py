@@ -6,7 +6,7 @@ A generated log is written once more with every graph encrypted, and erasures in
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from hypothesis import given
@@ -43,6 +43,7 @@ SUBJECTS: list[dict[str, Any]] = [
     {"speaker": "Bob"},
     {"whole": True},
 ]
+Erasing = tuple[int, str, dict[str, Any]]  # after so many events, in this graph, this subject
 ERASURES = st.lists(st.tuples(st.integers(0, 25), st.sampled_from(GRAPHS), st.sampled_from(SUBJECTS)), max_size=4)
 
 
@@ -99,8 +100,10 @@ class Worker:
         return [erased.standing(at, event) for at, event in enumerate(events)]
 
 
-def worked(happened: list[Step], erased: Sequence[tuple[int, str, dict[str, Any]]]) -> Worker:
-    """Live through what happened, and erase in between: after so many events, in this graph, this subject."""
+def worked(
+    happened: list[Step], erased: Sequence[Erasing], observe: Callable[[Worker, int], None] = lambda *_: None
+) -> Worker:
+    """Live through what happened, and erase in between; `observe` sees the worker after each event."""
     worker = Worker()
     log = written(happened)
     reference = Partition(MemoryStore())
@@ -108,6 +111,7 @@ def worked(happened: list[Step], erased: Sequence[tuple[int, str, dict[str, Any]
         folded = reference.fold(offset, value)
         if folded.acceptance.value == "accepted":
             worker.append(_unstamped(folded.event))
+        observe(worker, number)
         for at, graph, subject in erased:
             if at == number:
                 before = worker.state.digests()
@@ -151,7 +155,7 @@ class Log:
 
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_a_fold_of_what_can_still_be_read_is_what_the_worker_holds_that_read_it_all(
-    happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]
+    happened: list[Step], erased: list[Erasing]
 ) -> None:
     worker = worked(happened, erased)
     live = worker.state.digest()
@@ -162,7 +166,7 @@ def test_a_fold_of_what_can_still_be_read_is_what_the_worker_holds_that_read_it_
 
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
-    happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]
+    happened: list[Step], erased: list[Erasing]
 ) -> None:
     worker = worked(happened, erased)
     live = worker.state.digests()
@@ -177,7 +181,7 @@ def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
 
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_no_record_opens_any_more_that_tells_what_an_erased_subject_alone_said(
-    happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]
+    happened: list[Step], erased: list[Erasing]
 ) -> None:
     worker = worked(happened, [])
     for _, graph, subject in erased:
