@@ -82,9 +82,10 @@ async def list_graphs(
     after: Annotated[str | None, Query(description="the names after this one")] = None,
     limit: Annotated[int, Query(ge=1, le=LISTED_GRAPHS)] = LISTED_GRAPHS,
 ) -> GraphNames:
-    """List the graphs that the caller's key can see."""
+    """List the graphs that the caller's key may read."""
     caller().check_right("read")
-    seen = [name for name in await memory.graphs() if caller().may_see(name) and (after is None or name > after)]
+    readable = await memory.graphs(patterns=caller().patterns)
+    seen = [name for name in readable if after is None or name > after]
     return GraphNames(graphs=seen[:limit], next=seen[limit - 1] if len(seen) > limit else None)
 
 

@@ -27,6 +27,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from emgas.limits import GRAPH_ID_CHARACTERS
+from emgas.messages.contents import fits
 from emgas.validation import describe
 from gateway.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
 from gateway.new_keys import digest
@@ -67,11 +68,12 @@ class Caller(BaseModel):
 
     def may_see(self, graph_id: str) -> bool:
         """Tell whether one of the caller's graph patterns fits."""
-        return any(_fits(pattern, graph_id) for pattern in self.graphs)
+        return fits(self.graphs, graph_id)
 
-
-def _fits(pattern: str, graph_id: str) -> bool:
-    return graph_id.startswith(pattern[:-1]) if pattern.endswith("*") else graph_id == pattern
+    @property
+    def patterns(self) -> list[str] | None:
+        """The patterns that a list of graphs has to fit for this caller; None: it sees every graph."""
+        return None if "*" in self.graphs else list(self.graphs)
 
 
 ANYBODY = Caller(name="anybody", graphs=("*",), rights=RIGHTS)

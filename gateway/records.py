@@ -9,8 +9,8 @@
     headers        Emgas-Partition, Emgas-Offset, Emgas-Timestamp: the receipt
 
 The value's graph must be the key, and the caller must have the rights that its kind needs: otherwise a key of one graph
-would reach another.  A list of graphs names those alone that the caller may see; every other answer is passed on as it
-came, unread.
+would reach another.  A question for a list of graphs goes on with the patterns of the caller's key, so that the memory
+filters names before it counts them.  Every answer is passed on as it came, unread.
 
 `send` is what the document describes.  Nearly all requests are `PlainRecords`': those that every client makes, without
 the framework's detours, which cost more than all else that a request does here.
@@ -34,16 +34,15 @@ from emgas.errors import EmgasError, InvalidMessageError
 from emgas.limits import RECORD_BYTES
 from emgas.messages import queries, turns
 from emgas.messages.advice import Advice
-from emgas.messages.contents import Graphs, List
+from emgas.messages.contents import List
 from emgas.messages.operator import Checkpoint, Inspect
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Question
+from emgas.messages.topics import INBOUND, REQUEST, Question
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.access import caller, known
 from gateway.errors import REFUSALS, NotJsonError
-from gateway.keys import Caller
 
 LONGEST_SECONDS = 600.0
 LARGEST_PARTITION = 2**31 - 1
@@ -152,10 +151,10 @@ async def _sent(request: Request, wanted: Wanted) -> Response:
     topics = exchange.connection.topics
     name = topics.turns if wanted.topic == "turns" else topics.queries
     key = None if wanted.key is None else wanted.key.encode()
-    record = ProducerRecord(name, key, value, _headers(message), partition)
+    record = ProducerRecord(name, key, _limited(message, value), _headers(message), partition)
     if not wanted.answer:
         return Response(status_code=202, headers=_receipt(await exchange.append(record, wanted.seconds)))
-    return await _answered(exchange, record, wanted.seconds, seer=caller() if isinstance(message, List) else None)
+    return await _answered(exchange, record, wanted.seconds)
 
 
 def _exchange(request: Request) -> RequestReply:
@@ -167,11 +166,8 @@ def _receipt(there: Receipt) -> dict[str, str]:
     return {f"Emgas-{name}": str(n) for name, n in zip(("Partition", "Offset", "Timestamp"), there, strict=True)}
 
 
-async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: float, *, seer: Caller | None) -> Response:
-    """Respond as soon as the log has a record, with a body that waits for the answer.
-
-    seer  sees of a list of graphs his own alone
-    """
+async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: float) -> Response:
+    """Respond as soon as the log has a record, with a body that waits for the answer."""
     appended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
     asking = asyncio.create_task(exchange.ask_unread(record, seconds, appended.set_result))
     try:
@@ -180,8 +176,8 @@ async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: flo
         asking.cancel()
         raise
     if not appended.done():  # it raises why it was not appended, or was answered without
-        return Response(_seen(await asking, seer), media_type="application/json")
-    return AnswerToCome(asking, _receipt(appended.result()), seer)
+        return Response(await asking, media_type="application/json")
+    return AnswerToCome(asking, _receipt(appended.result()))
 
 
 class AnswerToCome(Response):
@@ -192,10 +188,10 @@ class AnswerToCome(Response):
 
     media_type = "application/json"
 
-    def __init__(self, asking: asyncio.Task[bytes], headers: dict[str, str], seer: Caller | None) -> None:
+    def __init__(self, asking: asyncio.Task[bytes], headers: dict[str, str]) -> None:
         super().__init__(headers=headers)
         del self.headers["content-length"]  # that nobody knows yet
-        self._asking, self._seer = asking, seer
+        self._asking = asking
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         leaving = asyncio.ensure_future(receive())
@@ -203,19 +199,19 @@ class AnswerToCome(Response):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await asyncio.wait((self._asking, leaving), return_when=asyncio.FIRST_COMPLETED)
             is_there = self._asking.done() and not isinstance(self._asking.exception(), EmgasError)
-            body = _seen(self._asking.result(), self._seer) if is_there else b""
+            body = self._asking.result() if is_there else b""
             await send({"type": "http.response.body", "body": body})
         finally:
             leaving.cancel()
             self._asking.cancel()
 
 
-def _seen(answer: bytes, seer: Caller | None) -> bytes:
-    """Leave out of a list the graphs that its `seer` may not see; without one it is no list, and is not read."""
-    found = None if seer is None else ANSWER.validate_json(answer)
-    if seer is None or not isinstance(found, Graphs):
-        return answer
-    return ANSWER.dump_json(found.model_copy(update={"graphs": [name for name in found.graphs if seer.may_see(name)]}))
+def _limited(message: Any, value: bytes) -> bytes:
+    """Write the caller's patterns into a question for a list of graphs; every other value goes on as it came."""
+    patterns = caller().patterns
+    if not isinstance(message, List) or patterns is None:
+        return value
+    return message.model_copy(update={"patterns": patterns}).model_dump_json().encode()
 
 
 def _read(topic: str, value: bytes) -> Any:
@@ -238,6 +234,8 @@ def _check(message: Any, key: str | None) -> None:
             return
         case List():
             caller().check_right("read")
+            if message.patterns is not None and caller().patterns is not None:
+                raise InvalidMessageError("patterns: your key already says which graphs to list; leave them out")
             return
         case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce() | EndSession():
             caller().check("write", message.graph)

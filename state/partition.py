@@ -11,7 +11,7 @@ Between two flushes the memory is ahead of the store; death loses only what the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some millis
 MERGED_AT_ONCE = 1 << 17  # of those in memory, likewise
 PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
 LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
+GRANTS_NOTHING: Mapping[str, Collection[str]] = {}
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
 
@@ -97,6 +98,7 @@ class Partition:
         self._loaded = 0  # pieces that were read of pairs, or merged, since the last flush
         self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
+        self._access: dict[str, Mapping[str, Collection[str]]] = {}  # of graphs without an event since it was read
 
     @property
     def store(self) -> Store:
@@ -138,6 +140,7 @@ class Partition:
         graph = known or self._remember(Graph(graph_id))
         prefix, batch = keys.event_prefix(graph_id), self._pages.batch
         self._unflushed[graph_id] = None
+        self._access.pop(graph_id, None)
         for event, value in events:
             if isinstance(event, Retracted):
                 graph = self._retracted(graph, event, value)
@@ -256,6 +259,16 @@ class Partition:
         """
         graph = self.graph(graph_id)
         return graph is not None and graph.pairs["exchange"].prepare(PREPARED_AT_ONCE)
+
+    def access(self, graph_id: str) -> Mapping[str, Collection[str]]:
+        """Return which rights a graph grants, by subject.
+
+        It is kept, so that a list of many graphs loads each of them once, not on every page.
+        """
+        if graph_id not in self._access:
+            graph = self._held(graph_id)
+            self._access[graph_id] = graph.access if graph is not None and graph.access else GRANTS_NOTHING
+        return self._access[graph_id]
 
     def graph_at_hand(self, graph_id: str) -> Graph | None:
         """Give the graph if it is in memory: for who only saves work by a look at it."""

@@ -1121,11 +1121,15 @@ type Recent struct {
 }
 
 // List: a question to the owner of a partition: which graphs are there?
+//
+// The answer names those that its subject may read. A gateway writes patterns: the graphs that the key opens.
 type List struct {
 	Kind string `json:"kind"`
 	// the names after this one, in their order
 	After string `json:"after,omitempty"`
 	Limit *int   `json:"limit,omitempty"`
+	// only graphs that one of these fits: a name, or a prefix and *
+	Patterns *[]string `json:"patterns,omitempty"`
 }
 
 // Inspect: a question to the owner of a partition: what do you hold, and what is its digest?
@@ -1370,6 +1374,8 @@ type InMind struct {
 }
 
 // Graphs: the names of graphs of a partition, ascending. next: after of the next page, None on the last.
+//
+// next is the last name of its own page. It never names a graph that the page does not show.
 type Graphs struct {
 	Kind     string   `json:"kind"`
 	Graphs   []string `json:"graphs"`

@@ -231,20 +231,23 @@ class MemoryClient(Advising):
         moment = await self._moment(graph, after, as_of)
         return _expect(Turns, await self._asked(build(Read, {**wanted, **moment}), timeout))
 
-    async def graphs(self, timeout: float | None = None) -> list[str]:
-        """List the graphs that there are, those alone that the caller may see.  Raises QueryFailedError, as `ask`."""
-        listed = [await self._graphs_of(partition, timeout) for partition in range(await self.partitions())]
+    async def graphs(self, timeout: float | None = None, *, patterns: Sequence[str] | None = None) -> list[str]:
+        """List the graphs that the caller may read.  Raises QueryFailedError, as `ask`.
+
+        patterns  only graphs that one of these fits: a name, or a prefix and *
+        """
+        wanted = List(patterns=None if patterns is None else list(patterns))
+        listed = [await self._graphs_of(partition, wanted, timeout) for partition in range(await self.partitions())]
         return sorted(name for names in listed for name in names)
 
-    async def _graphs_of(self, partition: int, timeout: float | None) -> list[str]:
-        found, page = list[str](), await self._graphs_after(None, partition, timeout)
+    async def _graphs_of(self, partition: int, wanted: List, timeout: float | None) -> list[str]:
+        page = _expect(Graphs, await self._asked_of(wanted, partition, timeout))
+        found = list(page.graphs)
         while page.next is not None:
+            following = wanted.model_copy(update={"after": page.next})
+            page = _expect(Graphs, await self._asked_of(following, partition, timeout))
             found += page.graphs
-            page = await self._graphs_after(page.next, partition, timeout)
-        return [*found, *page.graphs]
-
-    async def _graphs_after(self, name: str | None, partition: int, timeout: float | None) -> Graphs:
-        return _expect(Graphs, await self._asked_of(List(after=name), partition, timeout))
+        return found
 
     async def picture(
         self,

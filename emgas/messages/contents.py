@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -118,15 +119,36 @@ class Turns(Message):
 
 
 class List(Message):
-    """A question to the owner of a partition: which graphs are there?"""
+    """A question to the owner of a partition: which graphs are there?
+
+    The answer names those that its subject may read.  A gateway writes `patterns`: the graphs that the key opens.
+    """
 
     kind: Literal["list"] = "list"
     after: str | None = Field(None, description="the names after this one, in their order")
     limit: int = Field(limits.LISTED_GRAPHS, ge=1, le=limits.LISTED_GRAPHS)
+    patterns: list[str] | None = Field(
+        None,
+        description="only graphs that one of these fits: a name, or a prefix and *",
+        exclude_if=lambda patterns: patterns is None,
+    )
+
+    def wants(self, name: str) -> bool:
+        """Check whether a graph of this name is asked for."""
+        is_behind = self.after is None or name > self.after
+        return is_behind and (self.patterns is None or fits(self.patterns, name))
+
+
+def fits(patterns: Iterable[str], name: str) -> bool:
+    """Check whether one of these patterns fits a name: the name itself, or a prefix of it and *."""
+    return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
 
 
 class Graphs(Message):
-    """The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last."""
+    """The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
+
+    `next` is the last name of its own page.  It never names a graph that the page does not show.
+    """
 
     kind: Literal["graphs"] = "graphs"
     graphs: list[str]

@@ -171,9 +171,9 @@ async def delete_all(
 
 @router.get("/v1/entities/", dependencies=[known("page", "page_size")])
 async def entities(memory: Memory, page: Page = 1, page_size: PageSize = PAGE) -> Entities:
-    """List whose memories there are, those that the caller's key can see."""
+    """List the entities whose memories the caller's key may read."""
     caller().check_right("read")
-    names = [name for name in await memory.graphs() if caller().may_see(name)]
+    names = await memory.graphs(patterns=caller().patterns)
     shown = names[(page - 1) * page_size : page * page_size]
     results = list(await asyncio.gather(*(_entity(memory, name) for name in shown)))
     return Entities(count=len(names), results=results, **_around("/v1/entities/", page, page_size, len(names)))

@@ -8,6 +8,7 @@ question sees; which questions a key may ask, the gateway has decided itself.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from emgas.messages.advice import Advice
@@ -39,10 +40,10 @@ def check_command(command: Command, record: Record, graph: Graph | None) -> None
 
 def check_question(question: OfGraph, record: Record, graph: Graph | None) -> None:
     """Raise RejectedError unless the subject of a record of `queries` may ask that."""
-    subject = as_mapping(record.headers).get(SUBJECT)
+    subject = subject_of(record)
     rights: list[Right] = ["read", "write"] if isinstance(question, Query) and question.reinforce else ["read"]
     for right in rights:
-        if not _grants(graph, subject, right):
+        if graph is not None and not is_granted(right, subject, graph.access):
             raise _refused(right, question.graph)
 
 
@@ -53,17 +54,21 @@ def sees_forgotten(record: Record, graph: Graph | None) -> bool:
 
 def holds(right: Right, record: Record, graph: Graph | None) -> bool:
     """Tell whether a record comes from who has a right in a graph: its door and the graph both give it."""
-    headers = as_mapping(record.headers)
-    door = headers.get(RIGHTS)
+    door = as_mapping(record.headers).get(RIGHTS)
     if door is not None and right.encode() not in door.split(b","):
         return False
-    return _grants(graph, headers.get(SUBJECT), right)
+    return graph is None or is_granted(right, subject_of(record), graph.access)
 
 
-def _grants(graph: Graph | None, subject: bytes | None, right: Right) -> bool:
-    if subject is None or graph is None or not graph.access:
-        return True
-    return right in graph.access.get(subject.decode(errors="replace"), ())
+def is_granted(right: Right, subject: str | None, access: Mapping[str, Collection[str]]) -> bool:
+    """Check whether a subject has a right in a graph with these grants; None runs the memory and has every right."""
+    return subject is None or not access or right in access.get(subject, ())
+
+
+def subject_of(record: Record) -> str | None:
+    """Return the subject that a record names, None if it names none."""
+    subject = as_mapping(record.headers).get(SUBJECT)
+    return None if subject is None else subject.decode(errors="replace")
 
 
 def _refused(right: Right, graph_id: str) -> RejectedError:

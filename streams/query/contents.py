@@ -14,6 +14,7 @@ from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compa
 from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.steps import Steps
 from processors.recall.advised import advised
 from processors.recall.answer import Memory, concept_ids
 from processors.recall.habit_views import recurring
@@ -25,6 +26,7 @@ from replay.diff import diff
 from state.arrays import Integers
 from state.graph.graph import Graph
 from state.graph.view import GraphView
+from streams.ingest.access import is_granted
 from streams.query.held import HeldPartition
 from streams.query.replies import position_of
 
@@ -33,11 +35,22 @@ TURNS = ("added", "archived")
 NAMED = 20  # concepts that joined or left a theme
 
 
-def graphs(writer: HeldPartition, request: List) -> Graphs:
-    """List the graphs of a partition, a page of them."""
-    names = [name for name in writer.state.graph_ids() if request.after is None or name > request.after]
-    page = names[: request.limit]
-    return Graphs(graphs=page, next=page[-1] if len(page) < len(names) else None, position=position_of(writer))
+def graphs(writer: HeldPartition, request: List, subject: str | None) -> Steps[Graphs]:
+    """List the graphs of a partition that `subject` may read, a page of them.
+
+    Names are filtered before they are counted, so the cursor is a name that the page shows.
+    """
+    page, is_more = list[str](), False
+    for name in filter(request.wants, writer.state.graph_ids()):
+        if subject is not None:  # who runs the memory sees every graph, and none is loaded for it
+            yield
+            if not is_granted("read", subject, writer.state.access(name)):
+                continue
+        if len(page) == request.limit:
+            is_more = True
+            break
+        page.append(name)
+    return Graphs(graphs=page, next=page[-1] if is_more else None, position=position_of(writer))
 
 
 def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:

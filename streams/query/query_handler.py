@@ -53,7 +53,7 @@ from state.errors import LogRewrittenError, StoreCorruptError, TooMuchAskedError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
-from streams.ingest.access import check_question
+from streams.ingest.access import check_question, subject_of
 from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import RecallEvent, recalled_events
 from streams.ingest.window_timer import WindowTimer
@@ -276,18 +276,18 @@ class QueryHandler:
         if writer is None:
             return None
         if isinstance(request, OfPartition):
-            return await self._of_partition(request, writer)
+            return await self._of_partition(request, writer, subject_of(asked.record))
         self._check_place(request.graph, asked)
         return await self._of_graph(request, writer, asked)
 
-    async def _of_partition(self, request: OfPartition, writer: HeldPartition) -> Message:
+    async def _of_partition(self, request: OfPartition, writer: HeldPartition, subject: str | None) -> Message:
         match request:
             case Inspect():
                 is_exact = request.digest or request.graphs_after is not None  # it is compared with a fold of then
                 counting = inspection(writer, request)
                 return in_one_go(counting) if is_exact else await _letting_others_in(counting)
             case List():
-                return contents.graphs(writer, request)
+                return await _letting_others_in(contents.graphs(writer, request, subject))
             case Checkpoint():
                 return await self._checkpoint(writer.partition)
 

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from emgas import MemoryClient
-from emgas.messages.contents import Graphs, RecordedTurn, Turns
+from emgas.messages.contents import Graphs, List, RecordedTurn, Turns
 from emgas.messages.operator import Inspection
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
@@ -199,7 +199,8 @@ def answered(sent: Sent) -> bytes:
             more = {"turns": [SAID]} if message.get("ids") else {}
             return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION, **more))
         case "list":
-            return ANSWER.dump_json(Graphs(graphs=NAMES[sent.partition :: 4], position=POSITION))
+            listed = filter(List.model_validate(message).wants, sorted(NAMES[sent.partition :: 4]))
+            return ANSWER.dump_json(Graphs(graphs=list(listed), position=POSITION))
         case "inspect" | "checkpoint":
             counts = dict.fromkeys(("graphs", "turns", "concepts", "pairs", "topics", "forgotten"), 0)
             return ANSWER.dump_json(Inspection(position=POSITION, digest=None, **counts))

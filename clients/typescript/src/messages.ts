@@ -1518,6 +1518,8 @@ export interface Recent {
 }
 /**
  * A question to the owner of a partition: which graphs are there?
+ *
+ * The answer names those that its subject may read.  A gateway writes `patterns`: the graphs that the key opens.
  */
 export interface List {
   kind: "list";
@@ -1526,6 +1528,10 @@ export interface List {
    */
   after?: string | null;
   limit?: number;
+  /**
+   * only graphs that one of these fits: a name, or a prefix and *
+   */
+  patterns?: string[] | null;
 }
 /**
  * A question to the owner of a partition: what do you hold, and what is its digest?
@@ -1829,6 +1835,8 @@ export interface InMind {
 }
 /**
  * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
+ *
+ * `next` is the last name of its own page.  It never names a graph that the page does not show.
  */
 export interface Graphs {
   kind: "graphs";
