@@ -1,9 +1,11 @@
-"""What every test may ask for: a real Kafka, and topic names of its own; and how property tests try their examples."""
+"""What every test may ask for (a real Kafka, names of its own), may cost, and how properties try their examples."""
 
 from __future__ import annotations
 
 import os
+import time
 import uuid
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,7 @@ UNTIMED = {"deadline": None, "print_blob": True, "suppress_health_check": [Healt
 settings.register_profile("every", DEFAULT, derandomize=True, database=None, **UNTIMED)
 settings.register_profile("fast", settings.get_profile("every"), max_examples=10)  # scripts/check fast: a tenth
 settings.register_profile("hunt", DEFAULT, max_examples=1000, **UNTIMED)  # scripts/check hunt: other ones, in every run
+settings.register_profile("gate", settings.get_profile("every"), max_examples=20)  # scripts/test; a cap (see below)
 settings.load_profile("every")
 
 for shared in ("contracts", "support"):  # so that a failed assert there prints both sides, as in a test file
@@ -27,6 +30,39 @@ NO_KAFKA = (
     "NO KAFKA, SO THIS WAS NOT TESTED: start one with `scripts/kafka start`, and set EMGAS_TEST_KAFKA to the address "
     "that it prints (EMGAS_REQUIRE_KAFKA=1 makes its absence a failure)"
 )
+
+# CPU seconds of the test process, threads included and other processes not: a busy machine changes little about them.
+CPU_BUDGET = {False: 10, True: 60}  # is it marked slow?
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cap the examples of tests that ask for a number of their own, in the profile of the gate."""
+    if settings.get_current_profile_name() == "gate":
+        for item in items:
+            _cap_examples(getattr(item, "obj", None), settings.default.max_examples)
+
+
+def _cap_examples(test: object, most: int) -> None:
+    """Lower what `@settings(max_examples=…)` asks for: a profile is only the default of it."""
+    own = getattr(test, "_hypothesis_internal_use_settings", None)  # there is no public way
+    if own is not None and own.max_examples > most:
+        function = getattr(test, "__func__", test)  # a method is made again whenever its class is asked for it
+        function._hypothesis_internal_use_settings = settings(own, max_examples=most)  # noqa: SLF001
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """Fail a test that passes, but takes more CPU time than its budget."""
+    before = time.process_time()
+    result = yield
+    used, budget = time.process_time() - before, CPU_BUDGET[pyfuncitem.get_closest_marker("slow") is not None]
+    if used > budget:
+        pytest.fail(
+            f"it took {used:.1f} s of CPU time, and its budget is {budget} s (tests/conftest.py): make it cheaper; "
+            "if it cannot be, mark it `slow`, and the gate leaves it to .ci/run",
+            pytrace=False,
+        )
+    return result
 
 
 def pytest_sessionstart() -> None:

@@ -15,7 +15,7 @@ from bench.simulation.faults import KINDS
 from bench.simulation.mutations import WITHOUT, without
 from bench.simulation.run import run
 
-SEEDS, AT_ONCE = 500, 25
+SEEDS, AT_ONCE, IN_THE_GATE = 500, 25, 100
 FOUND = (
     51700,
     51906,
@@ -71,7 +71,10 @@ CATCHES: dict[str, int] = {
 SEARCHED = 60  # seeds, for one that notices
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(first, marks=[pytest.mark.slow][: first >= IN_THE_GATE]) for first in range(0, SEEDS, AT_ONCE)],
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a killed process leaves work that it never began
 def test_nothing_is_lost_doubled_or_wedged_whatever_goes_wrong(first: int) -> None:
     for seed in range(first, first + AT_ONCE):

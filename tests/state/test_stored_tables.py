@@ -299,6 +299,7 @@ def test_many_pairs_of_a_graph_that_was_never_closed_are_read_when_somebody_asks
     assert again.digest() == log.folded().digest()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: int) -> None:

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -191,10 +192,10 @@ async def test_a_cluster_that_is_not_there_is_told(unused_port: int) -> None:
 
 
 @pytest.fixture
-def unused_port() -> int:
-    """Find a port at which nobody listens."""
+def unused_port() -> Iterator[int]:
+    """Keep a port at which nobody listens: bound for as long as the test has it, so that no other process gets it."""
     import socket
 
     with socket.socket() as there:
         there.bind(("127.0.0.1", 0))
-        return int(there.getsockname()[1])
+        yield int(there.getsockname()[1])

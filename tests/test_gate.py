@@ -1,0 +1,113 @@
+"""The gate: what a test may cost there, how many examples a property tries, and which tests a change touches."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.changed_tests import touched
+from tests.support.cli import ROOT
+
+COSTLY = """
+import time
+import pytest
+
+def use(seconds, really=time.process_time):
+    time.process_time = lambda: really() + seconds
+
+def test_cheap(): use(8)
+def test_costly(): use(8 + 11)
+@pytest.mark.slow
+def test_slow(): use(19 + 50)
+@pytest.mark.slow
+def test_too_slow(): use(69 + 61)
+"""
+PROPERTIES = """
+from collections import Counter
+from hypothesis import given, settings, strategies as st
+
+tried = Counter()
+
+@given(st.integers())
+def test_plain(number): tried["plain"] += 1
+
+class TestOfAClass:
+    @settings(max_examples=500)
+    @given(st.integers())
+    def test_many(self, number): tried["many"] += 1
+
+@settings(max_examples=5)
+@given(st.integers())
+def test_few(number): tried["few"] += 1
+
+def test_told(): print("tried", *(tried[name] for name in ("plain", "many", "few")))
+"""
+
+
+def run(folder: Path, tests: str, *arguments: str) -> str:
+    """Run pytest over a file of these tests, with the hooks of ours; return what it prints."""
+    (folder / "conftest.py").write_bytes((ROOT / "tests/conftest.py").read_bytes())
+    (folder / "test_it.py").write_text(tests)
+    markers = "markers=slow\nkafka"
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", folder]
+    done = subprocess.run([*command, "-o", markers, *arguments, folder], capture_output=True, text=True, cwd=folder)
+    return done.stdout
+
+
+def test_a_test_over_its_budget_of_cpu_time_fails_and_is_told_what_to_do(tmp_path: Path) -> None:
+    printed = run(tmp_path, COSTLY, "-rfp")
+    assert "PASSED test_it.py::test_cheap" in printed
+    assert "PASSED test_it.py::test_slow" in printed
+    assert "it took 11.0 s of CPU time, and its budget is 10 s (tests/conftest.py): make it cheaper" in printed
+    assert "it took 61.0 s of CPU time, and its budget is 60 s" in printed
+    assert "2 failed, 2 passed" in printed
+
+
+@pytest.mark.parametrize(("profile", "examples"), [("gate", "20 20 5"), ("every", "100 500 5")])
+def test_the_gate_caps_the_examples_of_each_property(tmp_path: Path, profile: str, examples: str) -> None:
+    assert f"tried {examples}\n" in run(tmp_path, PROPERTIES, "--hypothesis-profile", profile)
+
+
+ARROWS = {
+    "state/decay.py": set[str](),
+    "state/graph.py": {"state/decay.py"},
+    "streams/ingest.py": {"state/graph.py"},
+    "streams/worker.py": {"streams/ingest.py"},
+    "tests/support/graphs.py": {"state/graph.py"},
+    "tests/state/test_decay.py": {"state/decay.py"},
+    "tests/state/test_graph.py": {"tests/support/graphs.py"},
+    "tests/streams/test_worker.py": {"streams/worker.py"},
+    "tests/deploy/test_image.py": set[str](),
+    "tests/test_layers.py": set[str](),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("state/decay.py", ["test_layers", "test_decay", "test_graph"]),
+        ("streams/worker.py", ["test_layers", "test_worker"]),
+        ("tests/support/graphs.py", ["test_graph", "test_layers"]),
+        ("tests/state/test_graph.py", ["test_graph", "test_layers"]),
+        ("Dockerfile", ["test_layers", "test_image"]),
+        ("docs/no-test-names-it.md", ["test_layers"]),
+    ],
+)
+def test_a_change_touches_what_imports_it_over_few_files_or_names_it_and_the_nearest_comes_first(
+    changed: str, tests: list[str]
+) -> None:
+    texts = {"tests/deploy/test_image.py": '(ROOT / "Dockerfile").read_text()'}
+    assert [Path(path).stem for path in touched([changed], ARROWS, texts)] == tests
+
+
+def test_what_a_change_touches_is_found_in_this_house() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "scripts.changed_tests", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found = run.stdout.split()
+    assert {"tests/test_docs.py", "tests/test_layers.py"} <= {*found}
+    assert all((ROOT / path).is_file() for path in found)
+    assert "./scripts/test runs them all" in run.stderr
