@@ -58,12 +58,14 @@ def run(folder: Path, tests: str, *arguments: str) -> str:
 
 
 def test_a_test_over_its_budget_of_cpu_time_fails_and_is_told_what_to_do(tmp_path: Path) -> None:
-    printed = run(tmp_path, COSTLY, "-rfp")
+    printed = run(tmp_path, COSTLY, "-rfp", "--hypothesis-profile", "gate")
     assert "PASSED test_it.py::test_cheap" in printed
     assert "PASSED test_it.py::test_slow" in printed
     assert "it took 11.0 s of CPU time, and its budget is 10 s (tests/conftest.py): make it cheaper" in printed
     assert "it took 61.0 s of CPU time, and its budget is 60 s" in printed
     assert "2 failed, 2 passed" in printed
+    assert "1 failed, 3 passed" in run(tmp_path, COSTLY, "--hypothesis-profile", "every")  # more examples cost more
+    assert "4 passed" in run(tmp_path, COSTLY, "--hypothesis-profile", "hunt")
 
 
 @pytest.mark.parametrize(("profile", "examples"), [("gate", "20 20 5"), ("every", "100 500 5")])
