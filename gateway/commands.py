@@ -45,6 +45,17 @@ def serve(
         ),
     ] = None,
     tools: Annotated[Literal["usual", "all"], typer.Option(help=TOOLS)] = "usual",
+    connections: Annotated[
+        int, typer.Option(min=1, envvar="EMGAS_CONNECTIONS", help="Connections that may be open at once.")
+    ] = 4096,
+    connections_per_peer: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            envvar="EMGAS_CONNECTIONS_PER_PEER",
+            help="Of them from one address. Behind a proxy all come from its address: set it as high as --connections.",
+        ),
+    ] = 2048,
     new_key_for: Annotated[
         str | None,
         typer.Option("--new-key", metavar="NAME", help="Print a new key and its entry for the file; serve nothing."),
@@ -57,13 +68,15 @@ def serve(
     _check_installed()
     from gateway.access import is_loopback
     from gateway.chat import Model
+    from gateway.connections import Limits
     from gateway.serve import served
 
     known = _keys(keys)
     if not known.are_wanted and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
     asked = None if model is None else Model(model, os.environ.get("EMGAS_MODEL_KEY"))
-    _run(served(url, host=host, port=port, keys=known, model=asked, all_tools=tools == "all"))
+    limits = Limits(connections, connections_per_peer)
+    _run(served(url, host=host, port=port, keys=known, model=asked, all_tools=tools == "all", limits=limits))
 
 
 def mcp(

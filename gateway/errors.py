@@ -38,6 +38,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Known with another content",
     413: "Too large",
     415: "Not JSON",
@@ -71,7 +72,7 @@ class Problem(BaseModel):
 
 # The failures that routes may have, as OpenAPI names them.
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": title} for status, title in TITLES.items() if status != 502
+    status: {"model": Problem, "description": title} for status, title in TITLES.items() if status not in (408, 502)
 }
 
 

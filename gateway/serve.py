@@ -8,14 +8,18 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from emgas.client.client import MemoryClient
 from emgas.client.connection import Announcing
 from gateway.access import hostname, is_loopback
 from gateway.app import gateway
 from gateway.chat import Model
+from gateway.connections import Connections, Limits, raise_descriptors
 from gateway.keys import RIGHTS, Caller, Keys
 from gateway.new_keys import digest, new_key
 
@@ -35,26 +39,44 @@ class OrderlyServer(uvicorn.Server):
 
 
 async def served(
-    url: str | None, *, host: str, port: int, keys: Keys, model: Model | None = None, all_tools: bool = False
+    url: str | None,
+    *,
+    host: str,
+    port: int,
+    keys: Keys,
+    model: Model | None = None,
+    all_tools: bool = False,
+    limits: Limits | None = None,
 ) -> None:
     """Serve until a signal ends it, or the memory can answer no more.
 
     Raises OSError for an address that cannot be listened on, and what opening the memory raises.
     """
+    limits = within(raise_descriptors(), limits or Limits())
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(listen(host, port))
         memory = await stack.enter_async_context(MemoryClient(url))
         address = address_of(listening)
         announce(memory, address, keys)
         app = gateway(lambda: nullcontext(memory), keys, model, all_tools=all_tools)
-        config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
-        server = OrderlyServer(config)
+        server = OrderlyServer(configured(app, limits, log_level="warning", timeout_graceful_shutdown=10))
         ending = asyncio.create_task(_end_with(memory, server))
         sys.stderr.write(
             f"serving on {address}  (look at it: {address}/, routes: {address}/docs, MCP: {address}/mcp)\n"
         )
         await server.serve(sockets=[listening])
         ending.cancel()
+
+
+def configured(app: ASGIApp, limits: Limits | None = None, **options: Any) -> uvicorn.Config:
+    """Configure a server of `app` whose connections are limited."""
+    protocol: Any = Connections(limits).protocol  # uvicorn calls it like a class
+    return uvicorn.Config(app, http=protocol, ws="none", lifespan="on", **options)
+
+
+def within(descriptors: int, limits: Limits) -> Limits:
+    """Leave half of the open files that this process may have to the memory behind it."""
+    return replace(limits, connections=min(limits.connections, descriptors // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -41,7 +41,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies", "paths", "reference", "new_keys"), ("tokens",), ("keys",), ("access",),
+        ("errors", "bodies", "paths", "reference", "new_keys"), ("tokens", "connections"), ("keys",), ("access",),
         ("graphs", "records", "mcp_tools", "page"), ("imports", "chat", "mem0"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),

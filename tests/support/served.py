@@ -14,8 +14,9 @@ from emgas.messages.topics import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.chat import Model
+from gateway.connections import Limits
 from gateway.keys import Keys
-from gateway.serve import listen
+from gateway.serve import configured, listen
 from tests.support.clocks import PATIENCE, eventually
 from tests.support.pipeline import Pipeline
 
@@ -31,11 +32,10 @@ async def serving(
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
+async def listening(app: ASGIApp, limits: Limits | None = None) -> AsyncIterator[str]:
     """Serve an application on a free port of loopback; give the URL."""
     with listen("127.0.0.1", 0) as opened:
-        config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(configured(app, limits, log_level="error", timeout_graceful_shutdown=1))
         serving = asyncio.create_task(server.serve(sockets=[opened]))
         async with asyncio.timeout(PATIENCE):
             await eventually(lambda: server.started or serving.done())

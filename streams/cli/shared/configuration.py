@@ -24,7 +24,17 @@ import platformdirs
 from streams.cli.shared import output
 
 FILE = "config.toml"
-OF_COMMANDS = {"config", "key", "keys", "model_url", "model_key", "otel", "fail_at"}
+OF_COMMANDS = {
+    "config",
+    "key",
+    "keys",
+    "model_url",
+    "model_key",
+    "connections",
+    "connections_per_peer",
+    "otel",
+    "fail_at",
+}
 OF_COMPOSE = {"kafka_port", "http_port", "keys_file"}
 OF_TESTS = {"simulations", "fuzz_cases", "helm"}
 TESTS = ("test_", "require_")  # with which names begin that only tests and scripts read
