@@ -108,9 +108,7 @@ class Follower:
         self.state = Partition(self._store, graph_keys=self._keys)
 
 
-def followed(
-    happened: list[Step], erased: Sequence[Erasing], steps: Sequence[Follow]
-) -> tuple[Worker, list[Follower]]:
+def followed(happened: list[Step], erased: Sequence[Erasing], steps: Sequence[Follow]) -> tuple[Worker, list[Follower]]:
     """Live through what happened while two followers do."""
     due, followers = list(steps), list[Follower]()
 

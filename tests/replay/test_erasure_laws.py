@@ -165,9 +165,7 @@ def test_a_fold_of_what_can_still_be_read_is_what_the_worker_holds_that_read_it_
 
 
 @given(happened=steps_taken_back(25), erased=ERASURES)
-def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
-    happened: list[Step], erased: list[Erasing]
-) -> None:
+def test_a_store_that_is_opened_again_and_a_history_hold_the_same(happened: list[Step], erased: list[Erasing]) -> None:
     worker = worked(happened, erased)
     live = worker.state.digests()
     worker.state.flush()
