@@ -6,27 +6,32 @@ upgrade of the algorithm is a branch that is compared and then used instead (doc
 
     TurnRecorded       the turn, with the event time that it was folded with
     GraphConfigured    the same settings, as a request; or those that the branch is given instead
-    Forgotten          the request, by concept and turn ids; pins, feedback and rights likewise
+    Forgotten          the request, by concept and turn ids; pins, feedback and rights likewise.  An event may name more
+                       than a message may: then it is several messages
     SessionEnded       the request, if a user ended it; what ended by itself, the branch ends by its own settings
     TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself
 
-A branch is brought up to date from where it stands: every message comes with the sequence number of its event, so that
-what was sent before can be left out.  For turns that would not matter, as their ids stay; but a request to forget that
-was sent again would forget what was said since.
+A branch is brought up to date from where it stands: every message comes with the sequence number up to which all is
+dealt with once it is, so that what was sent before can be left out.  For turns that would not matter, as their ids
+stay; but a request to forget that was sent again would forget what was said since.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from msgspec import to_builtins
+
+from emgas import limits
 from emgas.messages.memory_settings import Settings
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Unpin
+from emgas.times import datetime_of
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -42,6 +47,7 @@ from state.events.events import (
 from state.events.memory_settings import PRESETS, MemorySettings
 
 Message = Turn | Configure | Forget | Pin | Unpin | Feedback | EndSession | Grant | Revoke
+MessageT = TypeVar("MessageT", Forget, Pin, Unpin, Feedback)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,10 @@ class BranchSettings:
 
 
 class BranchMessage(NamedTuple):
-    """A message, and the sequence number of the event that it is sent for."""
+    """A message, and the sequence number of the last event that is dealt with once it is.
+
+    An event may become several messages: only the last of them has its number.
+    """
 
     seq: int
     message: Message
@@ -70,66 +79,76 @@ async def messages(
     begun: set[str] = set()
     async for event in events:
         if event.seq > after:
-            for message in _of(event, settings, is_new=event.graph not in begun):
-                yield BranchMessage(event.seq, message)
+            due = list(_of(event, settings, is_new=event.graph not in begun))
+            for left, message in zip(reversed(range(len(due))), due, strict=True):
+                yield BranchMessage(event.seq - bool(left), message)
         begun.add(event.graph)
 
 
 def _of(event: GraphEvent, settings: BranchSettings | None, *, is_new: bool) -> Iterator[Message]:
     if settings is not None and is_new:
         yield _configure(event.graph, settings.preset, settings.settings, 0)
-    message = _message(event)
-    if message is not None and not (settings is not None and isinstance(message, Configure)):
-        yield message
+    for message in _messages(event):
+        if settings is None or not isinstance(message, Configure):
+            yield message
 
 
-def _message(event: GraphEvent) -> Message | None:
+def _messages(event: GraphEvent) -> Iterator[Message]:
     if isinstance(event, TurnRecorded):
-        return _turn(event)
-    if isinstance(event, GraphConfigured):
-        preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
-        made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
-        # All of it, {} and "none" too: what the graph had of its own before is gone.
-        own = {"mode": event.mode, "rerank": event.rerank or "none", "weights": event.weights}
-        own |= {"timezone": event.timezone}
-        return Configure.model_validate({**made.model_dump(), **own})
-    if isinstance(event, Forgotten):
-        name = f"branch/forget/{event.seq}"
-        return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)
-    if isinstance(event, Pinned | Unpinned):
-        kind, name = (Pin, "pin") if isinstance(event, Pinned) else (Unpin, "unpin")
-        named = {"concepts": event.concepts, "turns": event.turns}
-        return kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **named})
-    if isinstance(event, FeedbackGiven):
-        name = f"branch/feedback/{event.seq}"
-        return Feedback(kind="feedback", id=name, graph=event.graph, turns=event.turns, value=event.value)
-    return _shared(event)
+        yield _turn(event)
+    elif isinstance(event, GraphConfigured):
+        yield _as_configured(event)
+    elif isinstance(event, Forgotten):
+        yield from _naming(Forget, "forget", event, {"concepts": event.concepts, "turns": event.turns})
+    elif isinstance(event, Pinned):
+        yield from _naming(Pin, "pin", event, {"concepts": event.concepts, "turns": event.turns})
+    elif isinstance(event, Unpinned):
+        yield from _naming(Unpin, "unpin", event, {"concepts": event.concepts, "turns": event.turns})
+    elif isinstance(event, FeedbackGiven):
+        yield from _naming(Feedback, "feedback", event, {"turns": event.turns}, value=event.value)
+    else:
+        yield from _shared(event)
 
 
-def _shared(event: GraphEvent) -> Message | None:
+def _as_configured(event: GraphConfigured) -> Configure:
+    preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
+    made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+    # All of it, {} and "none" too: what the graph had of its own before is gone.
+    own = {"mode": event.mode, "rerank": event.rerank or "none", "weights": event.weights}
+    return Configure.model_validate({**made.model_dump(), **own, "timezone": event.timezone})
+
+
+def _naming(
+    model: type[MessageT], kind: str, event: GraphEvent, names: Mapping[str, Sequence[str]], **fields: Any
+) -> Iterator[MessageT]:
+    """Write a request that names what an event names, as many messages as their bounds ask for; none for no names.
+
+    An erasure may have left an event no names.  A concept whose id no message can hold goes with its turns.
+    """
+    able = {field: [name for name in found if len(name) <= limits.NAME_CHARACTERS] for field, found in names.items()}
+    for number, first in enumerate(range(0, max(map(len, able.values())), limits.TOP)):
+        part = {field: found[first : first + limits.TOP] for field, found in able.items()}
+        name = f"branch/{kind}/{event.seq}" + (f"/{number}" if number else "")
+        yield model.model_validate({"kind": kind, "id": name, "graph": event.graph, **part, **fields})
+
+
+def _shared(event: GraphEvent) -> Iterator[Message]:
     """Write what those who share a graph said of its conversations and rights."""
     if isinstance(event, SessionEnded) and event.reason == "said":
         name = f"branch/endsession/{event.seq}"
-        return EndSession(kind="endsession", id=name, graph=event.graph, session=event.session)
-    if isinstance(event, AccessGranted | AccessRevoked):
+        yield EndSession(kind="endsession", id=name, graph=event.graph, session=event.session)
+    elif isinstance(event, AccessGranted | AccessRevoked):
         kind, name = (Grant, "grant") if isinstance(event, AccessGranted) else (Revoke, "revoke")
         said = {"subject": event.subject, "rights": event.rights}
-        return kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **said})
-    return None
+        yield kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **said})
 
 
 def _turn(event: TurnRecorded) -> Turn:
-    return Turn(
-        id=event.id,
-        graph=event.graph,
-        speaker=event.speaker,
-        text=event.text,
-        session=event.session,
-        role=event.role,
-        at=event.at,
-        metadata=event.metadata,
-        importance=event.importance,
-    )
+    fields = ("id", "graph", "speaker", "text", "session", "role", "metadata", "importance")
+    came = [to_builtins(each) for each in event.attachments]
+    # As a date, not as a number: one of early 1970 would be taken for seconds.
+    said = {"at": datetime_of(event.at), "attachments": came}
+    return Turn.model_validate({name: getattr(event, name) for name in fields} | said)
 
 
 def _configure(graph: str, preset: str, settings: Settings, seq: int) -> Configure:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from emgas.errors import TransportError
+from emgas.messages.sessions import EndSession
 from emgas.times import DAY_MS
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
+from streams.cli.replay import branch as branching
 from tests.support.cli import ROOT, emgas, emgas_here
 
 DEMO = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -92,6 +96,90 @@ def test_a_branch_that_is_brought_up_to_date_keeps_what_was_said_again_after_it_
     assert brought_up_to_date() == emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
     reply = emgas_here(branch, "query", "g", "kettle?", "--json", partitions="1").json
     assert [seed["id"] for seed in reply["seeds"]] == ["kettle"]
+
+
+def lived(tmp_path: Path) -> Path:
+    """Return a data directory in which more was forgotten at once than a request may name, and a graph is shared."""
+    data, file = tmp_path / "memory", tmp_path / "many.jsonl"
+    turns = [
+        {"id": f"t{n}", "graph": graph, "speaker": "Ada", "text": f"Kettle number{n} whistles.", "session": "s"}
+        | {"at": 1_700_000_000_000 + n}
+        for graph in ("g", "h")
+        for n in range(130)
+    ]
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    emgas_here(data, "publish", str(file), partitions="1")
+    emgas_here(data, "forget", "g", "--session", "s", partitions="1")
+    emgas_here(data, "end", "h", "s", partitions="1")
+    emgas_here(data, "grant", "h", "bob", "--right", "read", partitions="1")
+    return data
+
+
+def test_a_branch_of_a_memory_that_forgot_very_many_turns_at_once_is_the_same_memory(tmp_path: Path) -> None:
+    data, branch = lived(tmp_path), tmp_path / "branch"
+    made = emgas_here(data, "replay", "branch", "--into", str(branch), "--json", partitions="1").json
+    assert (made["turns"], made["accepted"], made["rejected"]) == (260, 260, 0)
+    here = emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
+    assert emgas_here(branch, "replay", "digest", "--json", partitions="1").json["graphs"] == here
+    assert emgas_here(branch, "replay", "verify", "--json", partitions="1").json["match"]
+
+
+def test_an_unfinished_branch_does_not_open_until_the_same_command_finishes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, branch = lived(tmp_path), tmp_path / "branch"
+
+    async def refuse(*_: object) -> None:
+        raise TransportError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(branching, "_request", refuse)
+        said = emgas_here(data, "replay", "branch", "--into", str(branch), code=1, partitions="1")
+        assert "the disk is full" in said.err
+    for command in (["query", "g", "kettle?"], ["replay", "verify"], ["graphs"], ["replay", "digest"]):
+        said = emgas_here(branch, *command, code=1, partitions="1")
+        told = " ".join(said.err.split())
+        assert "is an unfinished branch of" in told
+        assert "Run that command again to finish it, or remove the directory" in told
+    emgas_here(data, "replay", "branch", "--into", str(branch), partitions="1")
+    here = emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
+    assert emgas_here(branch, "replay", "digest", "--json", partitions="1").json["graphs"] == here
+
+
+def test_what_was_forgotten_is_not_forgotten_again_when_a_branch_was_cut_off_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cut comes after the request and what was said since: sent again, it would forget that too."""
+    data, branch = tmp_path / "memory", tmp_path / "branch"
+    for name, text in (("t1", "The kettle broke."), ("t2", "The kettle is repaired.")):
+        file = tmp_path / f"{name}.jsonl"
+        turn = {"id": name, "graph": "g", "speaker": "Ada", "text": text, "at": 1_700_000_000_000}
+        file.write_text(json.dumps(turn), encoding="utf-8")
+        emgas_here(data, "publish", str(file), partitions="1")
+        if name == "t1":
+            emgas_here(data, "forget", "g", "--concept", "kettle", partitions="1")
+    emgas_here(data, "end", "g", partitions="1")
+    sent = branching._request  # noqa: SLF001 - what a kill would interrupt
+
+    async def killed_at_the_end(memory: Any, request: Any) -> None:
+        if isinstance(request, EndSession):
+            raise TransportError("killed")
+        await sent(memory, request)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(branching, "_request", killed_at_the_end)
+        emgas_here(data, "replay", "branch", "--into", str(branch), code=1, partitions="1")
+    emgas_here(data, "replay", "branch", "--into", str(branch), partitions="1")
+    here = emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
+    assert emgas_here(branch, "replay", "digest", "--json", partitions="1").json["graphs"] == here
+
+
+def test_a_memory_that_is_no_branch_is_not_made_one(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    emgas_here(other, "publish", str(DEMO), partitions="2")
+    said = emgas_here(data, "replay", "branch", "--into", str(other), code=2, partitions="2")
+    assert "holds a memory that is no branch" in " ".join(said.err.split())
+    assert digests(other)
 
 
 def test_a_branch_of_one_memory_is_not_taken_for_one_of_another(data: Path, tmp_path: Path) -> None:

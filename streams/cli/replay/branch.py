@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -100,16 +100,18 @@ async def _branch(
 
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
-    async with select.readable(source) as readable, _made(target) as there:
+    name = f"{source.broker or source.home.resolve()} {source.prefix}"
+    cursor = Cursor(target.home / "branch.json", name)
+    async with select.readable(source) as readable, _made(target, name, is_branch=cursor.is_there) as there:
         log = readable.reader(source.topics.events)
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for partition in range(readable.partitions):
                 kept = _kept(counting_events(log, partition), without)
                 queue = messages(kept, life, cursor.done(partition))
-                async for seq in _sent(there.memory, queue, counts):
-                    cursor.move(partition, seq)
+                async for dealt in _sent(there.memory, queue, counts):
+                    # At once behind a request: sent again later, it would forget what was said since.
+                    cursor.move(partition, dealt.seq, at_once=not isinstance(dealt.message, Turn))
                     progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
                 cursor.save()
     return counts
@@ -122,56 +124,67 @@ async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> A
 
 
 @asynccontextmanager
-async def _made(target: Settings) -> AsyncIterator[Session]:
-    """Connect to the branch; make it where it is not there yet, which is only once there is something to branch."""
-    from streams.transport import select  # here: --help needs none of it
+async def _made(target: Settings, name: str, *, is_branch: bool) -> AsyncIterator[Session]:
+    """Connect to the branch; make it where it is not there yet, which is only once there is something to branch.
 
+    An embedded one is marked as unfinished until the block ends.  On Kafka its workers must fold while it is filled.
+    """
+    from streams.transport import select  # here: --help needs none of it
+    from streams.transport.embedded.unfinished import filling, is_unfinished
+
+    if not (is_branch or is_unfinished(target.home)) and target.is_embedded and select.is_born(target):
+        output.fail(f"{target.home} holds a memory that is no branch: give the branch a place of its own", output.USAGE)
     try:
         target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         output.fail_path("write", target.home, error)
-    await select.create(target)
-    async with session(target, TIMEOUT) as there:
-        yield there
+    with filling(target.home, name) if target.is_embedded else nullcontext():
+        await select.create(target)
+        async with session(target, TIMEOUT) as there:
+            yield there
 
 
-async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], counts: Counter[str]) -> AsyncIterator[int]:
+async def _sent(
+    memory: MemoryClient, queue: AsyncIterator[BranchMessage], counts: Counter[str]
+) -> AsyncIterator[BranchMessage]:
     """Send turns as a stream; a request once all turns before it are folded, before any that follow.
 
-    Yields the sequence number of each event that is dealt with.
+    Yields each message that is dealt with.
     """
     from emgas.messages.turns import Outcome  # here: --help needs none of it
 
     requests: list[BranchMessage] = []
-    seqs: deque[int] = deque()
+    sent: deque[BranchMessage] = deque()
     while True:
-        async for _, outcome in memory.publish_many(_turns(queue, seqs, requests)):
+        async for _, outcome in memory.publish_many(_turns(queue, sent, requests)):
             counts["turns"] += 1
             if isinstance(outcome, Outcome):
                 counts[COUNTED[outcome.status]] += 1
-            yield seqs.popleft()
+            yield sent.popleft()
         if not requests:
             return
-        seq, request = requests.pop()
-        await _request(memory, request)
+        due = requests.pop()
+        await _request(memory, due.message)
         counts["requests"] += 1
-        yield seq
+        yield due
 
 
 async def _turns(
-    queue: AsyncIterator[BranchMessage], seqs: deque[int], requests: list[BranchMessage]
+    queue: AsyncIterator[BranchMessage], sent: deque[BranchMessage], requests: list[BranchMessage]
 ) -> AsyncIterator[Turn]:
-    """Yield the turns up to the next request, and leave that in `requests`; note their sequence numbers in `seqs`."""
+    """Yield the turns up to the next request, and leave that in `requests`; note what is yielded in `sent`."""
     async for due in queue:
         if not isinstance(due.message, Turn):
             requests.append(due)
             return
-        seqs.append(due.seq)
+        sent.append(due)
         yield due.message
 
 
 async def _request(memory: MemoryClient, request: Message) -> None:
-    from emgas.messages.turns import Configure, Feedback, Forget, Pin, Unpin  # here: --help needs none of it
+    from emgas.messages.rights import Grant, Revoke  # here: --help needs none of it
+    from emgas.messages.sessions import EndSession
+    from emgas.messages.turns import Configure, Feedback, Forget, Pin, Unpin
 
     match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
         case Forget():
@@ -182,8 +195,18 @@ async def _request(memory: MemoryClient, request: Message) -> None:
             await memory.unpin(request.graph, request.concepts, request.turns, id=request.id)
         case Feedback():
             await memory.feedback(request.graph, request.turns, request.value, id=request.id)
+        case EndSession():
+            await memory.end_session(request.graph, request.session, id=request.id)
+        case Grant():
+            await memory.grant(request.graph, request.subject, request.rights, id=request.id)
+        case Revoke():
+            await memory.revoke(request.graph, request.subject, request.rights, id=request.id)
         case Configure():
             await _configure(memory, request)
+        case Turn():
+            raise TypeError("a turn is no request: it is published")
+        case _:
+            assert_never(request)
 
 
 async def _configure(memory: MemoryClient, request: Configure) -> None:

@@ -24,7 +24,8 @@ class Cursor:
     def __init__(self, path: Path, source: str) -> None:
         self._path = path
         self._source = source
-        kept: dict[str, Any] = orjson.loads(path.read_bytes()) if path.exists() else {"source": source, "done": {}}
+        self.is_there = path.exists()  # else nothing was ever sent, or little
+        kept: dict[str, Any] = orjson.loads(path.read_bytes()) if self.is_there else {"source": source, "done": {}}
         if kept["source"] != source:
             raise InvalidMessageError(
                 f"{path.parent} is a branch of {kept['source']}, not of {source}: give this one a place of its own"
@@ -36,11 +37,11 @@ class Cursor:
         """Tell the sequence number of the last event that was dealt with, 0 if none was."""
         return self._done.get(str(partition), 0)
 
-    def move(self, partition: int, seq: int) -> None:
-        """Note that the event `seq` is dealt with."""
+    def move(self, partition: int, seq: int, *, at_once: bool) -> None:
+        """Note that the events up to `seq` are dealt with.  at_once: write that before this returns."""
         self._done[str(partition)] = seq
         self._unsaved += 1
-        if self._unsaved >= SAVED_EVERY:
+        if at_once or self._unsaved >= SAVED_EVERY:
             self.save()
 
     def save(self) -> None:

@@ -26,6 +26,7 @@ from emgas.wire import ProducerRecord, Record
 from streams.transport.embedded import layout
 from streams.transport.embedded.layout import Partition
 from streams.transport.embedded.lock import DirectoryLock
+from streams.transport.embedded.unfinished import check_finished
 from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count, settings_of
 
 CREATE_TIME = 0  # Kafka's timestamp type: as the producer says
@@ -34,12 +35,13 @@ CREATE_TIME = 0  # Kafka's timestamp type: as the producer says
 class EmbeddedLog:
     """The open log of `directory`, owned from construction to `close`; whoever else needs it is handed this object.
 
-    Every method raises TransportError when the log is closed or the disk refuses; the constructor also
-    DataDirectoryInUseError, when somebody else has the directory.
+    Every method raises TransportError when the log is closed or the disk refuses; the constructor also where the
+    directory is an unfinished branch, and DataDirectoryInUseError when another process has the directory.
     """
 
     def __init__(self, directory: Path) -> None:
         directory = directory.expanduser().resolve()
+        check_finished(directory)
         self.directory = directory
         self._mutex = threading.RLock()
         self._callbacks: list[Callable[[], None]] = []

@@ -14,6 +14,7 @@ from state.sealing.keyring import NO_KEYS, Keyring
 from streams.transport.embedded import layout
 from streams.transport.embedded.append_notifier import AppendNotifier
 from streams.transport.embedded.log import EmbeddedLog
+from streams.transport.embedded.unfinished import check_finished
 
 FOLLOW_SECONDS = 10.0  # between two looks at a log that does not grow
 
@@ -109,6 +110,7 @@ class ReadOnlyLog:
         path = directory.expanduser().resolve() / layout.FILE
         if not _is_there(path):
             raise NoMemoryError(_nothing_at(path))
+        check_finished(directory)
         try:
             self._db = layout.connect(path, read_only=True)
             born = layout.check_layout(self._db, path)
