@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from emgas import limits
+from emgas.messages.memory_settings import Settings
 from emgas.messages.topics import read_inbound
-from emgas.messages.turns import Configure, Forget, Settings, Turn
+from emgas.messages.turns import Configure, Forget, Turn
 from emgas.validation import encode as encoded
 from replay.branch import BranchSettings, Message, messages
 from state.events.events import (
@@ -163,7 +164,7 @@ def named(message: Any) -> list[str]:
     return [*getattr(message, "concepts", ()), *getattr(message, "turns", ())]
 
 
-@pytest.mark.parametrize("kind", sorted(MINIMAL, key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", sorted(MINIMAL, key=str))
 @pytest.mark.parametrize("names", [[], MANY[:1], MANY[: limits.TOP], MANY[: limits.TOP + 1], MANY])
 async def test_however_many_names_an_event_holds_the_branch_is_sent_all_of_them(
     kind: type[GraphEvent], names: list[str]
