@@ -1,6 +1,6 @@
 """Says what services of advisories answered: `audit_report.py FOLDER` of pip-audit's JSON reports, one of each service.
 
-Exit 1 when a dependency is known to be vulnerable; or, with EMGAS_REQUIRE_AUDIT=1, when no service knew any of them.
+Exit 1 when a dependency is known to be vulnerable, 69 (EX_UNAVAILABLE) when no service knew any of them.
 """
 
 import json
@@ -35,7 +35,7 @@ def report(folder: Path) -> int:
     if not known:
         silence = " NOT AUDITED: no service of advisories answers from here, so nothing is known."
         print(RULE, silence, RULE, sep="\n", file=sys.stderr)
-        return int(os.environ.get("EMGAS_REQUIRE_AUDIT") == "1")
+        return os.EX_UNAVAILABLE
     if missed:
         say(f"NOT KNOWN to any service: {', '.join(sorted(missed))}")
     say(f"{len(known)} dependencies asked for, {len(problems)} vulnerabilities")

@@ -9,12 +9,17 @@
 
 Rows and position are written in one transaction, which begins by moving the position on from where this sink left it:
 of two that write at once, one is refused.
+
+What is forgotten must leave the files as well.  SQLite overwrites what it deletes (secure_delete), its write-ahead log
+is emptied behind each transaction, and a file is written over when it is opened: an earlier version may have left rows
+in it.  PostgreSQL keeps the bytes of dead rows until VACUUM, which is its operator's (docs/sinks.md).
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,6 +28,8 @@ from emgas.errors import InvalidMessageError, NotInstalledError
 from replay.graph_rows import COLUMNS, KEYS, Changes
 from replay.sinking import ANOTHER, Sink, SinkError, SinkPosition
 
+BUSY_MS: Final = 30_000  # until another program must have let go of a file
+ANSWER_SECONDS: Final = 60.0  # until a server must have answered
 TYPES: Final = {str: "TEXT", int: "BIGINT"}
 POSITIONS: Final = (
     "CREATE TABLE IF NOT EXISTS emgas_positions (source TEXT NOT NULL, partition BIGINT NOT NULL, "
@@ -83,10 +90,13 @@ class SqliteSink:
         """Open the file, with its tables.  Raises SinkError."""
         self._source = source
         try:
-            self._database = sqlite3.connect(path.expanduser(), isolation_level=None, timeout=30.0)
+            self._database = sqlite3.connect(path.expanduser(), isolation_level=None, timeout=BUSY_MS / 1000)
             self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA secure_delete = ON")
             for table in tables():
                 self._database.execute(table)
+            self._database.execute("VACUUM")
+            self._empty_the_log()
         except sqlite3.Error as error:
             raise SinkError(f"cannot use {path} as a sink: {error}") from error
 
@@ -119,8 +129,15 @@ class SqliteSink:
                 database.execute("ROLLBACK")
                 raise
             database.execute("COMMIT")
+            self._empty_the_log()
         except sqlite3.Error as error:
             raise SinkError(f"the sink refuses rows: {error}") from error
+
+    def _empty_the_log(self) -> None:
+        """Move what was written into the file; while a reader holds an older state, the next one does."""
+        self._database.execute("PRAGMA busy_timeout = 0")  # rows go on: a reader may stay for hours
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._database.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     async def close(self) -> None:
         self._database.close()
@@ -142,7 +159,7 @@ class PostgresSink:
         except ImportError as error:
             raise NotInstalledError("this sink needs asyncpg: pip install 'emgas[postgres]'") from error
         try:
-            connection = await asyncpg.connect(url, timeout=30)
+            connection = await asyncpg.connect(url, timeout=30, command_timeout=ANSWER_SECONDS)
             async with connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock(7302018)")  # of two that begin at once
                 for table in tables():
@@ -152,7 +169,12 @@ class PostgresSink:
         return cls(connection, source)
 
     async def position(self, partition: int) -> SinkPosition | None:
-        return await self._position(partition, "")
+        try:
+            return await self._position(partition, "")
+        except TimeoutError as error:
+            raise SinkError(
+                f"the database did not answer within {ANSWER_SECONDS:g} s: is it stopped or locked?"
+            ) from error
 
     async def _position(self, partition: int, lock: str) -> SinkPosition | None:
         select = "SELECT next_offset, chain FROM emgas_positions WHERE source = $1 AND partition = $2"
@@ -185,4 +207,5 @@ class PostgresSink:
             raise SinkError(f"the sink refuses rows ({type(error).__name__})") from error
 
     async def close(self) -> None:
-        await self._connection.close()
+        with suppress(TimeoutError):  # asyncpg has cut the connection then; what was to be written is committed
+            await self._connection.close(timeout=ANSWER_SECONDS)

@@ -10,7 +10,7 @@ import pytest
 from emgas.errors import TransportError
 from emgas.wire import Record
 from replay.log import LogReader
-from tests.support.clocks import eventually
+from tests.support.clocks import PATIENCE, eventually
 
 NOW = 1_700_000_000_000
 
@@ -80,7 +80,7 @@ class FollowContract:
             await append(number)
             await eventually(lambda number=number: len(followed) == number - 6)  # type: ignore[misc]  # bound at once
         following.cancel()
-        await asyncio.wait([following], timeout=30.0)
+        await asyncio.wait([following], timeout=PATIENCE)
         assert following.cancelled()
         assert [record.offset for record in followed] == list(range(7, 15))
         assert [record.value for record in followed] == [b"value %d" % n for n in range(7, 15)]

@@ -9,18 +9,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
+UNAVAILABLE = 69  # of sysexits.h: what was asked for could not be reached
 CLEAN = {"name": "numpy", "version": "2.4.0", "vulns": []}
 SKIPPED = {"name": "numpy", "skip_reason": "Dependency not found on PyPI and could not be audited: numpy (2.4.0)"}
 VULNERABLE = {"name": "yaml", "version": "1", "vulns": [{"id": "GHSA-1", "fix_versions": ["2"], "aliases": []}]}
 
 
-def report(folder: Path, *, required: bool = False, **services: list[dict[str, Any]]) -> tuple[int, str]:
+def report(folder: Path, **services: list[dict[str, Any]]) -> tuple[int, str]:
     for name, told in services.items():
         (folder / f"{name}.json").write_text(json.dumps({"dependencies": told, "fixes": []}))
-    environment = {**os.environ, "EMGAS_REQUIRE_AUDIT": "1" if required else ""}
     command = [sys.executable, ROOT / "scripts/audit_report.py", folder]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, text=True)
     return run.returncode, run.stderr
 
 
@@ -37,15 +39,35 @@ def test_a_dependency_that_no_service_knows_is_named(tmp_path: Path) -> None:
     assert "NOT KNOWN to any service: numpy" in told
 
 
-def test_where_nobody_answers_that_is_said_loudly_and_is_no_failure_unless_it_is_asked_for(tmp_path: Path) -> None:
+def test_where_no_service_answers_that_is_said_loudly_by_a_code_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "osv.json").write_text("")
-    for required in (False, True):
-        code, told = report(tmp_path, required=required, pypi=[SKIPPED])
-        assert code == required
-        assert "NOT AUDITED" in told
+    code, told = report(tmp_path, pypi=[SKIPPED])
+    assert code == os.EX_UNAVAILABLE == UNAVAILABLE
+    assert "NOT AUDITED" in told
+
+
+@pytest.mark.parametrize(
+    ("code", "required", "ends_with"),
+    [(0, "", None), (UNAVAILABLE, "", None), (UNAVAILABLE, "1", UNAVAILABLE), (1, "", 1), (1, "1", 1), (2, "", 2)],
+)
+def test_ci_goes_on_where_nothing_could_be_audited_and_ends_with_all_else(
+    tmp_path: Path, code: int, required: str, ends_with: int | None
+) -> None:
+    """Run the function of .ci/run beside an audit that ends with `code`."""
+    (tmp_path / "scripts").mkdir()
+    audit = tmp_path / "scripts/audit"
+    audit.write_text(f"#!/bin/sh\nexit {code}\n")
+    audit.chmod(0o755)
+    text = (ROOT / ".ci/run").read_text()
+    function = text[text.index("audited() {") :]
+    function = function[: function.index("\n}\n") + 3]
+    script = f"set -euo pipefail\n{function}\naudited\necho went on"
+    environment = {**os.environ, "EMGAS_REQUIRE_AUDIT": required}
+    run = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == ((0, "went on\n") if ends_with is None else (ends_with, ""))
 
 
 def test_ci_asks_lists_what_is_in_the_image_and_builds_it() -> None:
     steps = (ROOT / ".ci/run").read_text()
-    for step in ("./scripts/audit", "./scripts/sbom", "./scripts/image check"):
+    for step in ("\n  audited\n", "./scripts/audit", "./scripts/sbom", "./scripts/image check"):
         assert step in steps

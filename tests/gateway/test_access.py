@@ -33,6 +33,7 @@ from gateway.keys import RIGHTS, Caller, Keys, Rates, Right
 from gateway.mcp_tools import mcp_server
 from gateway.new_keys import digest
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome, reply
+from tests.support.clocks import PATIENCE
 from tests.support.served import serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -237,7 +238,7 @@ async def door() -> AsyncIterator[Door]:
     async with (
         MemoryClient(connection) as memory,
         serving(memory, keys, NOWHERE, all_tools=True) as url,
-        httpx.AsyncClient(base_url=url, timeout=60) as http,
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE) as http,
     ):
         yield Door(http, keys, connection.log)
 
@@ -450,7 +451,7 @@ async def test_a_graph_of_any_name_has_its_path_and_keys_are_bound_to_it(name: s
     one = Keys([Caller(name="one", sha256=digest("one"), graphs=(name,), rights=RIGHTS)])
     key = {"Authorization": "Bearer one"}
     async with (
-        MemoryClient(f"embedded:{tmp_path}") as memory,
+        MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE) as memory,
         serving(memory, one) as url,
         httpx.AsyncClient(base_url=url, headers=key) as http,
     ):

@@ -19,6 +19,7 @@ from gateway.keys import Caller, Keys
 from gateway.mcp_tools import mcp_server
 from gateway.new_keys import digest
 from tests.support.cli import environment
+from tests.support.clocks import PATIENCE
 from tests.support.served import serving
 
 MODES = ["auto", "legacy"]
@@ -27,7 +28,7 @@ ARGUMENTS = {"text": "The vet prescribed ear drops.", "speaker": "Ada", "id": "t
 
 @asynccontextmanager
 async def connected(data: Path, mode: str = "auto", **options: Any) -> AsyncIterator[Client]:
-    async with MemoryClient(f"embedded:{data}") as memory:
+    async with MemoryClient(f"embedded:{data}", timeout=PATIENCE) as memory:
 
         async def opened() -> MemoryClient:
             return memory
@@ -232,7 +233,7 @@ async def test_a_child_over_stdio_keeps_a_memory(tmp_path: Path) -> None:
 
 
 async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) -> None:
-    async with MemoryClient(f"embedded:{tmp_path}"):
+    async with MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE):
         child = StdioServerParameters(
             command=sys.executable, args=["-m", "streams.cli.main", "mcp"], env=environment(tmp_path)
         )
@@ -244,9 +245,9 @@ async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) ->
 async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path: Path) -> None:
     caller = Caller(name="app", sha256=digest("secret"), graphs=("ada",), rights=frozenset({"read", "write"}))
     async with (
-        MemoryClient(f"embedded:{tmp_path}") as memory,
+        MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE) as memory,
         serving(memory, Keys([caller])) as url,
-        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=30) as http,
+        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=PATIENCE) as http,
     ):
         async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
             assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
@@ -262,9 +263,9 @@ async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path:
 async def test_of_several_graphs_a_key_hears_its_own(tmp_path: Path) -> None:
     caller = Caller(name="app", sha256=digest("secret"), graphs=("ada",), rights=frozenset({"read", "write"}))
     async with (
-        MemoryClient(f"embedded:{tmp_path}") as memory,
+        MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE) as memory,
         serving(memory, Keys([caller]), all_tools=True) as url,
-        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=30) as http,
+        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=PATIENCE) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
     ):
         for graph in ("ada", "ben"):

@@ -50,9 +50,9 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
         (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
         published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json")
         assert f"process {process.pid} serves this memory: asked at {address}" in published.err
-        with Memory(f"embedded:{tmp_path}", graph="ada") as memory:
+        with Memory(f"embedded:{tmp_path}", graph="ada", timeout=PATIENCE) as memory:
             assert "ear drops" in memory.search("what did the vet prescribe?").context
-        with Memory(address, graph="ada") as memory:
+        with Memory(address, graph="ada", timeout=PATIENCE) as memory:
             assert memory.describe().turns == 1
         process.terminate()
         assert process.wait(PATIENCE) == 0
@@ -66,7 +66,7 @@ def test_the_memory_of_the_prefix_that_commands_are_told_is_served(tmp_path: Pat
     (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
     published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json", prefix="other")
     assert published.json["accepted"] == 1
-    with serve(tmp_path, prefix="other") as (address, _), Memory(address, graph="ada") as memory:
+    with serve(tmp_path, prefix="other") as (address, _), Memory(address, graph="ada", timeout=PATIENCE) as memory:
         assert memory.describe().turns == 1
 
 
@@ -74,11 +74,11 @@ def test_who_shares_a_served_memory_needs_no_key_of_his_own_but_everybody_else_d
     keys = tmp_path / "keys.toml"
     keys.write_text(f'[[key]]\nname = "app"\nsha256 = "{digest("secret")}"\ngraphs = ["ada"]\nrights = ["read"]\n')
     with serve(tmp_path, "--keys", str(keys)) as (address, _):
-        with Memory(f"embedded:{tmp_path}", graph="ben") as memory:
+        with Memory(f"embedded:{tmp_path}", graph="ben", timeout=PATIENCE) as memory:
             assert memory.add("Tea is served.").status == "accepted"
         with pytest.raises(TransportError, match="Authorization: Bearer"):
             Memory(address).open()
-        with Memory(address, key="secret") as memory:
+        with Memory(address, key="secret", timeout=PATIENCE) as memory:
             assert not memory.search("what?", graph="ada").found
             with pytest.raises(TransportError, match="does not belong to this graph"):
                 memory.search("what?", graph="ben")
@@ -99,7 +99,7 @@ def test_what_a_killed_server_left_does_not_mislead(tmp_path: Path) -> None:
         process.kill()
         process.wait()
     assert (tmp_path / "embedded" / "emgas" / "server.json").exists()
-    with Memory(f"embedded:{tmp_path}") as memory:
+    with Memory(f"embedded:{tmp_path}", timeout=PATIENCE) as memory:
         assert memory.add("Tea is served.", graph="ada").status == "accepted"
         with pytest.raises(DataDirectoryInUseError, match=f"{address} should serve it, but"):
             Memory(f"embedded:{tmp_path}").open()

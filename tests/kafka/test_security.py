@@ -19,6 +19,7 @@ from emgas.wire import ProducerRecord, TopicNames
 from streams.transport.kafka.reader import KafkaReader
 from streams.worker.service import running
 from tests.support.cli import COMMAND, emgas, environment
+from tests.support.clocks import PATIENCE
 from tests.support.pipeline import settings_for
 from tests.support.secured import SecuredKafka, can_start, secured_kafka
 
@@ -69,13 +70,13 @@ async def test_a_worker_and_a_client_with_the_printed_rights_and_no_others_remem
     settings = settings_for(tmp_path, PREFIX, **kafka.settings(protocol, "worker", mechanism))
     graph = f"{protocol}-{mechanism}".lower()
     async with running(settings, refuse) as app:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await app.ready.wait()
-        async with client(kafka.settings(protocol, "client", mechanism), timeout=30) as memory:
+        async with client(kafka.settings(protocol, "client", mechanism), timeout=PATIENCE) as memory:
             turn = {"id": "1", "graph": graph, "speaker": "Ada", "text": "The kettle broke again."}
             assert (await memory.record(turn)).status == "accepted"
             assert (await memory.query(graph, "what broke?")).passages[0].text == turn["text"]
-        async with client(kafka.settings("SSL", "client"), timeout=30) as memory:  # known by its certificate
+        async with client(kafka.settings("SSL", "client"), timeout=PATIENCE) as memory:  # known by its certificate
             assert (await memory.query(graph, "what broke?")).found
 
 
@@ -117,7 +118,7 @@ def test_who_may_not_come_in_is_told_in_one_sentence_without_the_secret(
         for what, settings in wrong(kafka).items()
     }
     for what, process in running.items():
-        told = process.communicate(timeout=120)[0].decode()
+        told = process.communicate(timeout=PATIENCE)[0].decode()
         assert process.returncode == 1, f"{what}: {told}"
         assert "security settings" in told.replace("\n", " "), f"{what}: {told}"
         assert "Traceback" not in told

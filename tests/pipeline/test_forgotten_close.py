@@ -99,7 +99,7 @@ async def test_a_process_keeps_nothing_of_the_workers_that_it_has_closed(tmp_pat
 
 
 async def test_a_client_used_from_another_loop_says_so_at_once(tmp_path: Path) -> None:
-    async with MemoryClient(f"embedded:{tmp_path}") as memory:
+    async with MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE) as memory:
 
         def elsewhere() -> None:
             with pytest.raises(WrongEventLoopError, match=r"opened in another event loop.*emgas.Memory"):
@@ -128,7 +128,7 @@ async def _ask(memory: MemoryClient) -> None:
 
 
 def test_threads_share_a_blocking_memory(tmp_path: Path) -> None:
-    with Memory(f"embedded:{tmp_path}", graph="ada") as memory, ThreadPoolExecutor(8) as threads:
+    with Memory(f"embedded:{tmp_path}", graph="ada", timeout=PATIENCE) as memory, ThreadPoolExecutor(8) as threads:
         words = "kettle harbour violin dentist passport meadow lantern yeast"
         said = [f"The {word} broke." for word in words.split()]
         outcomes = list(threads.map(memory.add, said))
@@ -139,7 +139,7 @@ def test_threads_share_a_blocking_memory(tmp_path: Path) -> None:
 
 
 def test_a_blocking_memory_does_what_the_other_client_does(tmp_path: Path) -> None:
-    with Memory(f"embedded:{tmp_path}", graph="ada") as memory:
+    with Memory(f"embedded:{tmp_path}", graph="ada", timeout=PATIENCE) as memory:
         assert memory.add("The kettle broke.", id="t1", at="2023-05-08T14:00", session="s1").status == "accepted"
         assert memory.add("The kettle broke.", id="t1", at="2023-05-08T14:00", session="s1").status == "duplicate"
         memory.add("Tea is served.", graph="ben")

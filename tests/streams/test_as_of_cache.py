@@ -21,7 +21,7 @@ from state.store.store import MemoryStore
 from streams.query import as_of_cache
 from streams.query.as_of_cache import AsOfCache
 from tests.support.builders import graph_configured
-from tests.support.clocks import DAY, NOON
+from tests.support.clocks import DAY, NOON, PATIENCE
 from tests.support.fakes import ListReader
 from tests.support.lives import long_life
 from tests.support.living import live
@@ -147,9 +147,12 @@ async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> Non
     log, times = lived()
     reader = CountingReader(log, held=100)
     cache = AsOfCache(reader)
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await ask(cache, log, times[0])
+    asking = asyncio.create_task(ask(cache, log, times[0]))
+    async with asyncio.timeout(PATIENCE):
+        await reader.waits.acquire()  # it has read up to there, however long that took
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert asking.cancelled()
     assert (cache.read("ada"), cache.read("bob"), reader.closed) == (99, -1, 1)
     reader.held = None
     graph = await ask(cache, log, times[0])

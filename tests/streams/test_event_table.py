@@ -114,7 +114,7 @@ async def test_the_owner_of_a_partition_reads_from_the_log_what_recovery_left_ou
     held = partitions(tmp_path, log)
     await held.hold({0})
     held.fold([record for record in records(log) if record[1] != 3])
-    await PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="me", timeout=1.0).claim()
+    await PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="me", timeout=60.0).claim()
     assert held.open[0].position.seq == writer.seq
     assert held.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
     held.close()

@@ -34,7 +34,7 @@ def test_graphs_are_counted_one_by_one_and_not_all_of_them_held_in_memory(
         compact(graph)
 
     monkeypatch.setattr(Graph, "compact", counting)
-    owner = PartitionWriter(0, Partition(store, memory=1), MemoryLog(), partitions=1, worker="me", timeout=1.0)
+    owner = PartitionWriter(0, Partition(store, memory=1), MemoryLog(), partitions=1, worker="me", timeout=60.0)
     told = in_one_go(inspection(owner, Inspect(digest=False, graphs_after=after)))
     assert (told.graphs, told.concepts, told.pairs) == (20, 40, 20)
     assert len(told.digests) == (0 if after is None else 20)

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,86 @@ class TestSqlite(SinkContract):
         return held_in(Path(self.url.removeprefix("sqlite://")))
 
 
+def left(file: Path, word: bytes = b"kryptonite") -> int:
+    """Count a word in all that SQLite keeps on disk for a database: the file, its write-ahead log, its journal."""
+    return sum(each.read_bytes().count(word) for each in file.parent.glob(f"{file.name}*"))
+
+
+def words(name: str, count: int = 400) -> Changes:
+    """Put many concepts, of different lengths: pages split, and merge when some go."""
+    chance = random.Random(3)
+    kinds = COLUMNS["concepts"].values()
+    filled = [tuple("" if kind is str else chance.randrange(2**40) for kind in kinds) for _ in range(count)]
+    ids = [f"{name}{number}{'-long' * chance.randrange(40)}" for number in range(count)]
+    return Changes("ada", "concepts", [(id, id, *row[1:]) for id, row in zip(ids, filled, strict=True)], [])
+
+
+def gone(changed: Changes) -> Changes:
+    return changed._replace(put=[], gone=[(row[0],) for row in changed.put])
+
+
+AT = [SinkPosition(number, "chain") for number in range(9)]
+
+
+async def test_no_byte_of_what_is_forgotten_is_left_in_a_file_of_sqlite(tmp_path: Path) -> None:
+    file = tmp_path / "sink.db"
+    sink = await sinks.opened(f"sqlite://{file}", "emgas")
+    kept, secret = words("kettle"), words("kryptonite")
+    mixed = [row for pair in zip(kept.put, secret.put, strict=True) for row in pair]
+    await sink.write(0, None, AT[1], [kept._replace(put=mixed)])
+    assert left(file)
+    half = secret._replace(put=secret.put[:200]), secret._replace(put=secret.put[200:])
+    await sink.write(0, AT[1], AT[2], [gone(half[0])])
+    await sink.write(0, AT[2], AT[3], [gone(half[1])])
+    assert left(file) == 0, "while the sink has it open"
+    assert left(file, b"kettle399")
+    await sink.close()
+
+
+async def test_a_row_that_is_written_over_leaves_nothing_of_what_it_said(tmp_path: Path) -> None:
+    file = tmp_path / "sink.db"
+    sink = await sinks.opened(f"sqlite://{file}", "emgas")
+    said = words("kettle", 50)
+    named = [(row[0], "kryptonite", *row[2:]) for row in said.put]
+    await sink.write(0, None, AT[1], [said._replace(put=named)])
+    await sink.write(0, AT[1], AT[2], [said])
+    assert left(file) == 0
+    await sink.close()
+
+
+async def test_what_an_earlier_version_left_in_the_file_goes_when_the_sink_is_opened(tmp_path: Path) -> None:
+    file = tmp_path / "sink.db"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA secure_delete = OFF")  # as most builds of SQLite have it; Debian's has not
+        for table in sinks.tables():
+            database.execute(table)
+        rows = [("emgas", "ada", *row) for row in words("kryptonite").put]
+        database.executemany(sinks.put("concepts", "?"), rows)
+        database.commit()
+        database.execute("DELETE FROM emgas_concepts")
+        database.commit()
+    assert left(file)
+    await (await sinks.opened(f"sqlite://{file}", "emgas")).close()
+    assert left(file) == 0
+
+
+async def test_a_reader_that_stays_in_the_past_holds_up_no_row_and_the_bytes_go_once_it_ends(tmp_path: Path) -> None:
+    file = tmp_path / "sink.db"
+    sink = await sinks.opened(f"sqlite://{file}", "emgas")
+    secret = words("kryptonite")
+    await sink.write(0, None, AT[1], [secret])
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM emgas_concepts").fetchone() == (400,)
+        await sink.write(0, AT[1], AT[2], [gone(secret)])
+        assert reader.execute("SELECT count(*) FROM emgas_concepts").fetchone() == (400,)
+        reader.execute("COMMIT")
+        assert reader.execute("SELECT count(*) FROM emgas_concepts").fetchone() == (0,)
+    await sink.write(0, AT[2], AT[3], [])
+    assert left(file) == 0
+    await sink.close()
+
+
 def held_in(file: Path) -> dict[str, Table]:
     database = sqlite3.connect(file)
     try:
@@ -221,6 +302,26 @@ class TestPostgres(SinkContract):
 
     async def held(self) -> dict[str, Table]:
         return {table: keyed(table, [tuple(row) for row in await self._run(select(table))]) for table in KEYS}
+
+    async def test_a_database_that_does_not_answer_is_told_and_holds_up_nothing(
+        self, sink: Sink, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import asyncpg
+
+        monkeypatch.setattr(sinks, "ANSWER_SECONDS", 0.2)
+        impatient, other = await self.opened(), await asyncpg.connect(self.url)
+        try:
+            async with other.transaction():
+                await other.execute("LOCK TABLE emgas_positions IN ACCESS EXCLUSIVE MODE")
+                with pytest.raises(SinkError, match=r"did not answer within 0\.2 s"):
+                    await impatient.position(0)
+                with pytest.raises(SinkError, match="TimeoutError"):
+                    await impatient.write(0, None, AT[1], [])
+        finally:
+            await impatient.close()
+            await other.close()
+        await sink.write(0, None, AT[1], [])
+        assert await sink.position(0) == AT[1]
 
 
 def test_what_changed_is_what_differs() -> None:

@@ -59,7 +59,7 @@ async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
 
     def slow(self: Snapshots, manifest: Manifest, checkpoint: Path) -> None:
         loop.call_soon_threadsafe(begun.set)
-        go_on.wait(60)
+        go_on.wait(PATIENCE)
         try:
             write(self, manifest, checkpoint)
         finally:
@@ -72,7 +72,7 @@ async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
     monkeypatch.setattr(Snapshots, "write", write)
     taken = await taker.take(0)
     go_on.set()
-    assert await asyncio.to_thread(ended.wait, 60)
+    assert await asyncio.to_thread(ended.wait, PATIENCE)
     assert snapshots.names(0) == [taken.name]
     snapshots.fetch(snapshots.manifest(0, taken.name), folds.places[0].parent.parent / "fetched")
     assert len(set(folds.places)) == 2

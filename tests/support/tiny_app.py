@@ -97,8 +97,11 @@ class TinyApp(faust.App):
 
     async def seen(self, count: int) -> list[tuple[str, int, int]]:
         """Return (topic, partition, offset) of the next `count` messages that agents see."""
-        async with asyncio.timeout(PATIENCE):
-            return [(await self.received.get())[:3] for _ in range(count)]
+        return [await self._next_seen() for _ in range(count)]
+
+    async def _next_seen(self) -> tuple[str, int, int]:
+        async with asyncio.timeout(PATIENCE):  # for each: thousands may take long on a machine that is busy
+            return (await self.received.get())[:3]
 
     async def failed(self) -> BaseException:
         """Return why the app crashed, once it has."""
