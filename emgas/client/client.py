@@ -510,7 +510,8 @@ class MemoryClient(Advising):
         """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
 
         Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
-        in backups.  `rejected`: there is no such thing, or the graph is not encrypted (docs/erasure.md).
+        in backups.  `duplicate`: it was erased before, so if you got no answer, ask again.  `rejected`: there is no
+        such thing, or the graph is not encrypted (docs/erasure.md).
         """
         fields = {"turn": turn, "speaker": speaker, "whole": whole}
         return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)

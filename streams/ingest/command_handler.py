@@ -9,6 +9,7 @@ Every record gets exactly one event that accounts for it, in order, so that the 
                                             GraphConfigured, behind it TurnEmbedded if there is a model, and
                                             Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
+    a request to erase what is erased       TurnDuplicated: it is done, and nothing happens again
     a turn while recording is paused        TurnNotRecorded: nothing of what it says, not even as a dead letter
     what a question woke, told by a reader  ConceptsRecalled, and MemoryRestored
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
@@ -567,11 +568,21 @@ class CommandHandler:
             parts = parts_of(request, self._state, self._context.keys)
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
+        if not parts:
+            return self._erased_before(arrival, request)
         *before, last = parts
         # As in `_forgotten`: only the last has the source.
         events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
         self._born.discard(request.graph)
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
+    def _erased_before(self, arrival: Record, request: Erase) -> Decision:
+        """Say that it is done, with the digest of the proof: an answer that was lost is asked for again."""
+        event = TurnDuplicated(src=arrival.offset, graph=request.graph, id=request.id, **UNSTAMPED)
+        graph = self._state.graph(request.graph)
+        digest = "" if graph is None else f"; digest of the graph: {graph.digest()}"
+        why = f"this is erased already, and nobody can read it any more{digest}"
+        return Decision(arrival, [event], "duplicate", request.id, why)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
         """Find the concept ids that a user means: an id, or whatever the extractor finds in the words.

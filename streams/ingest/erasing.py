@@ -11,6 +11,7 @@ from emgas.messages.turns import Erase
 from processors.lifecycle.erasing import Erasure, erasures
 from state.erasure import erased_by
 from state.events.events import UNSTAMPED, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
+from state.graph.passage_table import ERASED
 from state.partition import Partition
 from state.sealing.keyring import Keyring, read_as
 from streams.errors import RejectedError
@@ -21,12 +22,20 @@ NOT_ENCRYPTED = (
     "(`emgas replay branch --without {}`, with EMGAS_ENCRYPTION=on), and delete this one with its backups: "
     "docs/erasure.md"
 )
+NO_SUCH_TURN = (
+    "graph {!r} holds no such turn: nothing to erase. An erased speaker's name is not kept: either an earlier request, "
+    "of which the answer was lost, has erased what they said, or they never spoke here"
+)
 
 
 def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectErased]:
-    """Decide which events a request becomes, at least one.  Raises RejectedError."""
+    """Decide which events a request becomes; none where all that it asks for is erased already.
+
+    Nobody knows who said what was erased: a speaker who is asked for again was never here.  Raises RejectedError.
+    """
     graph_id = request.graph
-    if state.graph(graph_id) is None:
+    graph = state.graph(graph_id)
+    if graph is None:
         raise RejectedError(f"nobody has written to graph {graph_id!r}: nothing to erase")
     if not keys.of(graph_id):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "is", graph_id))
@@ -36,8 +45,8 @@ def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectEra
     if any(not isinstance(decode(value), Sealed | SubjectErased) for value in values[erased.start :]):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "was born", graph_id))
     living = sorted(name for name, key in keys.of(graph_id).items() if not key.is_destroyed)
-    if not living:
-        raise RejectedError(f"all of graph {graph_id!r} is erased already")
+    if not living or (request.turn is not None and graph.passages.knows(request.turn) == ERASED):
+        return []
     if request.whole:
         everything = Erasure([], [], [])
         return [SubjectErased(graph=graph_id, whole=True, keys=living, **everything._asdict(), **UNSTAMPED)]
@@ -47,7 +56,7 @@ def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectEra
         for part in erasures(standing, _subject(request))
     ]
     if not found:
-        raise RejectedError(f"graph {graph_id!r} holds no such turn: nothing to erase")
+        raise RejectedError(NO_SUCH_TURN.format(graph_id))
     return found
 
 

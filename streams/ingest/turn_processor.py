@@ -396,8 +396,8 @@ class TurnProcessor:
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)
         decision = await batch.decide(arrival)
-        if decision.reason is not None and not decision.unheard:
-            partition, reason = self._writer.partition, decision.reason
+        if decision.status == "rejected" and not decision.unheard:
+            partition, reason = self._writer.partition, decision.reason or ""
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
             await self._context.sender.dead_letter(self._context.sealer.dead_letter(arrival), errors)
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)

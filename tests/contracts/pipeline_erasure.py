@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -171,9 +172,26 @@ class Erases:
         missing = await encrypted.memory.erase("there", turn="t99")
         assert (unknown.status, missing.status) == ("rejected", "rejected")
         assert "holds no such turn" in (missing.reason or "")
-        await erased(encrypted, "there", whole=True)
-        again = await encrypted.memory.erase("there", whole=True)
-        assert "erased already" in (again.reason or "")
+        stranger = await encrypted.memory.erase("there", speaker="Zoe")
+        assert (stranger.status, "is not kept" in (stranger.reason or "")) == ("rejected", True)
+
+    @pytest.mark.parametrize("subject", [{"turn": "e1"}, {"whole": True}], ids=["turn", "whole"])
+    async def test_who_asks_again_to_erase_is_told_that_it_is_done_with_the_digest_of_the_proof(
+        self, encrypted: Pipeline, subject: dict[str, Any]
+    ) -> None:
+        graph = f"lost-{'-'.join(subject)}"
+        await converse(encrypted, graph)
+        await erased(encrypted, graph, **subject)
+        digests, place = encrypted.digests(), encrypted.place(graph)
+        letters = await encrypted.records(encrypted.topics.dead_letters, 0)
+        again = await encrypted.memory.erase(graph, **subject)
+        assert again.status == "duplicate", again.reason
+        assert f"digest of the graph: {digests[graph]}" in (again.reason or "")
+        assert encrypted.digests() == digests
+        assert await refolded(encrypted, graph) == {g: d for g, d in digests.items() if encrypted.place(g) == place}
+        assert await encrypted.records(encrypted.topics.dead_letters, 0) == letters, "nothing was refused"
+        await encrypted.record(graph, id="new", text="The tulips bloom.")
+        await erased(encrypted, graph, whole=True)
 
     async def test_without_its_keys_a_log_is_not_folded_and_says_what_to_do(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "locked")

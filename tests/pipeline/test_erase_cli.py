@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from emgas import MemoryClient
+from emgas.errors import NoAnswerError
+from emgas.messages.turns import Outcome
 from emgas.times import DAY_MS
 from streams.cli.shared.output import FAILURE, NOT_FOUND, USAGE
 from tests.support.cli import Said, emgas_here
@@ -57,6 +60,39 @@ def test_a_report_proves_what_was_destroyed_and_that_all_else_is_as_it_was(data:
     assert proof["digests"]["after"] == digests(data)["ada"] != before["ada"]
     assert proof["digests"]["others_changed"] == []
     assert digests(data)["bob"] == before["bob"]
+
+
+@pytest.mark.parametrize("subject", [("--turn", "t1"), ()], ids=["a turn", "the graph"])
+def test_who_erases_again_is_told_that_it_is_done_with_the_digest_of_the_first_proof(
+    data: Path, subject: tuple[str, ...]
+) -> None:
+    first = erase(data, "ada", *subject, "--yes", "--json").json
+    again = erase(data, "ada", *subject, "--yes", "--json").json
+    assert (first["erased_before"], again["erased_before"]) == (False, True)
+    assert again["digests"]["before"] == again["digests"]["after"] == first["digests"]["after"]
+    assert (again["log"]["destroyed_offsets"], again["log"]["opens_now"]) == ([], first["log"]["opens_now"])
+    assert "erased before" in erase(data, "ada", *subject, "--yes").out
+    assert emgas_here(data, "dead-letters", "list", "--json").json["dead_letters"] == []
+
+
+@pytest.mark.parametrize("subject", [("--turn", "t1"), ("--speaker", "Ada"), ()], ids=["turn", "speaker", "graph"])
+def test_an_erasure_of_which_the_answer_is_lost_is_asked_for_again_and_reported_as_done(
+    data: Path, subject: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, lost = MemoryClient.erase, []
+
+    async def losing(self: MemoryClient, graph: str, **options: Any) -> Outcome:
+        outcome = await ask(self, graph, **options)
+        if not lost:
+            lost.append(outcome.status)
+            raise NoAnswerError("no answer came")
+        return outcome
+
+    monkeypatch.setattr(MemoryClient, "erase", losing)
+    proof = erase(data, "ada", *subject, "--yes", "--json").json
+    assert lost == ["accepted"]
+    assert proof["log"]["destroyed_offsets"]
+    assert proof["digests"]["after"] == digests(data).get("ada")
 
 
 def test_after_an_erasure_replay_the_past_and_undo_go_on(data: Path) -> None:

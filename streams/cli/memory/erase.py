@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, NoAnswerError
 from emgas.times import format_utc
 from emgas.wire import partition_of
 from streams.cli.shared import output
@@ -72,29 +72,35 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
     settings = output.settings()
     async with session(settings, timeout, begins=False) as connected:
         memory = connected.memory
-        if not (await memory.describe(graph)).found:
-            return None
         partition = partition_of(graph, await memory.partitions())
-        before, digests = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
-        outcome = await _request(memory, graph, subject)
+        digests = await memory.digests(partition)
+        if graph not in digests:  # one of which all is erased is: that is to be told to who asks again
+            return None
+        before = await _readability(settings, partition, graph, timeout)
+        outcome = await _answered(memory, graph, subject)
         after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
+    told = _log_told(before, after)
+    if outcome.status == "rejected" and not told["destroyed_offsets"]:
+        raise EmgasError(outcome.reason or "refused")
     return {
         "graph": graph,
         "subject": {name: value for name, value in subject.items() if value},
         "erased_at": format_utc(now_ms()),
         "partition": partition,
         "request": outcome.position.source,
-        "log": _log_told(before, after),
+        "erased_before": outcome.status == "duplicate",
+        "log": told,
         "digests": _digests_told(graph, digests, digests_after),
         "in_clear": await _in_clear(settings),
     }
 
 
-async def _request(memory: MemoryClient, graph: str, subject: Mapping[str, Any]) -> Outcome:
-    outcome = await memory.erase(graph, **subject)
-    if outcome.status != "accepted":
-        raise EmgasError(outcome.reason or "refused")
-    return outcome
+async def _answered(memory: MemoryClient, graph: str, subject: Mapping[str, Any]) -> Outcome:
+    """Ask to erase; once more where no answer comes: the first request may be done, and its answer lost."""
+    try:
+        return await memory.erase(graph, **subject)
+    except NoAnswerError:
+        return await memory.erase(graph, **subject)
 
 
 async def _readability(settings: Settings, partition: int, graph: str, timeout: float) -> Readability:
@@ -177,6 +183,7 @@ def _show(found: Mapping[str, Any]) -> None:
     told, digests = found["log"], found["digests"]
     counted = f"{told['opened_before']} opened before, {told['opens_now']} open now"
     lines = [
+        *(["it was erased before: nothing was left to destroy"] if found["erased_before"] else []),
         f"erased: of {told['records']} records of {found['graph']} in the log {counted}",
         f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
         *(f"in clear, {where}: {until}" for where, until in found["in_clear"].items()),
