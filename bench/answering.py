@@ -205,7 +205,7 @@ async def measured(written: Writer, directory: Path) -> dict[str, Any]:
     first, last = written.times[0], max(written.times)
 
     async def as_of(at: int) -> None:
-        await past.graph(GRAPH, at, partition=0, events=events, end=end)
+        await past.graph(GRAPH, at, partition=0, events=events, end=end, hides=False)
 
     async def ask(kind: str, text: str) -> None:
         memory = Memory(state.graph(GRAPH), state.text_of, position_of(writer))

@@ -10,7 +10,7 @@ a record needs:
     forget  to forget, to undo                  admin  to configure, to erase, to grant, to revoke and to advise
 
 To undo what decides who may do what in the graph, or how it lives, needs `admin` as well, and so does an undo by which
-that counts again.
+that counts again.  What was forgotten is shown as of a time before to subjects with `forget` or `admin` alone.
 
 A gateway says by the header `rights` what its key may do; the graph's grants give no more than that.
 

@@ -14,6 +14,7 @@ said: delete it, and add what holds now), filters over several users.
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC
 from typing import Annotated, Any, cast
@@ -144,7 +145,7 @@ async def delete(memory_id: MemoryId, memory: Memory) -> Told:
     caller().check("forget", graph_id)
     if (await memory.forget(graph_id, turns=[turn_id])).status == "rejected":
         raise UnknownGraphError("there is no such memory")
-    return Told(message="Memory deleted successfully!")
+    return _told("Memory deleted successfully!", graph_id, turn_id)
 
 
 @router.delete("/v1/memories/", dependencies=[known(*OWNERS)])
@@ -166,7 +167,8 @@ async def delete_all(
         await memory.forget(wanted.graph, sessions=[fitted(wanted.session)])
     else:
         await memory.forget(wanted.graph, everything=True)
-    return Told(message="Memories deleted successfully!")
+    is_part = wanted.metadata or wanted.session is not None
+    return _told("Memories deleted successfully!", wanted.graph, "ID" if is_part else None)
 
 
 @router.get("/v1/entities/", dependencies=[known("page", "page_size")])
@@ -188,7 +190,18 @@ async def delete_entity(kind: MemoryId, name: MemoryId, memory: Memory) -> Told:
     caller().check("forget", graph_id)
     if (await memory.forget(graph_id, everything=True)).status == "rejected":
         raise UnknownGraphError("there is no such entity")
-    return Told(message="Entity deleted successfully!")
+    return _told("Entity deleted successfully!", graph_id)
+
+
+def _told(message: str, graph_id: str, turn_id: str | None = None) -> Told:
+    """Say that something is forgotten, what is kept of it, and how the operator erases it; `turn_id`: of each turn."""
+    which = [] if turn_id is None else ["--turn", turn_id]
+    command = shlex.join(["emgas", "erase", graph_id, *which])
+    kept = (
+        "No question finds it any more. The log keeps what was said, and as of an earlier time a key with the right to "
+        f"forget or to admin still sees it. To erase it from an encrypted memory: {command}"
+    )
+    return Told(message=message, kept=kept)
 
 
 def _pieces(messages: list[Said], identity: str) -> Iterator[tuple[str, Said, str]]:

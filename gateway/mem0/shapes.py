@@ -157,9 +157,10 @@ class Change(BaseModel):
 
 
 class Told(BaseModel):
-    """A sentence."""
+    """A sentence, as mem0 says it.  `kept`: what this memory keeps of what was deleted, and how to erase it."""
 
     message: str
+    kept: str
 
 
 class Pinged(BaseModel):

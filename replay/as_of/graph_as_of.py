@@ -11,6 +11,12 @@ Up to the first event that lies beyond T, everything is as the log recorded it: 
 there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
 before T, are decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph
 is told the time T, and so are graphs that nobody told when they fell silent.
+
+Who may not see what was forgotten since T (`hides`) is shown that graph without it: each later Forgotten takes out, at
+its place among what came late, what it names, and what the graph of then has through that alone.  What was said after
+it stays, though it tells of a time before; a Forgotten that was taken back hides nothing.
+
+    as of 10, hidden      a  b  W1 c  ·· F' e  ··       F: forgotten at 22, between 20 and 7; F': with all that it left
 """
 
 from __future__ import annotations
@@ -19,11 +25,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
+from processors.lifecycle.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_windows
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import UNSTAMPED, GraphEvent, Ticked, TurnRecorded, decode_as
+from state.events.events import UNSTAMPED, Forgotten, GraphEvent, Ticked, TurnRecorded, decode_as
 from state.graph.graph import Graph
 
 
@@ -48,14 +56,20 @@ def graph_as_of(history: History, at: int | None) -> Graph | None:
 
 
 class Counted(NamedTuple):
-    """The places in a history that count at a time: its base, the first `prefix` ones, then `late` ones."""
+    """The places in a history that count at a time: its base, the first `prefix` ones, then `late` ones.
+
+    Where later forgettings are to be obeyed, these are among the late ones.
+    """
 
     prefix: int
     late: tuple[int, ...]
 
 
-def counted(history: History, at: int) -> Counted:
-    """Find what counts by `at` (ms).  Nothing does until something was said."""
+def counted(history: History, at: int, *, hides: bool = False) -> Counted:
+    """Find what counts by `at` (ms).  Nothing does until something was said.
+
+    hides  what was forgotten later is to be left out
+    """
     times, kinds = np.array(history.times), np.array(history.kinds)
     in_time = times <= at
     prefix = len(times) if in_time.all() else int(np.argmin(in_time))
@@ -64,7 +78,8 @@ def counted(history: History, at: int) -> Counted:
         prefix -= 1  # it was closed without what came late: decided again, once that is in the graph
     if not late and not history.base and not (kinds[:prefix] == TIMED).any():
         return Counted(0, ())
-    return Counted(prefix, late)
+    later = [place for place in history.forgettings if place >= prefix] if hides else []
+    return Counted(prefix, tuple(sorted((*late, *later))) if later else late)
 
 
 def reaches(history: History, at: int) -> bool:
@@ -84,11 +99,14 @@ class AsOf:
     folded   how many of the history's first places are in it; `is_prefix`: and nothing else is, but its base
     said     whether anything had been said by then
     start    a packed graph to start from: how many places it is the fold of, no more than count, and its bytes
+    hides    what was forgotten later is left out
     """
 
-    def __init__(self, history: History, at: int, start: tuple[int, bytes] | None = None) -> None:
+    def __init__(
+        self, history: History, at: int, start: tuple[int, bytes] | None = None, *, hides: bool = False
+    ) -> None:
         self.at = at
-        self.counted = counted(history, at)
+        self.counted = counted(history, at, hides=hides)
         self.said = any(self.counted) or history.base is not None
         self.folded, packed = start or (0, history.base.packed if history.base else None)
         self.graph = Graph.unpack(packed) if packed else Graph(history.graph)
@@ -111,7 +129,10 @@ class AsOf:
             yield
         for place in late:
             event = decode_as(GraphEvent, self._values[place])
-            yield from self._close_due(self._times[place])
+            if isinstance(event, Forgotten):  # later than the time that is asked about: no window ends by it
+                event = _spread(event, self.graph)
+            else:
+                yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
             yield
@@ -143,3 +164,12 @@ class AsOf:
     def place_of(self, ordinal: int) -> int:
         """Look up which place of the history the event of this ordinal of the graph has; below 0 in its base."""
         return self._late.get(ordinal, ordinal - self._first)
+
+
+def _spread(event: Forgotten, graph: Graph) -> Forgotten:
+    """Let a forgetting take along all that a graph has through what it names alone: a word's last turn, a turn's words.
+
+    Of the graph in which it was decided, more may have held them.
+    """
+    gone = requested(graph, event.concepts, event.turns, ())
+    return replace(event, concepts=gone.concepts, turns=gone.turns)

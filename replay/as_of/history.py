@@ -5,6 +5,7 @@
     values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
     times          ms      ms      ms             from when on the event counts, in the graph's own time
     kinds          0       1       2              UNTIMED, TIMED or WINDOW (state/events/registry.py)
+    forgettings                                   the places at which somebody had something forgotten, ascending
 
 `times` of a turn, a recall or a tick is its own; of a configuration or a request to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
@@ -30,6 +31,7 @@ from replay.accepted_events import AcceptedEvents, graph_event
 from replay.log import LogReader, keys_of
 from state.erasure import Erased, erased_by
 from state.events.events import (
+    Forgotten,
     GraphConfigured,
     GraphEvent,
     Retracted,
@@ -99,6 +101,7 @@ class History:
         self.ordinals = array("q")
         self.times = array("q")
         self.kinds = array("b")
+        self.forgettings: list[int] = []
         self._clock = self.base.clock if self.base else EARLIEST_MS
         self._grace = self.base.grace if self.base else PRESETS["default"].grace
 
@@ -204,6 +207,8 @@ class History:
             at += self._grace
         else:
             self._clock = max(self._clock, at)
+        if isinstance(event, Forgotten):
+            self.forgettings.append(len(self.values))
         self.kinds.append(timing)
         self.times.append(at)
         self.values.append(value)

@@ -5,7 +5,8 @@
           └─ whole         its events, all of them, from the log of the partition: where `recent` does not reach
                ├─ history      (replay/as_of/history.py), read on whenever the graph has got new events
                ├─ checkpoints  folds of its first places, packed, about evenly spaced; fewer for long histories
-               └─ rebuilt      time → the graph as of then; valid as long as the same events count, as checkpoints are
+               └─ rebuilt      time, and whether what was forgotten since is hidden → the graph as of then; valid as
+                               long as the same events count, as checkpoints are
 
 A question about another time of a known graph unpacks the nearest checkpoint before it and folds the rest; the same
 question again folds nothing.  Reading and folding let others in every few milliseconds, what takes longer goes on in a
@@ -22,6 +23,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from emgas.logs import logger
@@ -58,9 +60,10 @@ class AsOfCache:
         self._known: OrderedDict[str, _Known] = OrderedDict()  # least recently used first
         self._places = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
-    async def graph(self, graph_id: str, at: int, *, partition: int, events: int, end: int) -> AsOf | None:
+    async def graph(self, graph_id: str, at: int, *, partition: int, events: int, end: int, hides: bool) -> AsOf | None:
         """Rebuild a graph as of `at` (ms), None if nothing had been said by then.
 
+        hides      what was forgotten since is left out: who asks may not see it
         partition  where it lives
         events     how many events the live graph has folded: where so many are known, nothing is read
         end        of the log as far as they were folded: the offset after the last one
@@ -72,18 +75,18 @@ class AsOfCache:
         sources = _Sources(self._log, self._stores, partition, end)
         try:
             with known.used():
-                found = await self._found(known, sources, events, at)
+                found = await self._found(known, sources, events, _Moment(at, hides))
         finally:
             self._make_room(keep=graph_id)
         return found if found.said else None
 
-    async def _found(self, known: _Known, sources: _Sources, events: int, at: int) -> AsOf:
+    async def _found(self, known: _Known, sources: _Sources, events: int, moment: _Moment) -> AsOf:
         async with known.lock:  # first: who waits for the same graph takes no place
-            found = known.at_hand(events, at)
+            found = known.at_hand(events, moment)
             if found is not None:
                 return found
             async with self._places:
-                return await known.as_of(sources, events, at)
+                return await known.as_of(sources, events, moment)
 
     def read(self, graph_id: str) -> int:
         """Tell how far the log is read for a graph: the offset of the last record, -1 for none."""
@@ -111,6 +114,13 @@ class AsOfCache:
             if len(sizes) <= KEPT_NAMES and sum(sizes.values()) <= self._kept_bytes:
                 return
             del self._known[graph_id], sizes[graph_id]
+
+
+class _Moment(NamedTuple):
+    """A time of the past (ms), and whether what was forgotten since is hidden."""
+
+    at: int
+    hides: bool
 
 
 class _Sources(NamedTuple):
@@ -167,24 +177,24 @@ class _Known:
         """How many first places of the whole history each checkpoint is the fold of."""
         return self._whole.checkpoints if self._whole else []
 
-    def at_hand(self, events: int, at: int) -> AsOf | None:
-        """Find the graph as of `at` (ms) if nothing has to be read or folded for it."""
+    def at_hand(self, events: int, moment: _Moment) -> AsOf | None:
+        """Find the graph of a moment if nothing has to be read or folded for it."""
         ready = [folds for folds in (self._recent, self._whole) if folds and folds.history.read >= events]
-        return next((found for folds in ready if (found := folds.at_hand(at))), None)
+        return next((found for folds in ready if (found := folds.at_hand(moment))), None)
 
-    async def as_of(self, sources: _Sources, events: int, at: int) -> AsOf:
-        """Rebuild the graph as of `at` (ms), unless it is at hand."""
+    async def as_of(self, sources: _Sources, events: int, moment: _Moment) -> AsOf:
+        """Rebuild the graph of a moment, unless it is at hand."""
         if self._recent is None and self._whole is None and sources.stores is not None:
             found = await asyncio.to_thread(sources.kept, self._graph_id)
             self._recent = found and _Folds(found.history, found.folds)
         if self._recent is not None:
             await self._recent.read_on(sources, events)
-            if reaches(self._recent.history, at):
-                return await self._recent.as_of(at)
+            if reaches(self._recent.history, moment.at):
+                return await self._recent.as_of(moment)
         self._whole = self._whole or _Folds(History(self._graph_id, keys=keys_of(sources.log)))
         await self._whole.read_on(sources, events)
         self._recent = None  # from here on, it knows nothing more
-        return await self._whole.as_of(at)
+        return await self._whole.as_of(moment)
 
 
 class _Checkpoint(NamedTuple):
@@ -203,7 +213,7 @@ class _Folds:
         self._base_bytes = len(base.packed) + sum(map(len, base.texts.values())) if base else 0
         self._takebacks = history.takebacks
         self._checkpoints = [_Checkpoint(*fold) for fold in folds or []]  # ascending
-        self._rebuilt: OrderedDict[int, AsOf] = OrderedDict()  # least recently used first
+        self._rebuilt: OrderedDict[_Moment, AsOf] = OrderedDict()  # least recently used first
 
     @property
     def size(self) -> int:
@@ -223,33 +233,37 @@ class _Folds:
         if self.history.read < events:
             await self.history.read_on(sources.log, sources.partition, sources.end)
 
-    def at_hand(self, at: int) -> AsOf | None:
-        """Find the graph as of `at` (ms) if it was rebuilt and the same events count."""
+    def at_hand(self, moment: _Moment) -> AsOf | None:
+        """Find the graph of a moment if it was rebuilt and the same events count."""
         if self._takebacks != self.history.takebacks:  # its events have other places now
             self._takebacks = self.history.takebacks
             self._checkpoints.clear()
             self._rebuilt.clear()
-        found = self._rebuilt.get(at)
-        if found is None or found.counted != counted(self.history, at):
+        found = self._rebuilt.get(moment)
+        if found is None or found.counted != self._counted(moment):
             return None
-        self._rebuilt.move_to_end(at)
+        self._rebuilt.move_to_end(moment)
         return found
 
-    async def as_of(self, at: int) -> AsOf:
-        """Rebuild the graph as of `at` (ms), unless it is at hand."""
-        found = self.at_hand(at)
+    async def as_of(self, moment: _Moment) -> AsOf:
+        """Rebuild the graph of a moment, unless it is at hand."""
+        found = self.at_hand(moment)
         if found is None:
-            found = await self._rebuild(at, counted(self.history, at))
-            self._rebuilt[at] = found
-            self._rebuilt.move_to_end(at)
+            found = await self._rebuild(moment, self._counted(moment))
+            self._rebuilt[moment] = found
+            self._rebuilt.move_to_end(moment)
             if len(self._rebuilt) > KEPT_TIMES:
                 self._rebuilt.popitem(last=False)
         return found
 
-    async def _rebuild(self, at: int, what: Counted) -> AsOf:
+    def _counted(self, moment: _Moment) -> Counted:
+        return counted(self.history, moment.at, hides=moment.hides)
+
+    async def _rebuild(self, moment: _Moment, what: Counted) -> AsOf:
         before = bisect_right(self._checkpoints, what.prefix, key=_folded)
         nearest = self._checkpoints[before - 1] if before else None
-        as_of = await self._beside(AsOf, self.history, at, nearest)
+        begin = partial(AsOf, self.history, moment.at, nearest, hides=moment.hides)
+        as_of = await self._beside(begin)
         for count, _ in enumerate(as_of.steps(), 1):
             if count % STEPS_AT_ONCE == 0:
                 if as_of.is_prefix and self._is_wanted(as_of.folded):

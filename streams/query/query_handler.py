@@ -53,7 +53,7 @@ from state.errors import LogRewrittenError, StoreCorruptError, TooMuchAskedError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
-from streams.ingest.access import check_question, subject_of
+from streams.ingest.access import check_question, sees_forgotten, subject_of
 from streams.ingest.refusals import check_size, explained
 from streams.ingest.reinforcing import RecallEvent, recalled_events
 from streams.ingest.window_timer import WindowTimer
@@ -425,14 +425,18 @@ class QueryHandler:
         return lambda: memory
 
     async def _past(self, graph_id: str, at: int, *, writer: HeldPartition, asked: _Asked) -> AsOf | None:
-        """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if nothing had been said."""
+        """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if nothing had been said.
+
+        What was forgotten since is in it only for those who may forget, or admin.
+        """
         live, watermark = writer.state.graph(graph_id), writer.state.position.watermark
         if live is None:
             return None
         cache, where = self._context.as_of_cache, {"partition": asked.partition, "end": watermark + 1}
+        hides = not sees_forgotten(asked.record, live)
         try:
             async with self._in_time(asked):
-                return await cache.graph(graph_id, at, events=live.events, **where)
+                return await cache.graph(graph_id, at, events=live.events, hides=hides, **where)
         except TimeoutError:
             read = f"the log is read up to offset {cache.read(graph_id)} of {watermark}"
             raise RefusedError("not-yet", f"the graph as of then is not rebuilt yet, {read}: ask again") from None

@@ -12,6 +12,7 @@ import pytest
 from emgas.errors import HaltedError, InvalidMessageError
 from emgas.messages.queries import Failure
 from state.events.events import (
+    Forgotten,
     TurnEmbedded,
 )
 from tests.support.clocks import DAY, NOON
@@ -58,6 +59,82 @@ class Past(PipelineSteps):
         later = end + 1000 * DAY  # nobody closed the windows up to there yet
         faded = await pipeline.memory.query(graph, THINGS[-1], as_of=later)
         assert [(reply.found, len(reply.seeds)) for reply in (still, faded)] == [(True, 1), (True, 1)]
+
+    async def seen_of_the_past(self, pipeline: Pipeline, graph: str, at: int, *, since: int) -> dict[str, str]:
+        """Ask for all that a graph tells of a moment; give the JSON of each answer."""
+        memory, when = pipeline.memory, {"as_of": at}
+        told = {
+            "query": await memory.query(graph, "the kettle", explain=True, top_concepts=50, **when),
+            "literal": await memory.query(graph, "the kettle", mode="literal", **when),
+            "turns": await memory.turns(graph, **when),
+            "by id": await memory.turns(graph, ids=["t0", "t1", "t2"], **when),
+            "picture": await memory.picture(graph, passages=50, **when),
+            "sessions": await memory.recap(graph, **when),
+            "recent": await memory.recent(graph, **when),
+            "trend": await memory.trend(graph, moods=True, **when),
+            "habits": await memory.habits(graph, **when),
+            "concept": await memory.explore(graph, "kettle", **when),
+            "changes": await memory.compare(graph, since),
+            "until then": await memory.compare(graph, since, at),
+        }
+        return {name: answer.model_dump_json() for name, answer in told.items()}
+
+    async def test_what_was_forgotten_later_is_seen_in_the_past_by_those_alone_who_may_forget(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        memory, last = pipeline.memory, NOON + 4 * DAY
+        said = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"t{n}", at=NOON + n * DAY, text=text, session="Ithaca" if n < 2 else "s")
+        await memory.end_session(graph, "Ithaca")
+        for subject, rights in (("reader", ["read"]), ("forgetful", ["read", "forget"]), ("boss", ["read", "admin"])):
+            await memory.grant(graph, subject, rights)
+        assert (await memory.forget(graph, sessions=["Ithaca"])).status == "accepted"
+        await pipeline.record(graph, id="last", at=last, text="Goodbye, kettle.")
+
+        async def seen(subject: str | None, word: str = "zanzibar") -> set[str]:
+            pipeline.subject = subject
+            try:
+                told = await self.seen_of_the_past(pipeline, graph, NOON + 2 * DAY, since=NOON)
+            finally:
+                pipeline.subject = None
+            return {name for name, answer in told.items() if word in answer.lower()}
+
+        everywhere = await seen(None)
+        assert everywhere >= {"query", "literal", "turns", "by id", "picture", "sessions", "changes"}
+        assert (await seen("forgetful"), await seen("boss")) == (everywhere, everywhere)
+        for word in ("zanzibar", "ithaca", '"t0"', '"t1"'):
+            assert await seen("reader", word) == set()
+        assert {"query", "turns", "picture"} <= await seen("reader", "blue"), "all else is there"
+
+        events = (await memory.turns(graph, ids=["last"])).turns
+        assert events, "what was said since is there"
+        assert (await memory.forget(graph, everything=True)).status == "accepted"
+        assert await seen("reader", "blue") == set()
+        assert {"query", "turns", "picture"} <= await seen("boss", "blue")
+
+    async def test_a_forgetting_that_was_undone_hides_nothing(self, pipeline: Pipeline, graph: str) -> None:
+        memory = pipeline.memory
+        await pipeline.record(graph, id="t0", at=NOON, text="The kettle met Zanzibar.")
+        await pipeline.record(graph, id="t1", at=NOON + DAY, text="The kettle is blue.")
+        await memory.grant(graph, "reader", ["read"])
+        outcome = await memory.forget(graph, turns=["t0"])
+        await pipeline.record(graph, id="t2", at=NOON + 2 * DAY, text="The kettle sings.")
+
+        async def seen() -> list[str]:
+            pipeline.subject = "reader"
+            try:
+                return [turn.id for turn in (await memory.turns(graph, as_of=NOON)).turns]
+            finally:
+                pipeline.subject = None
+
+        assert (outcome.status, await seen()) == ("accepted", [])
+        of_graph = [
+            event for event in await pipeline.events(pipeline.place(graph)) if getattr(event, "graph", "") == graph
+        ]
+        (forgotten,) = (n for n, event in enumerate(of_graph) if isinstance(event, Forgotten))
+        assert (await memory.undo(graph, forgotten, forgotten)).status == "accepted"
+        assert await seen() == ["t0"]
 
     async def test_a_turn_that_is_recorded_late_belongs_to_the_past_it_was_said_in(
         self, pipeline: Pipeline, graph: str

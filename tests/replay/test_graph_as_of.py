@@ -18,6 +18,7 @@ from state.errors import LogRewrittenError
 from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
+    Forgotten,
     GraphEvent,
     SessionEnded,
     TurnRecorded,
@@ -29,6 +30,7 @@ from state.log_position import stamp
 from tests.support.builders import (
     concepts_recalled,
     folded,
+    forgotten,
     graph_configured,
     refolded,
     ticked,
@@ -293,3 +295,72 @@ def test_a_recall_and_a_tick_are_told_like_turns() -> None:
     ]
     assert isinstance(events[1], ConceptsRecalled)
     assert [counted(history_of(events), NOON + n * DAY).prefix for n in range(3)] == [1, 2, 3]
+
+
+def hidden(events: Sequence[GraphEvent], at: int) -> Graph | None:
+    return AsOf(history_of(list(events)), at, hides=True).finished()
+
+
+@settings(max_examples=200)
+@given(happenings(), configurations(), ticks(), st.randoms(use_true_random=False))
+def test_what_was_forgotten_later_is_hidden_and_what_was_said_since_is_not(
+    happened: list[Happening], birth: Any, told: list[int], seeded: random.Random
+) -> None:
+    events = live(happened, [birth], ticks=told).events
+    recorded = {event.id: n for n, event in reversed([*enumerate(events)]) if isinstance(event, TurnRecorded)}
+    for at in moments(events, seeded, 6):
+        whole, seen = as_of(events, at), hidden(events, at)
+        assert (whole is None) == (seen is None)
+        if whole is None or seen is None:
+            continue
+        here, still = set(whole.passages.numbers), set(seen.passages.numbers)
+        gone = {turn: n for n, event in enumerate(events) if isinstance(event, Forgotten) for turn in event.turns}
+        assert still <= here
+        assert not {turn for turn in still if gone.get(turn, -1) > recorded[turn]}
+        latest = max((n for n, event in enumerate(events) if isinstance(event, Forgotten)), default=-1)
+        assert {turn for turn in here if recorded[turn] > latest} <= still
+        if not gone and not any(isinstance(event, Forgotten) for event in events):
+            assert seen.digest() == whole.digest()
+
+
+def forgets() -> list[GraphEvent]:
+    """Return a life in which tea, and the turn t1, were forgotten on the third day, and tea came up again."""
+    return [
+        graph_configured(),
+        turn_recorded(id="t0", at=NOON, concepts="milk tea"),
+        turn_recorded(id="t1", at=NOON + DAY, concepts="milk honey"),
+        turn_recorded(id="t2", at=NOON + 2 * DAY, concepts="milk sugar"),
+        forgotten(concepts="tea", turns="t1"),
+        turn_recorded(id="late", at=NOON + HOUR, concepts="milk tea"),
+        turn_recorded(id="t3", at=NOON + 3 * DAY, concepts="milk"),
+    ]
+
+
+def test_a_late_turn_that_came_after_the_forgetting_is_seen_with_its_words() -> None:
+    events = forgets()
+    whole, seen = as_of(events, NOON + DAY), hidden(events, NOON + DAY)
+    assert whole is not None
+    assert seen is not None
+    assert set(whole.passages.numbers) == {"t0", "t1", "late"}
+    assert set(seen.passages.numbers) == {"t0", "late"}
+    assert "honey" in whole.concepts.numbers, "that stood in t1 alone, and goes with it"
+    assert set(seen.concepts.numbers) == {"milk", "tea"}
+    without_late = hidden([event for event in events if getattr(event, "id", "") != "late"], NOON + DAY)
+    assert without_late is not None
+    assert set(without_late.concepts.numbers) == {"milk"}
+
+
+def test_a_word_goes_with_the_last_turn_that_held_it_then_though_it_was_said_again_before_the_forgetting() -> None:
+    events = [
+        graph_configured(),
+        turn_recorded(id="t0", at=NOON, concepts="milk tea"),
+        turn_recorded(id="t1", at=NOON + DAY, concepts="milk honey"),
+        turn_recorded(id="t2", at=NOON + 2 * DAY, concepts="milk tea"),
+        forgotten(concepts="", turns="t0"),
+    ]
+    seen = hidden(events, NOON + DAY)
+    assert seen is not None
+    assert set(seen.concepts.numbers) == {"milk", "honey"}
+    now = hidden(events, NOON + 2 * DAY)
+    assert now is not None
+    assert "tea" in now.concepts.numbers

@@ -63,12 +63,12 @@ async def test_what_was_taken_back_is_gone_from_the_past_too_and_before_the_undo
     log.turn(id="wrong", concepts="falcon", at=NOON + 1)
     reader = reader_of(log)
     past, before = AsOfCache(reader), log.next_offset
-    there = await past.graph("ada", NOON + DAY, partition=0, events=2, end=before)
+    there = await past.graph("ada", NOON + DAY, partition=0, events=2, end=before, hides=False)
     assert there is not None
     assert there.graph.knows("wrong")
     log.undo(first=1, last=1)
     reader.records[0] = records_of(log)
-    gone = await past.graph("ada", NOON + DAY, partition=0, events=3, end=log.next_offset)
+    gone = await past.graph("ada", NOON + DAY, partition=0, events=3, end=log.next_offset, hides=False)
     assert gone is not None
     assert not gone.graph.knows("wrong")
     assert there.text_of(there.graph, 1).id == "wrong", "who asked before still reads what was answered then"

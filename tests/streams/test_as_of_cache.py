@@ -73,7 +73,7 @@ def lived(seed: int = 5, **settings: Any) -> tuple[LogWriter, list[int]]:
 
 
 async def ask(cache: AsOfCache, log: LogWriter, at: int) -> Graph | None:
-    found = await cache.graph("ada", at, partition=0, events=log.seq, end=log.next_offset)
+    found = await cache.graph("ada", at, partition=0, events=log.seq, end=log.next_offset, hides=False)
     return None if found is None else found.graph
 
 
@@ -131,7 +131,7 @@ async def test_no_more_of_the_log_counts_than_the_worker_has_folded() -> None:
     log.turn(id="t0", at=NOON)
     events, end = log.seq, log.next_offset
     log.turn(id="not yet", at=NOON)
-    found = await AsOfCache(CountingReader(log)).graph("ada", NOON, partition=0, events=events, end=end)
+    found = await AsOfCache(CountingReader(log)).graph("ada", NOON, partition=0, events=events, end=end, hides=False)
     assert found is not None
     assert found.graph.passages.ids == ["t0"]
 
@@ -183,7 +183,7 @@ async def test_others_get_their_turn_while_a_graph_is_rebuilt() -> None:
 
     task = asyncio.create_task(others())
     found = await AsOfCache(CountingReader(log)).graph(
-        "ada", max(times), partition=0, events=log.seq, end=log.next_offset
+        "ada", max(times), partition=0, events=log.seq, end=log.next_offset, hides=False
     )
     task.cancel()
     assert found is not None
@@ -219,10 +219,10 @@ async def test_what_was_not_asked_about_for_longest_is_let_go_of_first_and_the_l
         log.turn(graph=graph, at=NOON)
     cache = AsOfCache(CountingReader(log), kept_bytes=120_000)
     for graph in ("ada", "bob", "ada", "cyd"):
-        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset) is not None
+        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset, hides=False) is not None
     assert cache.kept == ["ada", "cyd"]
     for at in range(10):
-        await cache.graph("cyd", NOON + at, partition=0, events=1, end=log.next_offset)
+        await cache.graph("cyd", NOON + at, partition=0, events=1, end=log.next_offset, hides=False)
     assert cache.kept == ["cyd"]
     cache.forget()
     assert cache.read("cyd") == -1
@@ -234,12 +234,12 @@ async def test_a_graph_that_somebody_asks_about_is_never_let_go_of() -> None:
         log.turn(graph=graph, at=NOON)
     reader = CountingReader(log, held=2)
     cache = AsOfCache(reader, kept_bytes=0)
-    first = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset))
-    second = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset))
+    first = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset, hides=False))
+    second = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset, hides=False))
     await reader.waits.acquire()
     reader.held = None
     for graph in ("bob", "cyd"):
-        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset) is not None
+        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset, hides=False) is not None
     assert cache.kept == ["ada", "cyd"]
     first.cancel()
     assert await second is not None
@@ -255,7 +255,7 @@ async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_
     reader = CountingReader(log, held=3)
     cache = AsOfCache(reader)
     asking = [
-        asyncio.create_task(cache.graph(name, NOON, partition=0, events=1, end=log.next_offset))
+        asyncio.create_task(cache.graph(name, NOON, partition=0, events=1, end=log.next_offset, hides=False))
         for name in names
         for _ in range(3)
     ]
@@ -334,5 +334,31 @@ async def test_however_small_they_are_no_more_graphs_are_kept_than_a_few(monkeyp
         log.turn(graph=f"g{number}", at=NOON)
     cache = AsOfCache(CountingReader(log))
     for number in range(5):
-        assert await cache.graph(f"g{number}", NOON, partition=0, events=1, end=log.next_offset) is not None
+        assert (
+            await cache.graph(f"g{number}", NOON, partition=0, events=1, end=log.next_offset, hides=False) is not None
+        )
     assert cache.kept == ["g3", "g4"]
+
+
+async def test_what_is_kept_for_who_sees_what_was_forgotten_is_shown_to_nobody_else() -> None:
+    log = LogWriter()
+    log.turn(id="t0", at=NOON, concepts="milk tea")
+    log.turn(id="t1", at=NOON + DAY, concepts="milk honey")
+    log.turn(id="t2", at=NOON + 2 * DAY, concepts="milk sugar")
+    log.forget(turns="t0", concepts="tea")
+    cache = AsOfCache(CountingReader(log))
+
+    async def held(*, hides: bool) -> set[str]:
+        where = {"partition": 0, "events": log.seq, "end": log.next_offset}
+        found = await cache.graph("ada", NOON + DAY, hides=hides, **where)
+        assert found is not None
+        return {*found.graph.passages.numbers, *found.graph.concepts.numbers}
+
+    for _ in range(2):
+        assert await held(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
+        assert await held(hides=True) == {"t1", "milk", "honey"}
+    log.forget(turns="t1", concepts="honey")
+    assert await held(hides=True) == set(), "milk too: of the turns that are left, none had named it by then"
+    assert await held(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
+    log.undo(first=3, last=3)
+    assert await held(hides=True) == {"t0", "milk", "tea"}, "and what was taken back hides nothing"
