@@ -82,22 +82,24 @@ def records(data: Path, number: int) -> list[tuple[int, bytes | None, bytes | No
 
 
 def test_what_was_exported_is_imported_byte_for_byte_and_lives_on(memory: Path, backup: Path, tmp_path: Path) -> None:
-    told = emgas(tmp_path, "import", str(backup), "--json").json
+    told = emgas_here(tmp_path, "import", str(backup), "--json").json
     assert (told["found"], told["appended"]) == (0, sum(len(records(memory, partition)) for partition in (0, 1)))
     for partition in (0, 1):
         assert records(tmp_path, partition)[:-1] == records(memory, partition)
     assert digests(tmp_path) == digests(memory)
-    again = emgas(tmp_path, "import", str(backup), "--json").json
+    again = emgas_here(tmp_path, "import", str(backup), "--json").json
     assert (again["appended"], again["found"]) == (0, told["appended"])
 
-    assert emgas(tmp_path, "publish", "-", "--json", stdin=LINES).json["duplicates"] == 60, "known by their ids"
+    assert emgas_here(tmp_path, "publish", "-", "--json", stdin=LINES).json["duplicates"] == 60, "known by their ids"
     assert digests(tmp_path) == digests(memory)
     new = b'{"id":"new","graph":"ada","speaker":"Ada","text":"The vet prescribed ear drops."}'
-    assert emgas(tmp_path, "publish", "-", "--json", stdin=new).json["accepted"] == 1
-    reply = emgas(tmp_path, "query", "ada", "what did the vet prescribe?", "--json").json
+    assert emgas_here(tmp_path, "publish", "-", "--json", stdin=new).json["accepted"] == 1
+    reply = emgas_here(tmp_path, "query", "ada", "what did the vet prescribe?", "--json").json
     assert reply["passages"][0]["id"] == "new"
-    assert emgas(tmp_path, "replay", "verify", "--json").json["match"] is True
-    assert emgas(tmp_path, "import", str(backup), "--json").json["appended"] == 0, "the log goes on behind the backup"
+    assert emgas_here(tmp_path, "replay", "verify", "--json").json["match"] is True
+    assert emgas_here(tmp_path, "import", str(backup), "--json").json["appended"] == 0, (
+        "the log goes on behind the backup"
+    )
 
 
 def test_the_memory_that_a_backup_came_from_needs_nothing_of_it(backup: Path, memory: Path) -> None:
@@ -142,8 +144,8 @@ def test_another_partition_count_is_refused_and_the_turns_go_in(memory: Path, ba
     refused = emgas_here(tmp_path, "import", str(backup), code=1, **three)
     assert "the backup has 2 partitions and the topic has 3" in refused.err
     assert "emgas import --turns FILE" in refused.err
-    assert emgas(tmp_path, "import", str(backup), "--turns", "--json", **three).json["accepted"] == 60
-    assert emgas(tmp_path, "import", str(backup), "--turns", "--json", **three).json["duplicates"] == 60
+    assert emgas_here(tmp_path, "import", str(backup), "--turns", "--json", **three).json["accepted"] == 60
+    assert emgas_here(tmp_path, "import", str(backup), "--turns", "--json", **three).json["duplicates"] == 60
     log = ReadOnlyLog(home(tmp_path))
     found = [asyncio.run(graph_at(EmbeddedReader(log, TOPIC), number, "ada")) for number in range(3)]
     log.close()
@@ -159,7 +161,7 @@ def test_a_memory_that_was_restored_only_in_part_says_so_when_it_opens(memory: P
         part = records(memory, partition)[:8]
         log.append([ProducerRecord(TOPIC, key, value, (), partition, at) for at, key, value in part])
     log.close()
-    said = emgas(tmp_path, "query", "ada", "kettle").err
+    said = emgas_here(tmp_path, "query", "ada", "kettle").err
     assert said.count("turns was made anew") == said.count("copy all of it into an empty prefix") == 2
 
 
@@ -168,15 +170,15 @@ def test_one_graphs_backup_is_no_log_but_its_turns_go_in(memory: Path, tmp_path:
     emgas_here(memory, "export", "--graph", "ada", "--out", str(out))
     assert b'"bob"' not in out.read_bytes()
     assert "--turns" in emgas_here(tmp_path, "import", str(out), code=1).err
-    assert emgas(tmp_path, "import", str(out), "--turns", "--json").json["accepted"] == 20
+    assert emgas_here(tmp_path, "import", str(out), "--turns", "--json").json["accepted"] == 20
 
 
 def test_a_chats_export_is_imported_as_it_is_published(tmp_path: Path) -> None:
     (tmp_path / "WhatsApp Chat with Eve.txt").write_text("5/8/23, 1:56 PM - Eve: We adopted a ginger cat.\n")
     arguments = ("import", str(tmp_path / "WhatsApp Chat with Eve.txt"), "--json")
-    assert "say dmy, mdy or ymd" in emgas(tmp_path, *arguments, code=2).err
-    assert emgas(tmp_path, *arguments, "--date-order", "mdy").json["accepted"] == 1
-    assert emgas(tmp_path, *arguments, "--date-order", "mdy").json["duplicates"] == 1
+    assert "say dmy, mdy or ymd" in emgas_here(tmp_path, *arguments, code=2).err
+    assert emgas_here(tmp_path, *arguments, "--date-order", "mdy").json["accepted"] == 1
+    assert emgas_here(tmp_path, *arguments, "--date-order", "mdy").json["duplicates"] == 1
     assert (
         emgas_here(tmp_path, "query", "whatsapp-Eve", "cat?", "--json").json["passages"][0]["at"] == 1_683_554_160_000
     )
@@ -282,45 +284,45 @@ def size(path: Path) -> int:
 
 def test_an_export_that_is_killed_goes_on_and_is_as_if_it_had_not_been(large: Path, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole", tmp_path / "killed"
-    events = emgas(large, "export", "--out", str(whole), "--json").json["events"]
+    events = emgas_here(large, "export", "--out", str(whole), "--json").json["events"]
     for least in (1, 2_000_000, 4_000_000):  # of 12 MB
         killed(large, "export", "--out", str(out), once=lambda least=least: size(out) > least)  # type: ignore[misc]
         assert size(out) < size(whole)
-    done: Said = emgas(large, "export", "--out", str(out), "--json")
+    done: Said = emgas_here(large, "export", "--out", str(out), "--json")
     assert done.json["events"] == events
     assert 0 < done.json["found"] < events
     target = tmp_path / "target"
-    emgas(target, "import", str(out))
+    emgas_here(target, "import", str(out))
     assert digests(target) == digests(large)
 
 
 def test_an_import_that_is_killed_goes_on_and_makes_the_same_memory(large: Path, tmp_path: Path) -> None:
     out, target = tmp_path / "backup", tmp_path / "target"
-    emgas(large, "export", "--out", str(out))
+    emgas_here(large, "export", "--out", str(out))
     for least in (1, 4_000):
         killed(target, "import", str(out), once=lambda least=least: appended(target) >= least)  # type: ignore[misc]
         assert appended(target) < appended(large)
-    told = emgas(target, "import", str(out), "--json").json
+    told = emgas_here(target, "import", str(out), "--json").json
     assert told["found"] > 0
     assert told["found"] + told["appended"] == appended(large) == appended(target) - 1, "a claim comes after"
     assert digests(target) == digests(large)
-    assert emgas(target, "import", str(out), "--json").json["appended"] == 0
+    assert emgas_here(target, "import", str(out), "--json").json["appended"] == 0
 
 
 def test_no_worker_writes_behind_an_import_that_was_killed_and_it_can_be_completed(large: Path, tmp_path: Path) -> None:
     out, target = tmp_path / "backup", tmp_path / "target"
-    emgas(large, "export", "--out", str(out))
+    emgas_here(large, "export", "--out", str(out))
     killed(target, "import", str(out), once=lambda: appended(target) >= 1)
     there = appended(target)
     assert 0 < there < appended(large)
-    said = emgas(target, "query", HERE, "anything", code=1).err
+    said = emgas_here(target, "query", HERE, "anything", code=1).err
     assert f"{there} events of a backup are there, {appended(large) - there} are not" in said
     assert "run `emgas import FILE` again" in said
     assert appended(target) == there
-    emgas(target, "import", str(out))
+    emgas_here(target, "import", str(out))
     assert digests(target) == digests(large)
     turn = json.dumps({"id": "new", "graph": HERE, "speaker": "Ada", "text": "The kettle is red."}).encode()
-    assert emgas(target, "publish", "-", "--json", stdin=turn).json["accepted"] == 1
+    assert emgas_here(target, "publish", "-", "--json", stdin=turn).json["accepted"] == 1
 
 
 def appended(data: Path) -> int:

@@ -91,8 +91,8 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
         "timeline",
         "serve",
     ]
-    assert "31 August" in emgas(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
-    assert "holds a memory already" in emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
+    assert "31 August" in emgas_here(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
+    assert "holds a memory already" in emgas_here(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
 
 
 def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
 @pytest.mark.source("P48")
 def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
     before = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
-    said = emgas(memory, "publish", str(CONVERSATION))
+    said = emgas_here(memory, "publish", str(CONVERSATION))
     assert f"{TURNS} turns" in said.out
     assert f"0 accepted, {TURNS} duplicates, 0 rejected" in said.out
     after = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
@@ -129,11 +129,11 @@ def test_what_two_devices_were_told_offline_comes_together_in_any_order_each_tur
         "laptop": [a_line(id="t1"), a_line(id="t3", text="A tin of tea stands in the attic.")],
     }
     for device, lines in told.items():
-        emgas(tmp_path / device, "publish", "-", stdin=b"\n".join(lines))
+        emgas_here(tmp_path / device, "publish", "-", stdin=b"\n".join(lines))
         emgas_here(tmp_path / device, "export", "--out", str(tmp_path / f"{device}.ndjson"))
     shared = tmp_path / "shared"
     for device in order:
-        emgas(shared, "import", "--turns", str(tmp_path / f"{device}.ndjson"))
+        emgas_here(shared, "import", "--turns", str(tmp_path / f"{device}.ndjson"))
     read = emgas_here(shared, "turns", "ada", "--json").json
     assert sorted(turn["id"] for turn in read["turns"]) == ["t1", "t2", "t3"]
     found = emgas_here(shared, "query", "ada", "where is the tea?", "--json").json["passages"]
@@ -186,7 +186,7 @@ def test_a_query_can_be_narrowed(memory: Path, options: list[str], passes: Calla
 
 def test_metadata_on_the_command_line_is_json_where_it_can_be(tmp_path: Path) -> None:
     lines = [a_line(id="t1", metadata={"n": 1, "app": "x=y"}), a_line(id="t2", metadata={"n": "1", "app": "x=y"})]
-    emgas(tmp_path, "publish", "-", stdin=b"\n".join(lines))
+    emgas_here(tmp_path, "publish", "-", stdin=b"\n".join(lines))
     for given, found in {
         ("n=1",): {"t1"},
         ('n="1"',): {"t2"},
@@ -227,7 +227,7 @@ def test_a_wrong_filter_is_a_wrong_call(memory: Path, options: list[str], told: 
 
 
 def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:
-    said = emgas(memory, "query", "nobody", "who?", "--json", code=3)
+    said = emgas_here(memory, "query", "nobody", "who?", "--json", code=3)
     assert (said.json["found"], said.json["passages"]) == (False, [])
     told = emgas_here(memory, "query", "nobody", "who?", code=3)
     assert (told.out, told.err) == ("", "error: nobody has written to graph nobody yet\n")
@@ -237,12 +237,12 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
     bad = [b'{"id": "t2", "graph":', a_line(id="t3", text="x" * 5_000_000), a_line(id="t4", mood="good")]
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b"\n".join([a_line(), *bad, a_line(id="t5"), a_line(id="t5", text="Another text.")]))
-    said = emgas(tmp_path, "publish", str(file), "--json")
+    said = emgas_here(tmp_path, "publish", str(file), "--json")
     assert numbers(said) == counts(published=6, accepted=2, rejected=4)
     for reason in ("line 2: ", "line 3: ", "line 4: mood", "turn t5: turn id 't5' is known"):
         assert f"rejected {reason}" in said.err
 
-    letters = emgas(tmp_path, "dead-letters", "list", "--json").json["dead_letters"]
+    letters = emgas_here(tmp_path, "dead-letters", "list", "--json").json["dead_letters"]
     reasons = sorted(letter["reason"] for letter in letters)
     assert [reason[:7] for reason in reasons] == ["line 2:", "line 3:", "line 4:", "turn id"]
     assert "is not valid JSON" in reasons[0]
@@ -267,7 +267,7 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
 
 def test_turns_from_stdin_need_not_be_waited_for_and_are_found_later(tmp_path: Path) -> None:
     lines = b"\n".join(a_line(id=f"t{n}", text=f"Kettle number {n} broke.") for n in range(30))
-    said = emgas(tmp_path, "publish", "-", "--no-wait", "--json", stdin=lines, partitions="2")
+    said = emgas_here(tmp_path, "publish", "-", "--no-wait", "--json", stdin=lines, partitions="2")
     assert numbers(said) == counts(published=30)
     reply = emgas_here(tmp_path, "query", "ada", "kettle number 29", "--after", "29", "--top", "30", "--json")
     assert "t29" in {passage["id"] for passage in reply.json["passages"]}
@@ -277,7 +277,7 @@ def test_turns_from_stdin_need_not_be_waited_for_and_are_found_later(tmp_path: P
 
 
 def test_verify_finds_the_live_state_equal_to_the_fold_of_the_log(memory: Path) -> None:
-    told = emgas(memory, "replay", "verify", "--json").json
+    told = emgas_here(memory, "replay", "verify", "--json").json
     assert told["match"] is True
     assert [each["partition"] for each in told["partitions"]] == [0, 1]
     for each in told["partitions"]:
@@ -318,7 +318,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     assert store.get(keys.count_key(graph)) == keys.counts(held.events, held.turns)
     store.write({keys.event_key(graph, spoken): encode(forged), **stored_as(held, graph)})
     store.close()
-    said = emgas(copy, "replay", "verify", "--json", code=4)
+    said = emgas_here(copy, "replay", "verify", "--json", code=4)
     assert said.json["match"] is False
     assert [each["match"] for each in said.json["partitions"]] == [each != number for each in (0, 1)]
 
@@ -444,7 +444,7 @@ def test_a_log_with_an_unknown_event_is_refused_in_words_and_the_process_ends(co
         [ProducerRecord("emgas.events", None, b'{"v": 2, "kind": "GraphErased"}', (), partition_of(GRAPH, 2), 0)]
     )
     log.close()
-    said = emgas(copy, "query", GRAPH, "who?", code=1)
+    said = emgas_here(copy, "query", GRAPH, "who?", code=1)
     assert "Run the version that wrote it; do not skip it" in " ".join(said.err.split())
 
 

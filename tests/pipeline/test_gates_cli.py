@@ -34,7 +34,7 @@ def published(data: Path, *, at: int = NOON, texts: tuple[str, ...] = SAID) -> N
 def sieve(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with a graph that has gates."""
     data = tmp_path_factory.mktemp("sieve")
-    emgas(data, "topics", "create", partitions="2")
+    emgas_here(data, "topics", "create", partitions="2")
     emgas_here(data, "configure", "ada", "--novelty-above", "0.35", "--worth-words", "2")
     published(data)
     return data
@@ -68,10 +68,10 @@ def test_a_replay_of_what_gates_decided_is_the_memory(sieve: Path) -> None:
 
 @pytest.mark.source("P46", "S23")
 def test_a_dream_is_in_the_log_and_can_be_undone(tmp_path: Path) -> None:
-    emgas(tmp_path, "topics", "create", partitions="2")
+    emgas_here(tmp_path, "topics", "create", partitions="2")
     emgas_here(tmp_path, "configure", "ada", "--dream-every", "1d", "--dream-at", "3h")
     published(tmp_path)
-    emgas(
+    emgas_here(
         tmp_path,
         "publish",
         "-",
@@ -99,10 +99,10 @@ def test_a_dream_is_in_the_log_and_can_be_undone(tmp_path: Path) -> None:
 @pytest.mark.source("S30")
 def test_a_question_may_ask_for_what_is_left_of_the_words(tmp_path: Path) -> None:
     texts = ("I adopted a ginger cat from the shelter.", "我领养了一只橘猫。")
-    emgas(tmp_path, "topics", "create", partitions="2")
+    emgas_here(tmp_path, "topics", "create", partitions="2")
     emgas_here(tmp_path, "configure", "ada", "--half-life", "20d", "--prune-below", "0")
     published(tmp_path, texts=texts)
-    emgas(
+    emgas_here(
         tmp_path,
         "publish",
         "-",

@@ -60,7 +60,7 @@ def test_a_graph_is_paused_and_resumed(data: Path) -> None:
     told = emgas_here(data, "pause", "team", "--recording").out
     assert "recording is paused; recalling is on" in told
     turn = json.dumps({"id": "t9", "graph": "team", "speaker": "Ada", "text": "A secret."})
-    emgas(data, "publish", "-", stdin=turn.encode(), code=1)
+    emgas_here(data, "publish", "-", stdin=turn.encode(), code=1)
     paused = emgas_here(data, "pause", "team", "--recalling", "--json").json
     assert paused == {"graph": "team", "recording": False, "recalling": False, "unrecorded": 1}
     assert "recalling is paused in team" in emgas_here(data, "query", "team", "release?").out
@@ -90,7 +90,7 @@ def test_a_conversation_is_ended_and_the_next_inherits_what_it_was_about(data: P
     turn = json.dumps(
         {"id": "n", "graph": "ada", "speaker": "Ada", "text": "Hello!", "session": "new", "at": NOON + DAY}
     )
-    emgas(data, "publish", "-", stdin=turn.encode())
+    emgas_here(data, "publish", "-", stdin=turn.encode())
     told = emgas_here(data, "recent", "ada").out
     assert "before, in talk" in told
     assert "ear mites" in told

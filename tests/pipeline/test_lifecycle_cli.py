@@ -61,10 +61,10 @@ def test_graphs_and_what_was_said_in_them_are_shown(data: Path) -> None:
 
 
 def test_a_graph_forgets_everything_only_if_somebody_is_sure(tmp_path: Path) -> None:
-    emgas(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
-    assert "say --yes" in emgas(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
-    assert "--all alone" in emgas(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
-    told = emgas(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
+    emgas_here(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
+    assert "say --yes" in emgas_here(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
+    assert "--all alone" in emgas_here(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
+    told = emgas_here(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
     assert told["turns"] == len(SAID)
     assert emgas_here(tmp_path, "turns", "ada", "--json").json["turns"] == []
     assert emgas_here(tmp_path, "graphs").out.split() == ["ada"]
@@ -174,14 +174,14 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with `old`, which lives by default, and `new`, which came with a preset."""
     data = tmp_path_factory.mktemp("published")
     emgas(data, "publish", "-", stdin=turns("old"), partitions="2")
-    emgas(data, "publish", "-", "--preset", "elephant", stdin=turns("old") + b"\n" + turns("new"), partitions="2")
+    emgas_here(data, "publish", "-", "--preset", "elephant", stdin=turns("old") + b"\n" + turns("new"), partitions="2")
     return data
 
 
 def test_publishing_with_a_preset_configures_graphs_that_are_new_and_leaves_others_alone(published: Path) -> None:
     assert settings_of(published, "new") == {"preset": "elephant", **dict(PRESETS["elephant"])}
     assert settings_of(published, "old")["preset"] == "default"
-    emgas(published, "publish", "-", "--preset", "mofox", stdin=turns("new"), partitions="2")
+    emgas_here(published, "publish", "-", "--preset", "mofox", stdin=turns("new"), partitions="2")
     assert settings_of(published, "new")["preset"] == "elephant", "it is not new any more"
 
 
@@ -195,13 +195,13 @@ def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -
 
 
 def test_an_unknown_preset_is_a_wrong_call_and_nothing_is_published(published: Path) -> None:
-    said = emgas(published, "publish", "-", "--preset", "goldfish", stdin=turns("goldie"), code=2)
+    said = emgas_here(published, "publish", "-", "--preset", "goldfish", stdin=turns("goldie"), code=2)
     assert "there is no preset goldfish: choose one of default, forgetful," in said.err
     assert emgas_here(published, "configure", "goldie", code=3).code == 3
 
 
 def test_the_doctor_counts_what_is_alive_and_what_has_left(tmp_path: Path) -> None:
-    emgas(tmp_path, "publish", "-", "--preset", "elephant", stdin=turns("ada"), partitions="2")
+    emgas_here(tmp_path, "publish", "-", "--preset", "elephant", stdin=turns("ada"), partitions="2")
     before = emgas_here(tmp_path, "doctor", "--json").json
     emgas_here(tmp_path, "forget", "ada", "--concept", "kettle", "--turn", "t3")
     after = emgas_here(tmp_path, "doctor", "--json").json

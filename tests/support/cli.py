@@ -67,10 +67,10 @@ def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0,
     return said
 
 
-def emgas_here(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
+def emgas_here(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
     """Run a command in this process, and check its exit code."""
     try:
-        done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings))
+        done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings), input=stdin)
     finally:
         logging.basicConfig(force=True)  # it was told to print to a stderr that is gone
         logging.getLogger("emgas").setLevel(logging.NOTSET)
