@@ -23,15 +23,15 @@ NOT_ENCRYPTED = (
     "docs/erasure.md"
 )
 NO_SUCH_TURN = (
-    "graph {!r} holds no such turn: nothing to erase. An erased speaker's name is not kept: either an earlier request, "
-    "of which the answer was lost, has erased what they said, or they never spoke here"
+    "graph {!r} holds no such turn: nothing to erase. An erased speaker's name is not kept: if the answer to an "
+    "earlier request was lost, it was done; else they never spoke here"
 )
 
 
 def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectErased]:
     """Decide which events a request becomes; none where all that it asks for is erased already.
 
-    Nobody knows who said what was erased: a speaker who is asked for again was never here.  Raises RejectedError.
+    An erased speaker's name is not kept: a request that names them again finds no turn.  Raises RejectedError.
     """
     graph_id = request.graph
     graph = state.graph(graph_id)

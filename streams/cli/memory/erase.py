@@ -74,7 +74,7 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         memory = connected.memory
         partition = partition_of(graph, await memory.partitions())
         digests = await memory.digests(partition)
-        if graph not in digests:  # one of which all is erased is: that is to be told to who asks again
+        if graph not in digests:  # a graph that is erased as a whole is, and a repeated request learns that
             return None
         before = await _readability(settings, partition, graph, timeout)
         outcome = await _answered(memory, graph, subject)
