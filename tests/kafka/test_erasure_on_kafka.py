@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from emgas import MemoryClient
 from emgas.wire import ProducerRecord
 from replay.accepted_events import read_records
 from streams.cli.operate.doctor import Findings, examine_keys
@@ -25,8 +26,10 @@ from streams.transport.topic_plan import keys_plan
 from tests.contracts.key_store_contract import KeyStoreContract, Open
 from tests.contracts.pipeline_contract import WORKER
 from tests.contracts.pipeline_erasure import Erases, converse, erased, refolded
-from tests.support.pipeline import Pipeline, settings_for
+from tests.support.cli import Said, emgas
+from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport
+from tests.support.workers import until, worker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 
@@ -144,3 +147,38 @@ async def test_a_memory_whose_topic_of_keys_is_missing_says_what_to_run(kafka_ad
         async with select.readable(settings):
             pass
     assert wrapping_by(settings.kek_file).wrap(b"a", b"b") != b"a"
+
+
+@pytest.mark.parametrize("role", ["reader", "all"])
+@pytest.mark.parametrize("subject", [("--turn", "t3"), ()], ids=["a turn", "the graph"])
+async def test_who_was_stopped_while_something_was_erased_holds_the_fold_of_the_log_again(
+    kafka_address: str, tmp_path: Path, role: str, subject: tuple[str, ...]
+) -> None:
+    """A reader, or one of two workers: it has all turns, stops, and comes back once keys are destroyed."""
+    settings = fresh(tmp_path, kafka_address).model_copy(update={"partitions": 1, "readers_per_partition": 2})
+    await select.create(settings)
+    shared = {"encryption": "on", "kek_file": str(settings.kek_file)}
+
+    def called(*arguments: str) -> Said:
+        reach = {"broker": settings.broker or "", "prefix": settings.prefix, "partitions": "1", **shared}
+        return emgas(tmp_path / "client", *arguments, **reach)
+
+    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=PATIENCE) as memory:
+        with worker(settings, tmp_path / "other", **shared) as other:
+            await until(lambda: other.owns)
+            for number in range(6):
+                turn = a_turn("ada", f"t{number}", f"The kettle number {number} whistles.")
+                assert (await memory.record(turn)).status == "accepted"
+            assert other.stop() == 0
+            with worker(settings, tmp_path / "stopped", role=role, **shared) as stopped:
+                await until(lambda: stopped.follows or stopped.owns)
+                assert (await memory.inspect(0)).turns == 6
+                assert stopped.stop() == 0
+                other.start()
+                await until(lambda: other.owns)
+                called("erase", "ada", *subject, "--yes")
+                assert other.stop() == 0
+                stopped.start()
+                await until(lambda: stopped.follows or stopped.owns)
+                assert called("replay", "verify", "--json").json["match"] is True
+                assert (await memory.inspect(0)).turns == (6 if subject else 0)
