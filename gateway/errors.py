@@ -15,8 +15,9 @@ GatewayError
 └── ModelError              the model is out of reach                   502
 KeysFileError               the file of keys cannot be used: the gateway does not start
 
-What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet` and a memory out of reach
-503, no answer in time 504.  No problem repeats a value that was sent: what people said does not belong in an error.
+What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet`, a graph that is
+`unavailable` and a memory out of reach 503, no answer in time 504.  No problem repeats a value that was sent: what people
+said does not belong in an error.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ OF_FAILURE = {
     "expired": 504,
     "overloaded": 429,
     "forbidden": 403,
+    "unavailable": 503,
     "internal": 503,
 }
 

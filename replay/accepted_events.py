@@ -84,11 +84,12 @@ class AcceptedEvents:
         self._since_yield = 0
 
     async def read(
-        self, log: LogReader, partition: int, end: int | None = None
+        self, log: LogReader, partition: int, end: int | None = None, *, of: str | None = None
     ) -> AsyncIterator[tuple[GraphEvent, Record]]:
         """Yield events with their records, from where reading stopped to before offset `end`, or to the log's end.
 
-        What is sealed is opened, as far as its keys are not destroyed.
+        What is sealed is opened, as far as its keys are not destroyed: of the graph `of` alone, if one is named, as the
+        keys of others may be missing.
         Lets others in every few milliseconds.  Raises LogRewrittenError when the log's beginning is gone, and what
         `decode` and `LogPosition.after` raise.
         """
@@ -105,10 +106,16 @@ class AcceptedEvents:
                     event = decode(record.value)
                 self.position, acceptance = self.position.after(record.offset, event, record.value)
                 if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-                    yield cast(GraphEvent, opened(event, keys)), record
+                    yield event if of not in (None, event.graph) else cast(GraphEvent, opened(event, keys)), record
                 self._since_yield += 1
                 if self._since_yield >= AT_ONCE:
                     self._since_yield = 0
                     await asyncio.sleep(0)
         finally:
             await records.aclose()
+
+
+async def values_of(log: LogReader, partition: int, graph: str, end: int) -> list[bytes]:
+    """Read the record values of all events of a graph before offset `end`.  Raises as `AcceptedEvents.read`."""
+    accepted = AcceptedEvents().read(log, partition, end, of="")
+    return [record.value async for event, record in accepted if event.graph == graph]

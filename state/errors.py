@@ -6,6 +6,9 @@ HaltedError
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
 ├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
+├── GraphUnavailableError  one graph cannot be read, and no other is stopped by it (state/partition.py)
+│   ├── GraphLockedError   and a KeysError: its key is missing or damaged
+│   └── GraphDamagedError  and a StoreCorruptError: what is stored of it is damaged
 └── WrongLayoutError       the store was written for another number of partitions, or by another version
     └── OldLayoutError     by an older one: what it holds is folded anew from the log
 
@@ -39,6 +42,39 @@ class KeysError(HaltedError):
 
 class StoreCorruptError(HaltedError):
     """The store is damaged.  Operator action: remove the partition's store; it is folded again from the log."""
+
+
+class GraphUnavailableError(HaltedError):
+    """One graph cannot be read.  The text is for the operator; `told` for who asked or sent.
+
+    Operator action: see the message; `emgas doctor` names the graph.
+    """
+
+    what = "cannot be read"
+
+    def __init__(self, graph: str, why: str) -> None:
+        super().__init__(why)
+        self.graph = graph
+
+    @property
+    def told(self) -> str:
+        """Say it to a client: without a path or a key's name."""
+        return (
+            f"graph {self.graph!r} is unavailable: {self.what}. Nothing of it is lost. Try again once the operator "
+            "has restored it (`emgas doctor` says why)."
+        )
+
+
+class GraphLockedError(GraphUnavailableError, KeysError):
+    """The key of one graph is missing or damaged.  Operator action: restore it, or erase the graph."""
+
+    what = "its key is missing or damaged"
+
+
+class GraphDamagedError(GraphUnavailableError, StoreCorruptError):
+    """What is stored of one graph is damaged.  Operator action: look after the disk; the log has it."""
+
+    what = "what is stored of it is damaged, and is folded again from the log"
 
 
 class WrongLayoutError(HaltedError):

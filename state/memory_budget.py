@@ -64,6 +64,10 @@ class MemoryBudget:
                 if not self.is_exceeded:
                     return
 
+    def forget(self, holder: Holder, graph_id: str) -> None:
+        """Note that a graph is in memory no more."""
+        self._taken -= self._sizes.pop((holder, graph_id), 0)
+
     def let_go(self, holder: Holder) -> None:
         """Note that somebody holds no graph any more."""
         for key in [key for key in self._sizes if key[0] is holder]:

@@ -6,25 +6,45 @@
     tidy()                between two flushes, some of the work that keeps the store small
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
+
+What is wrong with one graph (its key, its rows) stops that graph alone: it is set aside.  Who asks it is told.  Its
+events are kept as they come, and the position counts none of their turns, until the graph is taken back:
+
+    set_aside   from the error on; kept in the store once an event came meanwhile (`k`, state/store/keys.py)
+    try_again   its key is back: it is folded on from its rows, and its turns are counted
+    restore     what is stored of it is damaged: it is folded from what the log holds of it
+    erased      an event that erases all of it needs no key: the graph is taken back as blank
+
+So a fold without the key and one with it hold the same position but for the turns of that graph, and `digest` raises.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from state.errors import RetractedTooFarError, StoreCorruptError, WrongLayoutError
+from state.errors import (
+    GraphDamagedError,
+    GraphLockedError,
+    GraphUnavailableError,
+    HaltedError,
+    KeysError,
+    RetractedTooFarError,
+    StoreCorruptError,
+    UnreadableEventError,
+)
 from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
 from state.retraction import refolded, turned
-from state.sealing.keyring import NO_KEYS, Keyring, opened, read_as
+from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, living, missing, opened, read_as
 from state.store import keys
 from state.store.keys import COUNTS, POSITION
 from state.store.pages import GraphPages
@@ -54,6 +74,25 @@ class DueErasure(NamedTuple):
     keys: list[str]
     whole: bool
     events: list[tuple[int, int]]
+
+
+class Aside(msgspec.Struct):
+    """A graph that is set aside: how many of its events are known, and how many of its turns the position counts.
+
+    turns      None: the store does not say
+    is_locked  its key is missing or damaged; else what is stored of it is
+    missed     whether events came since, of which no turn is counted
+    """
+
+    events: int
+    turns: int | None
+    is_locked: bool
+    why: str
+    missed: bool = False
+
+    def error(self, graph_id: str) -> GraphUnavailableError:
+        """Make what is raised where the graph is asked for."""
+        return (GraphLockedError if self.is_locked else GraphDamagedError)(graph_id, self.why)
 
 
 def _miscounted(graph_id: str, expected: int, found: int) -> StoreCorruptError:
@@ -99,6 +138,11 @@ class Partition:
         self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
         self._access: dict[str, Mapping[str, Collection[str]]] = {}  # of graphs without an event since it was read
+        self._aside: dict[str, Aside] = {  # graphs that cannot be read
+            keys.graph_of_aside_key(key): msgspec.json.decode(value, type=Aside)
+            for key, value in store.scan(keys.ASIDE, keys.ASIDE)
+        }
+        self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
     @property
     def store(self) -> Store:
@@ -113,9 +157,7 @@ class Partition:
         event = decode(value) if known is None else known
         position, acceptance = self.position.after(offset, event, value)
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-            event = opened(event, self._graph_keys)
-            assert isinstance(event, GraphEvent)  # noqa: S101 - what is sealed is one
-            position = self._fold_graph(position, event.graph, [(event, value)])
+            position, event = self._fold_alone(position, event, value)
         self.position = position
         return Folded(event, acceptance)
 
@@ -126,8 +168,182 @@ class Partition:
         """
         position, runs = accept_all(self.position, records)
         for graph_id, values in runs.items():
-            position = self._fold_graph(position, graph_id, ((self._read(value), value) for value in values))
+            position = self._fold_run(position, graph_id, values)
         self.position = position
+
+    def _fold_run(self, position: LogPosition, graph_id: str, values: Sequence[bytes]) -> LogPosition:
+        """Fold the next events of one graph together; where it cannot be read, one by one."""
+        known = self._known(graph_id)
+        try:
+            if graph_id not in self._aside:
+                return self._fold_graph(position, graph_id, ((self._read(value), value) for value in values))
+        except (KeysError, StoreCorruptError) as error:
+            self.set_aside(graph_id, error, known)
+        for value in values:
+            event = decode(value)
+            assert isinstance(event, GraphEvent)  # noqa: S101 - `accept_all` sorted it by its graph
+            position, _ = self._fold_alone(position, event, value)
+        return position
+
+    def _fold_alone(self, position: LogPosition, event: GraphEvent, value: bytes) -> tuple[LogPosition, GraphEvent]:
+        """Fold an event of a graph, and give it opened; keep it as it is while the graph cannot be read."""
+        graph_id, known = event.graph, self._known(event.graph)
+        if graph_id not in self._aside:
+            try:
+                found = opened(event, self._graph_keys)
+                assert isinstance(found, GraphEvent)  # noqa: S101 - what is sealed is one
+                return self._fold_graph(position, graph_id, [(found, value)]), found
+            except (KeysError, StoreCorruptError) as error:
+                self.set_aside(graph_id, error, known)
+        if self._is_blank_again(graph_id, event):
+            return self._fold_graph(position, graph_id, [(event, value)]), event
+        return self._kept(position, graph_id, value), event
+
+    def _known(self, graph_id: str) -> tuple[int, int | None]:
+        """Count the events of a graph, and those of its turns that the position counts."""
+        graph = self._graphs.get(graph_id)
+        if graph is not None:
+            return graph.events, self._counted.get(graph_id, 0)
+        is_counted = self._pages.get(keys.count_key(graph_id)) is not None or not self._pages.holds(graph_id)
+        return self._pages.count(graph_id), self._pages.turns(graph_id) if is_counted else None
+
+    # Graphs that are set aside
+
+    @property
+    def unavailable(self) -> Mapping[str, str]:
+        """The graphs that are set aside, and why."""
+        return {graph_id: aside.why for graph_id, aside in sorted(self._aside.items())}
+
+    @property
+    def damaged(self) -> list[str]:
+        """The graphs that are set aside because what is stored of them is damaged."""
+        return sorted(graph_id for graph_id, aside in self._aside.items() if not aside.is_locked)
+
+    def set_aside(self, graph_id: str, error: HaltedError, known: tuple[int, int | None] | None = None) -> None:
+        """Let nobody read a graph any more, because of what is wrong with it alone.
+
+        known  its events, and turns that the position counts, if what is in memory may be wrong by now
+        """
+        if graph_id in self._aside:
+            return
+        events, turns = self._known(graph_id) if known is None else known
+        is_locked = not isinstance(error, StoreCorruptError | UnreadableEventError) or isinstance(error, KeysError)
+        self._aside[graph_id] = Aside(events, turns, is_locked, str(error))
+        self.is_damaged = self.is_damaged or not is_locked
+        if graph_id in self._unflushed and events and turns is not None:
+            self._pages.batch[keys.count_key(graph_id)] = keys.counts(events, turns)
+        self._let_go_of(graph_id)
+
+    def _let_go_of(self, graph_id: str) -> None:
+        for held in (self._graphs, self._counted, self._access, self._unflushed, self._untidy, self._lent):
+            held.pop(graph_id, None)  # type: ignore[attr-defined]
+        for noted in (self._refolded, self._changed):
+            noted.discard(graph_id)
+        self._budget.forget(self, graph_id)
+        self._pages.release(graph_id)
+
+    def _kept(self, position: LogPosition, graph_id: str, value: bytes) -> LogPosition:
+        """Keep an event of a graph that is set aside.  Raises what is wrong with it if that cannot be made good."""
+        aside = self._aside[graph_id]
+        if aside.turns is None:
+            raise aside.error(graph_id)
+        is_new = self._pages.get(keys.count_key(graph_id)) is None
+        if aside.is_locked:
+            self._pages.batch[keys.event_key(graph_id, aside.events)] = value
+        aside.events, aside.missed = aside.events + 1, True
+        self._pages.batch[keys.count_key(graph_id)] = keys.counts(aside.events, aside.turns)
+        self._pages.batch[keys.aside_key(graph_id)] = msgspec.json.encode(aside)
+        return replace(position, graphs=position.graphs + is_new)
+
+    def _is_blank_again(self, graph_id: str, event: GraphEvent) -> bool:
+        """Take a graph back as a blank one if `event` erases all of it, which needs no key; tell whether it does."""
+        aside = self._aside[graph_id]
+        is_whole = isinstance(event, SubjectErased) and event.whole
+        if not is_whole or not aside.is_locked or aside.turns is None:
+            return False
+        del self._aside[graph_id]
+        self._pages.batch[keys.aside_key(graph_id)] = None
+        graph = self._remember(Graph(graph_id))
+        graph.events, self._counted[graph_id] = aside.events, aside.turns
+        return True
+
+    def try_again(self, graph_id: str) -> bool:
+        """Take back a graph that was set aside, if it can be read now; tell whether it can."""
+        return self._taken_back(graph_id, lambda: self._load(graph_id))
+
+    def restore(self, graph_id: str, values: Sequence[bytes]) -> bool:
+        """Take back a damaged graph from the record values of all its events; tell whether these are all, and do."""
+        if len(values) != self._aside[graph_id].events:
+            return False
+        return self._taken_back(graph_id, lambda: self._restored(graph_id, values))
+
+    def _taken_back(self, graph_id: str, load: Callable[[], Graph | None]) -> bool:
+        self.flush()
+        aside = self._aside.pop(graph_id)
+        try:
+            graph = load()
+        except GraphUnavailableError as error:
+            aside.why, aside.is_locked = str(error), isinstance(error, GraphLockedError)
+            self._aside[graph_id] = aside
+            return False
+        if graph is not None:
+            self._count_again(graph, aside)
+        return True
+
+    def _restored(self, graph_id: str, values: Sequence[bytes]) -> Graph:
+        with self._alone(graph_id):
+            graph = refolded(Graph(graph_id), values, self._graph_keys)
+            due = [event for event in map(self._read, values) if isinstance(event, SubjectErased)]
+        batch = self._pages.batch
+        batch.update((keys.event_key(graph_id, ordinal), value) for ordinal, value in enumerate(values))
+        batch[keys.manifest_key(graph_id)] = None
+        if due:  # one of them may have come while it was set aside: destroyed again, a key stays destroyed
+            destroyed = [DueErasure(event.keys, event.whole, event.events) for event in due]
+            batch[keys.erasure_key(graph_id)] = msgspec.json.encode(destroyed)
+        self._pages.release(graph_id)
+        self._refolded.add(graph_id)
+        return self._remember(graph)
+
+    def _count_again(self, graph: Graph, aside: Aside) -> None:
+        """Count the turns that came while a graph was set aside, and note that it is not."""
+        turns = graph.turns - (self._counted.get(graph.graph_id, 0) if aside.turns is None else aside.turns)
+        self.position = replace(self.position, turns=self.position.turns + turns)
+        self._counted[graph.graph_id] = graph.turns
+        self._pages.batch[keys.aside_key(graph.graph_id)] = None
+        self._unflushed[graph.graph_id] = None
+        self._write()
+
+    @contextmanager
+    def _alone(self, graph_id: str) -> Iterator[None]:
+        """Set a graph aside for what is wrong with it alone.  Raises GraphUnavailableError then."""
+        try:
+            yield
+        except (KeysError, StoreCorruptError, UnreadableEventError) as error:
+            self.set_aside(graph_id, error)
+            raise self._aside[graph_id].error(graph_id) from error
+
+    def is_encrypted(self, graph_id: str) -> bool:
+        """Tell whether what was written to a graph last was encrypted: every row of such a graph is kept."""
+        events, _ = self._known(graph_id)
+        last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
+        return last is not None and is_sealed(last)
+
+    def check_key(self, graph_id: str) -> None:
+        """Raise GraphLockedError where nothing of an encrypted graph can be sealed: else it would go on in clear."""
+        with self._alone(graph_id):
+            if not self._has_key(graph_id):
+                raise missing(graph_id)
+
+    def _has_key(self, graph_id: str) -> bool:
+        """Tell whether there is what seals a graph, if it is encrypted.  Raises KeysError."""
+        return living(self._graph_keys, graph_id) is not None or not self.is_encrypted(graph_id)
+
+    def _may_store(self, graph_id: str) -> bool:
+        """Tell whether tables of a graph may be written; without its key, they would lie in the store in clear."""
+        try:
+            return self._has_key(graph_id)
+        except KeysError:
+            return False
 
     def _read(self, value: bytes) -> GraphEvent:
         return read_as(GraphEvent, value, self._graph_keys)
@@ -296,21 +512,25 @@ class Partition:
         return [graph for _, graph in sorted(self._graphs.items())]
 
     def _load(self, graph_id: str) -> Graph | None:
-        if not self._pages.holds(graph_id):
-            return None
+        if (aside := self._aside.get(graph_id)) is not None:
+            raise aside.error(graph_id)
+        with self._alone(graph_id):
+            return self._remember(self._stored(graph_id)) if self._pages.holds(graph_id) else None
+
+    def _stored(self, graph_id: str) -> Graph:
         graph = self._pages.newest(graph_id, lazily=True)
         stored = graph.events
         graph, expected = self._refold(graph), self._pages.count(graph_id)
         if graph.events != expected:
             if self._pages.get(keys.manifest_key(graph_id)) and not stored:
-                raise WrongLayoutError(
-                    f"the tables of graph {graph_id} were written by another version of EMGAS: run that one, or "
-                    "remove this partition's store and start again: it is folded anew from the log."
+                raise StoreCorruptError(
+                    f"the tables of graph {graph_id} are damaged, or another version of EMGAS wrote them: the graph is "
+                    "folded anew from the log."
                 )
             raise _miscounted(graph_id, expected, graph.events)
         # Not graph.turns: some may be dark by now, of an erasure that this fold has not come to.
         self._counted[graph_id] = self._pages.turns(graph_id)
-        return self._remember(graph)
+        return graph
 
     def _remember(self, graph: Graph) -> Graph:
         self._graphs[graph.graph_id] = graph
@@ -333,26 +553,25 @@ class Partition:
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Read the event that recorded a passage of `graph`.  Raises StoreCorruptError, UnreadableEventError."""
-        value = self._pages.get(keys.event_key(graph.graph_id, graph.passages.event[passage]))
-        if value is None:
-            raise StoreCorruptError(
-                f"the text of passage {passage} of {graph.graph_id} is missing: refold this partition"
-            )
-        return read_as(TurnRecorded, value, self._graph_keys)
+        with self._alone(graph.graph_id):
+            value = self._pages.get(keys.event_key(graph.graph_id, graph.passages.event[passage]))
+            if value is not None:
+                return read_as(TurnRecorded, value, self._graph_keys)
+        raise StoreCorruptError(f"the text of passage {passage} of {graph.graph_id} is missing: refold this partition")
 
     def flush(self) -> None:
         """Write what was folded since the last flush, atomically with the position; nothing if nothing was."""
-        if self.position == self._flushed:
-            return
+        if self.position != self._flushed:
+            self._write()
+
+    def _write(self) -> None:
         pages, self._loaded = self._pages, 0
-        for graph_id in self._unflushed:
+        for graph_id in list(self._unflushed):
             graph = self._graphs[graph_id]
             pages.batch[keys.count_key(graph_id)] = keys.counts(graph.events, graph.turns)
-            if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
-                graph.load_pairs(TIDIED_AT_ONCE)
-                pages.keep(graph)
-                self._untidy[graph_id] = None
             self._changed.add(graph_id)
+            if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
+                self._keep(graph)
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
         changed = self._unflushed
@@ -360,6 +579,17 @@ class Partition:
         for graph_id in changed:
             if graph_id in self._graphs:  # it may have been dropped for one before it
                 self._budget.hold(self, graph_id, self._graphs[graph_id].size)
+
+    def _keep(self, graph: Graph) -> None:
+        """Put the tables of a graph into the batch; if what they rest on is damaged, set the graph aside instead."""
+        if not self._may_store(graph.graph_id):
+            return
+        try:
+            graph.load_pairs(TIDIED_AT_ONCE)
+            self._pages.keep(graph)
+            self._untidy[graph.graph_id] = None
+        except StoreCorruptError as error:
+            self.set_aside(graph.graph_id, error)
 
     def tidy(self) -> bool:
         """Merge a piece of what was flushed with what was there before; tell whether more is left to be done.
@@ -370,6 +600,18 @@ class Partition:
         if self.position != self._flushed or not self._untidy:
             return False
         graph_id = next(iter(self._untidy))
+        try:
+            return self._tidy(graph_id) if self._may_store(graph_id) else self._is_tidy(graph_id)
+        except StoreCorruptError as error:
+            self.set_aside(graph_id, error)
+            return self._is_tidy(graph_id)
+
+    def _is_tidy(self, graph_id: str) -> bool:
+        """Note that nothing is to be done for a graph; tell whether something is for another one."""
+        self._untidy.pop(graph_id, None)
+        return bool(self._untidy)
+
+    def _tidy(self, graph_id: str) -> bool:
         graph = self._graphs.get(graph_id)
         if graph is not None and graph.rests_on_store:  # its pairs lie in what would be merged
             graph.load_pairs(TIDIED_AT_ONCE)
@@ -395,7 +637,8 @@ class Partition:
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
         stored = {keys.graph_of_count_key(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
-        found = sorted(stored | self._unflushed.keys())
+        missed = {graph_id for graph_id, aside in self._aside.items() if aside.missed}
+        found = sorted(stored | self._unflushed.keys() | missed)
         if len(found) != self.position.graphs:
             raise StoreCorruptError(
                 f"{len(found)} graphs found, {self.position.graphs} expected: refold this partition"
@@ -430,10 +673,20 @@ class Partition:
         """Flush and close the store; let what is large be opened without reading all of it."""
         self.flush()
         for graph_id in self._changed & self._graphs.keys():
-            if self._graphs[graph_id].opens_late:
+            if self._graphs[graph_id].opens_late and self._may_store(graph_id):
                 self._pages.keep(self._graphs[graph_id], thoroughly=True)
         if self._pages.batch:
             self._store.write(self._pages.batch)
             self._pages.batch = {}
         self._budget.let_go(self)
         self._store.close()
+
+
+def taken_back(state: Partition, histories: Mapping[str, Sequence[bytes]]) -> list[str]:
+    """Take back what was set aside and can be read by now; list it.
+
+    histories  record values of all events of damaged graphs, as the log has them
+    """
+    damaged = state.damaged
+    back = [name for name in damaged if name in histories and state.restore(name, histories[name])]
+    return back + [name for name in state.unavailable if name not in damaged and state.try_again(name)]

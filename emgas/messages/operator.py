@@ -39,6 +39,11 @@ class Inspection(Message):
     forgotten: int
     archived: int = 0
     digests: dict[str, str] = Field(default_factory=dict)
+    unavailable: dict[str, str] = Field(
+        default_factory=dict,
+        description="graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged",
+        exclude_if=lambda unavailable: not unavailable,
+    )
 
 
 class Checkpoint(Message):

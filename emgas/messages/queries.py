@@ -311,7 +311,9 @@ class Description(Message):
     position: Position
 
 
-FailureCode = Literal["invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "internal"]
+FailureCode = Literal[
+    "invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "unavailable", "internal"
+]
 
 
 class Failure(Message):

@@ -160,7 +160,7 @@ class History:
         May be cancelled, and called again: what was read is kept.  Raises as `AcceptedEvents.read`.
         """
         try:
-            async for event, record in self._reading.read(log, partition, end):
+            async for event, record in self._reading.read(log, partition, end, of=self.graph):
                 if event.graph == self.graph:
                     self._add(event, record.value, record.offset)
         finally:

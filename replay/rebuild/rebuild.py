@@ -226,7 +226,7 @@ async def graph_from(store: Store, log: LogReader, partition: int, name: str, en
     """
     state = Partition(store, graph_keys=keys_of(log))
     await _check_continues(log, partition, state.position)
-    accepted = AcceptedEvents(state.position).read(log, partition, end)
+    accepted = AcceptedEvents(state.position).read(log, partition, end, of=name)
     later = [record.value async for event, record in accepted if event.graph == name]
     graph = state.graph_with(name, later)
     return graph if graph.events else None

@@ -114,8 +114,11 @@ class ColumnPage(NamedTuple):
 
     @classmethod
     def of(cls, section: Section, page: bytes) -> ColumnPage:
-        """Find the columns of a page."""
-        records, distinct, *places = _head(section.name).unpack_from(page)
+        """Find the columns of a page.  Raises ValueError for other bytes."""
+        try:
+            records, distinct, *places = _head(section.name).unpack_from(page)
+        except struct.error as error:
+            raise ValueError(f"a page of {section.name} is none: {error}") from error
         return cls(page, records, distinct, tuple(places))
 
     def column(self, place: int) -> Packed:

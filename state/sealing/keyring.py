@@ -30,6 +30,10 @@ _ID_DIGITS: Final = 16
 _SEALED: Final = b'"kind":"Sealed"'
 
 
+class ChangedError(KeysError, UnreadableEventError):
+    """A sealed event and its key do not fit.  Operator action: see the message.  It concerns this graph alone."""
+
+
 class Keyring(Protocol):
     """The keys of graphs that are at hand, those that are destroyed among them."""
 
@@ -98,6 +102,14 @@ def _bound(event: Sealed) -> bytes:
     return orjson.dumps([getattr(event, name) for name in event.__struct_fields__ if name not in ("v", "body")])
 
 
+def missing(graph_id: str, what: str = "nothing of it can be sealed") -> KeysError:
+    """Make the error that a key of an encrypted graph is not at hand."""
+    return KeysError(
+        f"a key of graph {graph_id} is missing ({what}): set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or "
+        f"restore the key from where it is kept. If it is lost: `emgas erase {graph_id}`"
+    )
+
+
 def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
     """Open a sealed event; any other, and one whose key was destroyed, is given as it is.
 
@@ -107,17 +119,15 @@ def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
         return event
     key = keys.of(event.graph).get(event.key)
     if key is None:
-        raise KeysError(
-            f"event {event.n} of graph {event.graph} is encrypted by key {event.key}, which is not among the keys: set "
-            "EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or restore the keys from where they are kept"
-        )
+        raise missing(event.graph, f"event {event.n} needs key {event.key}")
     secret = key.secret_of(event.n)
     if secret is None:
         return event
     text = decrypt(secret, event.body, _bound(event))
     if text is None:
-        raise UnreadableEventError(
-            f"event {event.n} of graph {event.graph} does not open with its key: it was changed. Restore the log."
+        raise ChangedError(
+            f"event {event.n} of graph {event.graph} does not open with its key: the key or the event was changed. "
+            "Restore the key from where it is kept; if it is as it was, restore the log."
         )
     found = decode(text)
     if not isinstance(found, GraphEvent) or _place(found) != _place(event):

@@ -9,6 +9,7 @@
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/store/pages.py)
 
+    k <graph>              why the graph is set aside, and that events of it came since: JSON (state/partition.py)
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
 
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
@@ -28,6 +29,7 @@ from typing import Final
 
 LAYOUT: Final = 8  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
+ASIDE = b"k"  # what every key of a graph that is set aside begins with, and no other key
 ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
@@ -93,6 +95,16 @@ def index_key(graph_id: str, segment: int) -> bytes:
 def page_key(graph_id: str, segment: int, section: int, page: int) -> bytes:
     """Build the key of a page of a segment of the graph."""
     return b"t" + _graph(graph_id) + _PAGE.pack(segment, section, page)
+
+
+def aside_key(graph_id: str) -> bytes:
+    """Build the key of why the graph is set aside."""
+    return ASIDE + _graph(graph_id)
+
+
+def graph_of_aside_key(key: bytes) -> str:
+    """Read the graph id out of an aside key."""
+    return _graph_of(key)
 
 
 def erasure_key(graph_id: str) -> bytes:

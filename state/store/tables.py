@@ -24,12 +24,13 @@ from typing import Protocol
 
 import msgspec
 
+from state.errors import KeysError
 from state.graph.graph import Graph
 from state.graph.opening import stored
 from state.graph.resting import rest
 from state.graph.sections import SECTION
 from state.graph.storing import changes
-from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
+from state.sealing.keyring import NO_KEYS, Keyring, is_locked, lock, missing, unlock
 from state.store import keys, segments
 from state.store.segments import Merge, Pages, Segment
 
@@ -98,6 +99,8 @@ class _SealedPages:
         value = self._batched.get(key)
         if value is None:
             raise ValueError(f"a page of graph {self._graph_id} is missing")
+        if is_locked(value) and not self._graph_keys.of(self._graph_id):
+            raise missing(self._graph_id, "its tables are locked")
         return unlock(value, self._graph_id, self._graph_keys)
 
     def _put(self, key: bytes, value: bytes) -> None:
@@ -206,7 +209,7 @@ class Tables:
             return
         try:
             self._drop(list(self.segments))
-        except ValueError:  # nobody knows how many pages they have
+        except (ValueError, KeysError):  # nobody knows how many pages they have
             self._segments = []
         self._manifest.base = 0
         self._write_manifest()

@@ -16,15 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from emgas.logs import logger
 from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event
 from replay.accepted_events import decoded
 from replay.log import LogReader, keys_of
-from state.events.events import AnyEvent, WindowEvent
+from state.errors import KeysError
+from state.events.events import AnyEvent, GraphEvent, Sealed, WindowEvent
 from state.log_position import UNKNOWN_CHAIN, Acceptance, LogPosition
 from state.sealing.keyring import opened
 from streams.ingest.partition_writer import AppendedEvent
 from streams.transport.sender import Send
 
+log = logger("ingest")
 EVENT_OFFSET = "emgas.event-offset"
 LONGEST_OFFSET = len(str(2**63))  # digits
 LOOKED_BACK = 100  # records of `changes` in which the last of ours is looked for: others may write there too
@@ -44,6 +47,7 @@ class ChangeFeed:
         self._events = events
         self._up_to = -1  # offset in `events` of the last event that needs not be looked at any more
         self.caught_up = False
+        self._dark: set[str] = set()  # graphs of which events do not open
 
     async def tell(self, appended: Sequence[AppendedEvent]) -> None:
         """Send the window events among accepted ones; return once all are acknowledged.
@@ -82,8 +86,8 @@ class ChangeFeed:
             async for batch in self._events.read(self._partition, last, last + 1):
                 for record in batch:
                     _, event = await decoded(self._events, self._partition, record)
-                    event = opened(event, keys_of(self._events))
-                    if isinstance(event, WindowEvent):  # else `changes` tells of another log
+                    event = self._opened(event, record.offset)
+                    if isinstance(event, WindowEvent | Sealed):  # else `changes` tells of another log
                         self._up_to = record.offset
                         return LogPosition.behind(record.offset, event)
         return LogPosition(chain=UNKNOWN_CHAIN)  # that the log is whole is for the fold to check
@@ -109,8 +113,18 @@ class ChangeFeed:
             record, event = await decoded(self._events, self._partition, each)
             position, acceptance = position.after(record.offset, event, record.value, is_last=False)
             if acceptance is Acceptance.ACCEPTED:
-                accepted.append((record.offset, opened(event, keys_of(self._events)), record.value))
+                accepted.append((record.offset, self._opened(event, record.offset), record.value))
         return position, accepted
+
+    def _opened(self, event: AnyEvent, offset: int) -> AnyEvent:
+        """Open an event; without its key nobody can say whether a window decided it, so it is not sent."""
+        try:
+            return opened(event, keys_of(self._events))
+        except KeysError as error:
+            if isinstance(event, GraphEvent) and event.graph not in self._dark:
+                self._dark.add(event.graph)
+                log.warning("changes may not be told", graph=event.graph, offset=offset, why=str(error))
+            return event
 
 
 def _offset(header: bytes) -> int:

@@ -18,6 +18,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     what an advisor says                    TopicNamed, EdgesRated, SessionSummarised, PassageRewritten, PassageSplit,
                                             WorthJudged, if it fits what the graph has
     of a subject that may not               TurnRejected
+    for a graph that cannot be read         TurnRejected, so every fold goes on alike, whether it has the key or not;
+                                            but a request to erase all of it is accepted
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -27,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -40,13 +43,14 @@ from emgas.messages.sessions import EndSession
 from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
-from emgas.wire import Record
+from emgas.wire import SUBJECT, Record, as_mapping
 from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.recall.perceptual import Encoder, encoder_name
+from state.errors import GraphLockedError, GraphUnavailableError, KeysError
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -97,6 +101,7 @@ class Decision:
     """One record, the events it becomes, and what its sender is told.
 
     unheard  nothing of it is to be kept, not even as a dead letter
+    in_clear its dead letter is not sealed: the key of its graph may be wrong, and would lock it for good
     drafts   the events but for their stamps, if they are written already
     """
 
@@ -109,6 +114,7 @@ class Decision:
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
     unheard: bool = False
+    in_clear: bool = False
     drafts: Sequence[Draft] = ()
 
 
@@ -194,7 +200,8 @@ class CommandHandler:
         for arrival in arrivals:
             self._read[arrival.offset] = self.read(arrival)
         read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
-        said = [self._asked_of(arrival, turn).said for arrival, turn in read if isinstance(turn, Turn)]
+        turns = [(arrival, turn) for arrival, turn in read if isinstance(turn, Turn) and self.is_available(turn.graph)]
+        said = [self._asked_of(arrival, turn).said for arrival, turn in turns]
         self._extracted |= await pool.found(said)
 
     def to_find(self, arrival: Record) -> Said | None:
@@ -203,7 +210,7 @@ class CommandHandler:
         None for what was found ahead, for what is known or unwanted, and for what is no turn.
         """
         turn = self._read[arrival.offset] = self.read(arrival)
-        if not isinstance(turn, Turn) or not self._may_be_new(turn):
+        if not isinstance(turn, Turn) or not self.is_available(turn.graph) or not self._may_be_new(turn):
             return None
         asked = self._asked[arrival.offset] = self._asked_of(arrival, turn)
         return None if asked.said in self._extracted else asked.said
@@ -261,6 +268,24 @@ class CommandHandler:
             return _rejected(arrival, None, str(why))
         return command
 
+    def is_available(self, graph_id: str) -> bool:
+        """Tell whether a graph can be read and written; where not, `decide` says so."""
+        try:
+            self._check_available(graph_id)
+        except GraphUnavailableError:
+            return False
+        return True
+
+    def _check_available(self, graph_id: str) -> None:
+        """Raise GraphUnavailableError for a graph that is set aside, or that is new and whose key is damaged."""
+        graph = self._state.graph(graph_id)
+        try:
+            self._context.keys.of(graph_id)
+        except KeysError as error:
+            if graph is not None:
+                self._state.set_aside(graph_id, error)
+            raise GraphLockedError(graph_id, str(error)) from error
+
     def decide(self, arrival: Record, command: Command) -> Decision:
         """Decide which events account for `arrival`.  All before must be folded, but before a turn that states nothing.
 
@@ -297,10 +322,13 @@ class CommandHandler:
 
     def _decided(self, arrival: Record, command: Command) -> Decision:  # noqa: PLR0911 - a table of kinds
         try:
+            self._check_available(command.graph)
             graph = self._state.graph(command.graph)
             check_command(command, arrival, graph)
         except RejectedError as why:
             return _rejected(arrival, command, str(why))
+        except GraphUnavailableError as why:
+            return self._unavailable(arrival, command, why)
         match command:
             case Turn():  # as most are: each kind that is asked for before takes time
                 return self._of_turn(arrival, command, graph)
@@ -415,6 +443,17 @@ class CommandHandler:
             return []
         speaker, at = event.speaker, event.at
         return list(superseded(graph, event.id, speaker=speaker, at=at, stated=event.statements))
+
+    def _unavailable(self, arrival: Record, command: Command, why: GraphUnavailableError) -> Decision:
+        """Reject what is sent to a graph that cannot be read, but for a request of its operator to erase all of it.
+
+        Nobody can say which rights it granted: so who names a subject may not.
+        """
+        if isinstance(command, Erase) and command.whole and SUBJECT not in as_mapping(arrival.headers):
+            return self._erased(arrival, command)
+        log.warning("graph unavailable", partition=self._partition, graph=command.graph, why=str(why))
+        kept = "What was sent lies among the dead letters (`emgas dead-letters list`): send it again then."
+        return replaced(_rejected(arrival, command, f"{why.told} {kept}"), in_clear=True)
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""

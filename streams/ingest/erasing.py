@@ -34,6 +34,8 @@ def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectEra
     An erased speaker's name is not kept: a request that names them again finds no turn.  Raises RejectedError.
     """
     graph_id = request.graph
+    if request.whole and graph_id in state.unavailable:
+        return [_lost(graph_id, state)]
     graph = state.graph(graph_id)
     if graph is None:
         raise RejectedError(f"nobody has written to graph {graph_id!r}: nothing to erase")
@@ -58,6 +60,15 @@ def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectEra
     if not found:
         raise RejectedError(NO_SUCH_TURN.format(graph_id))
     return found
+
+
+def _lost(graph_id: str, state: Partition) -> SubjectErased:
+    """Erase all of a graph that nobody can read: it names every key that its records name."""
+    records = [event for event in map(decode, state.rows_of(graph_id)) if isinstance(event, Sealed)]
+    if graph_id in state.damaged or not records:
+        raise RejectedError(f"what is stored of graph {graph_id!r} is damaged and being folded anew: erase it then")
+    names = sorted({event.key for event in records})
+    return SubjectErased(graph=graph_id, whole=True, keys=names, turns=[], events=[], instead=[], **UNSTAMPED)
 
 
 def _subject(request: Erase) -> Callable[[TurnRecorded], bool]:

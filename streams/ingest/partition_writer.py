@@ -25,12 +25,12 @@ from uuid import uuid4
 
 from emgas.errors import HaltedError
 from emgas.wire import Record
-from replay.accepted_events import check_same, fold_record, read_records
+from replay.accepted_events import check_same, fold_record, read_records, values_of
 from replay.log import LogReader, keys_of
 from state.errors import LogRewrittenError
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, Draft, LogPosition, stamp
-from state.partition import Partition
+from state.partition import Partition, taken_back
 from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
@@ -136,6 +136,7 @@ class PartitionWriter:
             (self._epoch,) = await self._append([(None, encode(claim))])
             self.found = self._before
             self._check_owned()
+            taken_back(self.state, {})  # keys that were born elsewhere while we only followed
             await self._sealer.finish_erasures(self.state)
 
     async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> list[AppendedEvent]:
@@ -159,6 +160,21 @@ class PartitionWriter:
             raise FencedError(
                 f"partition {self.partition} was claimed by another worker at offset {self.state.position.epoch}"
             )
+
+    async def take_back(self) -> list[str]:
+        """Take back the graphs that were set aside and can be read by now; list them.  Raises TransportError."""
+        if not self.state.unavailable:
+            return []
+        await self._sealer.keys.refresh()
+        histories = {name: await self._every(name) for name in self.state.damaged}
+        async with self._turn_to_append:
+            back = taken_back(self.state, histories)
+            await self._sealer.finish_erasures(self.state)
+            return back
+
+    async def _every(self, graph_id: str) -> list[bytes]:
+        """Read the record values of all events of a graph from the log, as far as it is folded."""
+        return await values_of(self._log, self.partition, graph_id, self.state.position.watermark + 1)
 
     async def last_record(self) -> Record | None:
         """Read the record that the state was folded up to; None if there is none, or it was a hole."""

@@ -13,12 +13,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from emgas.logs import logger
 from emgas.wire import Record
+from state.errors import KeysError
 from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode, written
 from state.log_position import Draft, placed
 from state.partition import Partition
+from state.sealing.graph_key import GraphKey
 from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
 from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth
@@ -29,6 +32,11 @@ Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offse
 
 async def nothing_to_scrub(graph_id: str, source: int) -> None:
     """Leave everything: what a broker keeps beside the log expires by itself."""
+
+
+def _is_whole(event: GraphEvent | DataEvent) -> bool:
+    """Tell whether an event erases all of a graph: it is not sealed, and needs no key."""
+    return isinstance(event, SubjectErased) and event.whole
 
 
 class Sealer:
@@ -52,7 +60,8 @@ class Sealer:
 
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
         """Keep a key for each graph that is born with these events.  Raises KeysError."""
-        for name in {event.graph for event in events if isinstance(event, GraphEvent)} if self._is_on else ():
+        named = {event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event)}
+        for name in named if self._is_on else ():
             if living(self.keys, name) is None and self._is_new(state, name):
                 await give_birth(self.keys, name, self._random)
 
@@ -64,37 +73,55 @@ class Sealer:
     def values(self, state: Partition) -> Callable[[DataEvent, Draft | None], tuple[bytes, AnyEvent | None]]:
         """Write record values of stamped events that follow each other behind `state`, each with its draft or None.
 
+        Raises GraphLockedError where an encrypted graph has lost its key: it is not to go on in clear.
         With each comes what `decode` makes of it, None where nobody has asked that: of what is sealed.  An event that
         has a draft must be the one that was read back from it.
         """
         seen: Counter[str] = Counter()
 
         def value(event: DataEvent, drafted: Draft | None) -> tuple[bytes, AnyEvent | None]:
-            key = living(self.keys, event.graph) if isinstance(event, GraphEvent) else None
-            if key is None or not isinstance(event, GraphEvent):
+            if not isinstance(event, GraphEvent) or (key := self._key_of(state, event)) is None:
                 return written(event) if drafted is None else (placed(drafted, event), event)
             graph = state.graph(event.graph)
             ordinal = (graph.events if graph else 0) + seen[event.graph]
             seen[event.graph] += 1
-            is_open = isinstance(event, SubjectErased) and event.whole
-            return encode(event if is_open else sealed(event, key, ordinal)), None
+            return encode(sealed(event, key, ordinal)), None
 
         return value
 
+    def _key_of(self, state: Partition, event: GraphEvent) -> GraphKey | None:
+        """Find what seals an event; None for one that goes in clear.  Raises GraphLockedError, KeysError."""
+        if _is_whole(event):
+            return None
+        key = living(self.keys, event.graph)
+        if key is None:
+            state.check_key(event.graph)
+        return key
+
     def dead_letter(self, record: Record) -> Record:
-        """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are."""
+        """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are.
+
+        Where the key is damaged it stays in clear, as it lies in `turns`: nothing of it is to be lost.
+        """
         graph_id = (record.key or b"").decode(errors="replace")
-        if is_locked(record.value) or living(self.keys, graph_id) is None:
-            return record
-        return record._replace(value=lock(record.value, graph_id, self.keys))
+        with suppress(KeysError):
+            if not is_locked(record.value) and living(self.keys, graph_id) is not None:
+                return record._replace(value=lock(record.value, graph_id, self.keys))
+        return record
 
     async def finish_erasures(self, state: Partition) -> None:
-        """Destroy what is due.  Raises KeysError, TransportError; what was not done stays due."""
+        """Destroy what is due.  Raises TransportError; what was not done stays due."""
         for graph_id in state.graphs_to_erase():
-            passing(Step.ERASE)
-            await destroy(self.keys, graph_id, state.due_erasures(graph_id), self._random)
-            passing(Step.ERASE)
-            await self._scrub(graph_id, state.position.source)
-            passing(Step.ERASE)
-            state.keys_destroyed(graph_id)
-            log.info("keys destroyed", graph=graph_id)
+            try:
+                await self._finish(state, graph_id)
+            except KeysError as error:  # of one graph: the others are not to wait for it
+                log.critical("keys are not destroyed yet", graph=graph_id, error=str(error))
+
+    async def _finish(self, state: Partition, graph_id: str) -> None:
+        passing(Step.ERASE)
+        await destroy(self.keys, graph_id, state.due_erasures(graph_id), self._random)
+        passing(Step.ERASE)
+        await self._scrub(graph_id, state.position.source)
+        passing(Step.ERASE)
+        state.keys_destroyed(graph_id)
+        log.info("keys destroyed", graph=graph_id)

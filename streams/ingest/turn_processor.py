@@ -127,6 +127,8 @@ class _Batch:
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
             return command
+        if not self._handler.is_available(command.graph):
+            return self._handler.decide(arrival, command)
         if not isinstance(command, Turn) or stated_by(command) or self._handler.has_gates(command.graph):
             await self.append()
         if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
@@ -399,7 +401,8 @@ class TurnProcessor:
         if decision.status == "rejected" and not decision.unheard:
             partition, reason = self._writer.partition, decision.reason or ""
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
-            await self._context.sender.dead_letter(self._context.sealer.dead_letter(arrival), errors)
+            letter = arrival if decision.in_clear else self._context.sealer.dead_letter(arrival)
+            await self._context.sender.dead_letter(letter, errors)
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
 

@@ -11,7 +11,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from emgas.logs import logger
 from processors.lifecycle.windows import due_windows, next_alarm
+from state.errors import GraphUnavailableError
 from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
@@ -22,6 +24,7 @@ from streams.ingest.partition_writer import AppendedEvent, PartitionWriter
 from streams.ingest.slices import Slice
 from streams.transport.failpoints import Step, passing
 
+log = logger("ingest")
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
 
 
@@ -75,8 +78,15 @@ class WindowTimer:
         return None
 
     def look_at(self, graph_id: str) -> None:
-        """Note when a tick could matter to a graph: to a live one only, else it would age while it is imported."""
-        graph = self._state.graph(graph_id)
+        """Note when a tick could matter to a graph: to a live one only, else it would age while it is imported.
+
+        Of one that cannot be read, time stands still: it is looked at when it is taken back.
+        """
+        try:
+            graph = self._state.graph(graph_id)
+        except GraphUnavailableError as error:
+            log.error("graph unavailable", graph=graph_id, why=str(error))  # noqa: TRY400 - the sentence says what to do
+            graph = None
         if graph is not None and graph.live:
             self._alarms[graph_id] = next_alarm(graph)
         else:
@@ -88,12 +98,22 @@ class WindowTimer:
         What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written:
         that time went on in a graph in which nothing happens can be seen by nobody.
         """
+        for graph_id in await self._writer.take_back():
+            log.warning("graph is available again", graph=graph_id)
+            self.look_at(graph_id)
         for graph_id in islice(self._unseen, LOOKED_AT):
             self.look_at(graph_id)
         for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
                 if self._alarms.get(graph_id, NEVER) <= now:  # else a turn came first while we waited
-                    await self.close_due(graph_id, now)
+                    await self._close_alone(graph_id, now)
+
+    async def _close_alone(self, graph_id: str, now: int) -> None:
+        """Close what is due in a graph; where it cannot be read, let the others go on."""
+        try:
+            await self.close_due(graph_id, now)
+        except GraphUnavailableError:
+            self.look_at(graph_id)
 
     async def catch_up(self) -> None:
         """Send the changes that an owner before may not have sent, and all of ours until then."""

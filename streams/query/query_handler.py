@@ -9,6 +9,7 @@
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
     its subject may not ask that graph           Failure `forbidden`
+    the graph's key or rows are damaged          Failure `unavailable`; the partition's other graphs do not notice
     it halts meanwhile                           Failure `internal`: ask again
     the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)
     else                                         Reply; a graph that nobody wrote to gives an empty one
@@ -49,7 +50,7 @@ from processors.recall.facts import GraphChangedError
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
-from state.errors import LogRewrittenError, StoreCorruptError, TooMuchAskedError
+from state.errors import GraphUnavailableError, KeysError, LogRewrittenError, StoreCorruptError, TooMuchAskedError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
@@ -234,6 +235,9 @@ class QueryHandler:
             answer = refusal.failure
         except TooMuchAskedError as error:
             answer = Failure(code="invalid", message=str(error))
+        except GraphUnavailableError as error:
+            log.error("graph unavailable", partition=asked.partition, graph=error.graph, why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+            answer = Failure(code="unavailable", message=error.told)
         except HaltedError as error:
             await self._send(to, Failure(code="internal", message=MENDED), asked.told)
             self._context.fail(asked.partition, error)
@@ -278,7 +282,14 @@ class QueryHandler:
         if isinstance(request, OfPartition):
             return await self._of_partition(request, writer, subject_of(asked.record))
         self._check_place(request.graph, asked)
-        return await self._of_graph(request, writer, asked)
+        try:
+            return await self._of_graph(request, writer, asked)
+        except GraphUnavailableError:
+            raise
+        except (KeysError, StoreCorruptError) as error:  # while it was answered: it concerns that graph alone
+            writer.state.set_aside(request.graph, error)
+            writer.state.graph(request.graph)
+            raise
 
     async def _of_partition(self, request: OfPartition, writer: HeldPartition, subject: str | None) -> Message:
         match request:
@@ -463,6 +474,8 @@ class QueryHandler:
         async with self._turn(self._long, asked):
             try:
                 return await _letting_others_in(begin())
+            except GraphUnavailableError:
+                raise
             except (GraphChangedError, StoreCorruptError):  # a text was forgotten meanwhile, or else it fails again
                 return in_one_go(begin())
 
@@ -502,6 +515,8 @@ class QueryHandler:
                     await timer.close_due(graph_id, at)
                     await timer.append(self._recorded(graph_id, answer, asked=asked, at=at))
                     timer.look_at(graph_id)
+        except GraphUnavailableError as error:  # before anything was appended
+            log.error("not reinforced", partition=asked.partition, graph=error.graph, why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
         except Exception as error:  # noqa: BLE001 - whatever it is, the partition or the worker halts with it
             self._context.fail(asked.partition, error)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from emgas import limits
 from emgas.messages.fields import Position
@@ -13,7 +15,9 @@ from processors.lifecycle.homeostasis import measures
 from processors.lifecycle.steps import Steps
 from processors.recall.graph_defaults import mode_of, rerank_of
 from processors.text.shown import Shown
+from state.errors import GraphUnavailableError
 from state.graph import theme_table
+from state.graph.graph import Graph
 from state.partition import Partition
 from streams.query.held import HeldPartition
 
@@ -35,7 +39,7 @@ def inspection(writer: HeldPartition, request: Inspect) -> Steps[Inspection]:
     page = None if after is None else [name for name in state.graph_ids() if name > after][: limits.INSPECTED_GRAPHS]
     held: Counter[str] = Counter()
     digests: dict[str, str] = {}
-    for graph in state.graphs() if page is None else filter(None, map(state.graph, page)):
+    for graph in readable(state, state.graph_ids() if page is None else page):
         graph.compact()  # pairs of what was forgotten are no pairs
         held["concepts"] += len(graph.concepts)
         held["archived"] += sum(graph.passages.archived)
@@ -56,7 +60,17 @@ def inspection(writer: HeldPartition, request: Inspect) -> Steps[Inspection]:
         forgotten=held["forgotten"],
         archived=held["archived"],
         digests=digests,
+        unavailable=dict(state.unavailable),
     )
+
+
+def readable(state: Partition, names: Iterable[str]) -> Iterator[Graph]:
+    """Yield the graphs of these names that can be read."""
+    for name in names:
+        with suppress(GraphUnavailableError):  # it is listed as such
+            graph = state.graph(name)
+            if graph is not None:
+                yield graph
 
 
 def description(state: Partition, graph_id: str, position: Position, *, measured: bool = False) -> Description:

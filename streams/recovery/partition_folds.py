@@ -30,7 +30,7 @@ from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
-from state.errors import KeysError, LogRewrittenError, OldLayoutError, StoreCorruptError
+from state.errors import LogRewrittenError, OldLayoutError, StoreCorruptError
 from state.memory_budget import MemoryBudget
 from state.partition import Partition
 from streams.recovery import snapshots
@@ -84,9 +84,6 @@ class Partitions:
                 touched.add(partition)
                 try:
                     state.fold(offset, value)
-                except KeysError as error:  # born elsewhere since we looked: whoever claims it looks again
-                    self._behind.add(partition)
-                    log.warning("a key is not known yet", partition=partition, error=str(error))
                 except HaltedError as error:
                     self._break(partition, error)
         passing(Step.RECOVERY)
@@ -253,13 +250,15 @@ class Partitions:
         self._stores[partition].checkpoint(path)
 
     def _close(self, partition: int) -> None:
-        """Flush and close; a store that is damaged is left as it is: it is set aside by whoever opens it next."""
+        """Flush and close; a store that turned out to be damaged is set aside, or is by whoever opens it next."""
         state = self.open[partition]
         try:
             state.close()
         except HaltedError as error:
             log.error("store not flushed", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
         self._let_go(partition)
+        if state.is_damaged:  # a graph was folded again beside the damage: what lies there is not to be met again
+            self._set_aside(partition, DAMAGED)
 
     def close(self) -> None:
         """Flush and close everything that is not broken."""

@@ -19,11 +19,10 @@ from typing import cast
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.wire import Record
-from replay.accepted_events import fold_record
+from replay.accepted_events import fold_record, values_of
 from replay.log import FollowedLog
-from state.errors import KeysError
 from state.log_position import Acceptance
-from state.partition import Folded, Partition
+from state.partition import Folded, Partition, taken_back
 from streams.ingest.slices import Slice, Slices
 from streams.recovery.partition_folds import Partitions
 from streams.transport.keys.key_store import KeyStore
@@ -167,7 +166,9 @@ class Following:
         if self.halted_partitions.pop(partition, None) is not None:
             log.warning("partition goes on", partition=partition)
         self._tell_opened(partition)
-        following = asyncio.create_task(self._follow(followed))
+        await self._context.keys.refresh()
+        taken_back(followed.state, {})
+        following = asyncio.create_task(self._work(followed))
         try:
             await asyncio.wait({following, failing}, return_when=asyncio.FIRST_COMPLETED)
             raise failing.result() if failing.done() else following.exception() or AssertionError("a log has no end")
@@ -199,6 +200,17 @@ class Following:
         else:
             self.ready.clear()
 
+    async def _work(self, followed: Followed) -> None:
+        """Follow the log, and take back what was set aside.  Raises what the first of the two raises."""
+        tasks = [asyncio.create_task(work) for work in (self._follow(followed), self._mend(followed))]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            done.pop().result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
     async def _follow(self, followed: Followed) -> None:
         start = followed.state.position.watermark + 1
         batches = self._context.events.follow(followed.partition, start)
@@ -221,10 +233,23 @@ class Following:
         await followed.tell()
 
     async def _folded(self, followed: Followed, record: Record) -> Folded:
-        """Fold a record; where a key is not known, it was born since we looked."""
-        events, partition = self._context.events, followed.partition
-        try:
-            return await fold_record(followed.state, events, partition, record)
-        except KeysError:
+        """Fold a record; where that sets a graph aside, its key may have been born since we looked."""
+        before = followed.state.unavailable.keys()
+        folded = await fold_record(followed.state, self._context.events, followed.partition, record)
+        if followed.state.unavailable.keys() - before:
             await self._context.keys.refresh()
-            return await fold_record(followed.state, events, partition, record)
+            taken_back(followed.state, {})
+        return folded
+
+    async def _mend(self, followed: Followed) -> None:
+        """Take back, again and again, what was set aside and can be read by now."""
+        while True:
+            await asyncio.sleep(self._context.retry_seconds)
+            if followed.state.unavailable:
+                await self._context.keys.refresh()
+                for graph_id in taken_back(followed.state, await self._histories(followed)):
+                    log.warning("graph is available again", partition=followed.partition, graph=graph_id)
+
+    async def _histories(self, followed: Followed) -> dict[str, list[bytes]]:
+        events, end = self._context.events, followed.state.position.watermark + 1
+        return {name: await values_of(events, followed.partition, name, end) for name in followed.state.damaged}

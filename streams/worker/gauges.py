@@ -7,6 +7,7 @@ Of each partition that is owned, or followed by a reader, by its number:
     emgas_last_fold_timestamp_seconds the last append that was folded               emgas_queued_turns       read ahead
     emgas_graphs, emgas_held_turns    what is remembered                            emgas_store_bytes        on the disk
     emgas_partition_halted            1: it cannot go on
+    emgas_unavailable_graphs          that cannot be read: a key is missing, or what is stored of them is damaged
     and how its graphs hang together  graph_gauges.py
 
 Of the worker: emgas_owned_partitions, emgas_ready, emgas_answering_questions, emgas_unacknowledged_answers,
@@ -85,6 +86,7 @@ class WorkerGauges(Collector):
             ("graphs", "Graphs remembered.", {p: at.graphs for p, at in positions.items()}),
             ("held_turns", "Turns remembered, each id once.", {p: at.turns for p, at in positions.items()}),
             ("store_bytes", "Size of the store on the disk.", stores),
+            ("unavailable_graphs", "Graphs that cannot be read; `emgas doctor` names them.", _unavailable(self._app)),
             ("partition_halted", "1: cannot go on.", {**dict.fromkeys(positions, 0), **dict.fromkeys(halted, 1)}),
         )
 
@@ -113,6 +115,16 @@ def problems(app: AnsweringApp) -> list[str]:
     if not app.ready.is_set():
         found.append("partitions are being assigned, recovered or claimed")
     return found + [f"partition {partition} was claimed by another worker" for partition in app.ownership.lost]
+
+
+def _unavailable(app: AnsweringApp) -> Values:
+    return {partition: len(writer.state.unavailable) for partition, writer in app.ownership.held.items()}
+
+
+def unavailable(app: AnsweringApp) -> list[str]:
+    """Say how many graphs of which partitions cannot be read; the worker's log and `emgas doctor` name them."""
+    found = sorted((partition, int(count)) for partition, count in _unavailable(app).items() if count)
+    return [f"partition {partition}: {count} graphs are unavailable (`emgas doctor`)" for partition, count in found]
 
 
 def size_of(folder: Path) -> int:

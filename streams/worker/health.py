@@ -1,7 +1,8 @@
 """How a worker is seen from outside, at EMGAS_HEALTH=[host:]port: off without it, on loopback without a host.
 
     GET /livez     200 while the event loop answers
-    GET /readyz    200 when every owned partition is folded to its claim, else 503; JSON says what is not
+    GET /readyz    200 when every owned partition is folded to its claim, else 503; JSON says what is not,
+                   and of which partitions graphs are unavailable (that alone is 200: the others are answered)
     GET /metrics   Prometheus text: metrics.py, gauges.py
 
 No authentication and no text of anybody's memory: whoever opens it to a network shows how busy the memory is.
@@ -19,7 +20,7 @@ from emgas.errors import TransportError
 from emgas.logs import logger
 from streams.settings import Settings
 from streams.worker.answering_app import AnsweringApp
-from streams.worker.gauges import WorkerGauges, problems
+from streams.worker.gauges import WorkerGauges, problems, unavailable
 
 log = logger("worker")
 
@@ -56,6 +57,7 @@ class HealthServer:
     async def _ready(self, _: web.Request) -> web.Response:
         found, owned = problems(self._app), sorted(self._app.ownership.held)
         told = {"ready": not found, "role": self._app.role, "partitions": owned, "problems": found}
+        told["unavailable"] = unavailable(self._app)
         return web.json_response(told, status=503 if found else 200)
 
     async def _metrics(self, _: web.Request) -> web.Response:

@@ -182,17 +182,17 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
         partition.graph("ada")
 
 
-def test_tables_of_another_layout_whose_events_were_deleted_stop_the_fold() -> None:
+def test_tables_of_another_layout_whose_events_were_deleted_are_damage() -> None:
     store = short_of_events()
     of_another_version(store, "ada")
-    with pytest.raises(WrongLayoutError, match="remove this partition's store"):
+    with pytest.raises(StoreCorruptError, match="folded anew from the log"):
         Partition(store).graph("ada")
 
 
-def test_a_manifest_that_cannot_be_read_whose_events_were_deleted_stops_the_fold() -> None:
+def test_a_manifest_that_cannot_be_read_whose_events_were_deleted_is_damage() -> None:
     store = short_of_events()
     store.write({keys.manifest_key("ada"): b"{"})
-    with pytest.raises(WrongLayoutError, match="remove this partition's store"):
+    with pytest.raises(StoreCorruptError, match="folded anew from the log"):
         Partition(store).graph("ada")
 
 

@@ -188,6 +188,8 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
                 continue
             for name in HELD:
                 findings.holds[name] += getattr(held, name)
+            for graph, why in held.unavailable.items():
+                findings.add(f"graph {graph} is available", why, ok=False)
         findings.add("every partition answers", f"{count - halted} of {count} partitions", ok=not halted)
 
 

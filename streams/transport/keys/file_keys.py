@@ -44,9 +44,18 @@ class FileKeys:
     async def put(self, key: GraphKey) -> None:
         """Keep a key, beside what others have put of its graph, and overwrite the file that was there."""
         with self._failing("keep"), self._locked():
-            keys = self._read(key.graph) | {key.id: key}
+            keys = self._beside(key) | {key.id: key}
             self._replace(key.graph, keys)
         self._known[key.graph] = keys
+
+    def _beside(self, key: GraphKey) -> dict[str, GraphKey]:
+        """Read the keys that are kept beside one; a file that is damaged counts as none where its graph is erased."""
+        try:
+            return self._read(key.graph)
+        except KeysError:
+            if not key.is_destroyed:
+                raise
+            return {}
 
     async def refresh(self) -> None:
         """Let go of what was read: others may have put something since."""

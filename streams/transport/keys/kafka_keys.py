@@ -17,6 +17,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
+from emgas.logs import logger
 from emgas.times import HOUR_MS
 from emgas.wire import ProducerRecord, Record
 from replay.log import LogReader
@@ -26,6 +27,7 @@ from state.sealing.keyring import HeldKeys
 from streams.transport.keys.wrapping import Wrapping
 from streams.transport.sender import Send
 
+log = logger("keys")
 PARTITION: Final = 0
 WRITTEN_ON: Final = b"written on"  # key of the record that is no key: those have a "/"
 
@@ -78,8 +80,17 @@ class KafkaKeys:
             _, end = await self._reader.bounds(PARTITION)
             found = [each async for batch in self._reader.read(PARTITION, self._next, end) for each in batch]
             for record in found:  # at once: of one place, nobody may see any but the newest
-                self._see(record)
+                self._try(record)
             self._next = max(self._next, end)
+
+    def _try(self, record: Record) -> None:
+        """See a record; pass one over that is damaged.  Raises KeysError where none opens: then it is the KEK."""
+        try:
+            self._see(record)
+        except (KeysError, ValueError, KeyError, TypeError) as error:
+            if isinstance(error, KeysError) and not self._held.every():
+                raise
+            log.error("a key is damaged: its graph alone is unavailable", place=str(record.key), why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
 
     def _see(self, record: Record) -> None:
         self._written_at = record.timestamp

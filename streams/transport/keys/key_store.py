@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from state.errors import KeysError
 from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys
 
@@ -55,12 +57,29 @@ async def give_birth(store: KeyStore, graph_id: str, random: Random = os.urandom
 
 
 async def destroy(store: KeyStore, graph_id: str, due: Sequence[DueErasure], random: Random = os.urandom) -> None:
-    """Destroy what erasures of a graph name; what is destroyed already stays so, so this may be done again."""
+    """Destroy what erasures of a graph name; what is destroyed already stays so, so this may be done again.
+
+    Of a key that is missing or damaged its name is kept as destroyed, if all of the graph is erased.
+    """
     for erasure in due:
         for name in erasure.keys:
-            key = store.of(graph_id).get(name)
-            if key is None or key.is_destroyed:
-                continue
-            left = key.destroyed() if erasure.whole else key.without(erasure.events, random(SECRET_BYTES))
-            if left is not key:
+            left = _whole(store, graph_id, name) if erasure.whole else _in_part(store, graph_id, name, erasure, random)
+            if left is not None:
                 await store.put(left)
+
+
+def _whole(store: KeyStore, graph_id: str, name: str) -> GraphKey | None:
+    """Give what is left of a key of which all is to be destroyed; None if it is already."""
+    with suppress(KeysError):
+        key = store.of(graph_id).get(name)
+        if key is not None and key.is_destroyed:
+            return None
+    return GraphKey(graph_id, name, {}, b"")
+
+
+def _in_part(store: KeyStore, graph_id: str, name: str, erasure: DueErasure, random: Random) -> GraphKey | None:
+    key = store.of(graph_id).get(name)
+    if key is None or key.is_destroyed:
+        return None
+    left = key.without(erasure.events, random(SECRET_BYTES))
+    return None if left is key else left

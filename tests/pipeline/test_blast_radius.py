@@ -1,0 +1,233 @@
+"""What is damaged of one graph stops that graph alone: every other graph of its partition answers and accepts.
+
+Each kind of file and row that belongs to one graph is damaged here, and each kind of record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.errors import QueryFailedError
+from replay.verify.verify import verify_partition
+from state.errors import StoreCorruptError
+from state.events.events import Sealed, decode, encode
+from state.store import keys
+from state.store.rocksdb import RocksStore
+from tests.pipeline.test_embedded import embedded
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn
+
+pytestmark = pytest.mark.asyncio
+QUESTION = "the kettle"
+
+
+@asynccontextmanager
+async def two_graphs(directory: Path, *, encryption: bool = True) -> AsyncIterator[Pipeline]:
+    async with embedded(directory, encryption=encryption, partitions=1, tick_seconds=0.05) as pipeline:
+        for number in range(3):
+            for graph in ("ada", "bob"):
+                await pipeline.record(graph, id=f"{graph}{number}")
+        yield pipeline
+
+
+async def refused(pipeline: Pipeline, graph: str = "ada") -> None:
+    """See that a graph tells everybody that it is unavailable, by its name, and loses nothing."""
+    with pytest.raises(QueryFailedError, match=f"graph '{graph}' is unavailable") as failure:
+        await pipeline.memory.query(graph, QUESTION)
+    assert failure.value.code == "unavailable"
+    outcome = await pipeline.memory.record(a_turn(graph, "later"))
+    assert outcome.status == "rejected"
+    assert f"graph '{graph}' is unavailable" in (outcome.reason or "")
+    letters = await pipeline.letters(pipeline.topics.turns, 0, outcome.position.source)
+    assert [b"red kettle" in letter.value for letter in letters] == [True]
+    found = await pipeline.memory.inspect(0, digest=False)
+    assert list(found.unavailable) == [graph]
+
+
+async def goes_on(pipeline: Pipeline, graph: str = "bob") -> None:
+    """See that another graph of the partition answers and accepts, and that the partition did not halt."""
+    before = len(pipeline.ids(graph))
+    await pipeline.record(graph, id=f"more{before}")
+    reply = await pipeline.memory.query(graph, QUESTION)
+    assert reply.found
+    assert len(pipeline.ids(graph)) == before + 1
+    assert (await pipeline.memory.query(graph, QUESTION, as_of=reply.passages[0].at)).found
+    assert pipeline.app.metrics.registry.get_sample_value(
+        "emgas_halts_total", {"what": "partition", "error": "KeysError"}
+    ) in (None, 0)
+    assert not pipeline.app.ownership.halted_partitions
+
+
+async def is_whole(pipeline: Pipeline, graph: str = "ada") -> None:
+    """See that a graph comes back, accepts again, and is the fold of the log."""
+    await eventually(lambda: not pipeline.app.ownership.writers[0].state.unavailable)
+    outcome = await pipeline.record(graph, id="again")
+    assert (await pipeline.memory.query(graph, QUESTION, after=outcome.position.source)).found
+    assert await matches(pipeline)
+
+
+async def matches(pipeline: Pipeline) -> bool:
+    """Tell whether what the worker holds is the fold of its log."""
+    live = await pipeline.memory.inspect(0)
+    found = await verify_partition(pipeline.opening_reader(), 0, live.position.watermark, live.digest or "")
+    return found.match
+
+
+def key_file(pipeline: Pipeline, graph: str) -> Path:
+    return pipeline.keys._path(graph)  # type: ignore[attr-defined]  # noqa: SLF001 - no one else asks for the file
+
+
+def flipped(value: bytes) -> bytes:
+    """Return a key file in which one digit of a secret is another one."""
+    at = value.index(b'"nodes"') + 20
+    return value[:at] + (b"0" if value[at : at + 1] != b"0" else b"1") + value[at + 1 :]
+
+
+KEY_DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
+    "missing": lambda value: None,
+    "empty": lambda value: b"",
+    "cut off": lambda value: value[: len(value) // 2],
+    "no keys": lambda value: b"[]",
+    "one digit": flipped,
+    "zeros": lambda value: bytes(len(value)),
+}
+
+
+@pytest.mark.parametrize("damage", KEY_DAMAGE.values(), ids=KEY_DAMAGE.keys())
+async def test_a_key_that_is_lost_stops_its_graph_alone_until_it_is_back(
+    tmp_path: Path, damage: Callable[[bytes], bytes | None]
+) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        path = key_file(pipeline, "ada")
+        whole = path.read_bytes()
+        await pipeline.stop()
+        damaged = damage(whole)
+        path.unlink() if damaged is None else path.write_bytes(damaged)
+        await pipeline.start()
+        await refused(pipeline)
+        await goes_on(pipeline)
+        path.write_bytes(whole)
+        await is_whole(pipeline)
+        await goes_on(pipeline)
+
+
+async def test_a_graph_whose_key_is_lost_for_good_is_erased_and_begins_anew(tmp_path: Path) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        await pipeline.stop()
+        key_file(pipeline, "ada").unlink()
+        await pipeline.start()
+        await refused(pipeline)
+        assert (await pipeline.memory.erase("ada", turn="ada1")).status == "rejected", "nobody can find that turn"
+        outcome = await pipeline.memory.erase("ada", whole=True)
+        assert outcome.status == "accepted", outcome.reason
+        await is_whole(pipeline)
+        assert pipeline.ids("ada") == ["again"]
+        await goes_on(pipeline)
+        await pipeline.restart()
+        assert pipeline.ids("ada") == ["again"]
+        assert await matches(pipeline)
+
+
+async def test_who_names_a_subject_cannot_erase_what_nobody_can_read(tmp_path: Path) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        await pipeline.stop()
+        key_file(pipeline, "ada").unlink()
+        await pipeline.start()
+        pipeline.subject = "mallory"
+        assert (await pipeline.memory.erase("ada", whole=True)).status == "rejected"
+        pipeline.subject = None
+        await refused(pipeline)
+
+
+@pytest.mark.parametrize("kind", ["g", "i", "t", "e"], ids=["manifest", "index", "pages", "events"])
+@pytest.mark.parametrize("way", ["unreadable", "garbage", "gone"])
+async def test_rows_of_a_store_that_are_damaged_stop_their_graph_alone_and_are_mended_from_the_log(
+    tmp_path: Path, kind: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with two_graphs(tmp_path, encryption=False) as pipeline:
+        for number in range(70):  # so that there are tables
+            await pipeline.record("ada", id=f"t{number}")
+        await pipeline.stop()
+        prefix = kind.encode() + keys.count_key("ada")[1:]
+        path = pipeline.settings.store_of(0)
+        if way == "unreadable":
+            unreadable(monkeypatch, prefix)
+        else:
+            rewrite(path, prefix, b"garbage" if way == "garbage" else None)
+        await pipeline.start()
+        await goes_on(pipeline)
+        asked = await asyncio.gather(pipeline.memory.query("ada", QUESTION), return_exceptions=True)
+        assert [each.code for each in asked if isinstance(each, QueryFailedError)] in ([], ["unavailable"])
+        await goes_on(pipeline)
+        await is_whole(pipeline)
+        turns = ["ada0", "ada1", "ada2", *(f"t{number}" for number in range(70))]
+        assert [each for each in pipeline.ids("ada") if each != "again"] == turns
+
+
+def rewrite(path: Path, prefix: bytes, value: bytes | None) -> None:
+    """Write `value` over every row whose key begins so."""
+    store = RocksStore(path)
+    found = [key for key, _ in store.scan(prefix, prefix)]
+    assert found
+    store.write(dict.fromkeys(found, value))
+    store.close()
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, prefix: bytes) -> None:
+    """Let RocksDB report damage, once, wherever a row is read whose key begins so: the log's rows replace it then."""
+    get, drained, failed = RocksStore.get, RocksStore._drained, list[bytes]()  # noqa: SLF001 - what every scan reads by
+
+    def check(key: bytes) -> None:
+        if key.startswith(prefix) and not failed:
+            failed.append(key)
+            raise StoreCorruptError("Corruption: block checksum mismatch")
+
+    def checked_get(self: Any, key: bytes) -> bytes | None:
+        check(key)
+        return get(self, key)
+
+    def checked_scan(self: Any, prefix: bytes, start: bytes) -> list[tuple[bytes, bytes]]:
+        check(start)
+        return drained(self, prefix, start)
+
+    monkeypatch.setattr(RocksStore, "get", checked_get)
+    monkeypatch.setattr(RocksStore, "_drained", checked_scan)
+
+
+async def test_a_record_of_turns_that_is_damaged_is_a_dead_letter_and_nobody_else_notices(tmp_path: Path) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        offset = await pipeline.produce(pipeline.topics.turns, b"ada", b'{"kind": "turn", \xff\x00', 0)
+        await goes_on(pipeline)
+        await goes_on(pipeline, "ada")
+        assert await pipeline.letters(pipeline.topics.turns, 0, offset)
+
+
+async def test_an_encrypted_record_of_the_log_that_is_damaged_stops_its_graph_alone(tmp_path: Path) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        head = await pipeline.memory.inspect(0, digest=False)
+        await pipeline.stop()
+        records = await pipeline.records(pipeline.topics.events, 0)
+        mine = [record for record in records if isinstance(decode(record.value), Sealed) and record.key == b"ada"]
+        state = pipeline.settings.store_of(0)
+        event = decode(mine[-1].value)
+        assert isinstance(event, Sealed)
+        rewrite_last(state, encode(event).replace(b'"body":"', b'"body":"AAAA'))
+        await pipeline.start()
+        await refused(pipeline)
+        await goes_on(pipeline)
+        assert (await pipeline.memory.inspect(0, digest=False)).position.watermark > head.position.watermark
+
+
+def rewrite_last(path: Path, value: bytes) -> None:
+    """Write `value` over the last event of "ada": as a fold keeps what lay damaged in the log."""
+    store = RocksStore(path)
+    prefix = keys.event_prefix("ada")
+    *_, (last, _) = store.scan(prefix, prefix)
+    store.write({last: value})
+    store.close()
