@@ -29,11 +29,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from emgas.errors import HaltedError
 from state.errors import (
     GraphDamagedError,
     GraphLockedError,
     GraphUnavailableError,
-    HaltedError,
     KeysError,
     RetractedTooFarError,
     StoreCorruptError,
@@ -236,7 +236,7 @@ class Partition:
 
     def _let_go_of(self, graph_id: str) -> None:
         for held in (self._graphs, self._counted, self._access, self._unflushed, self._untidy, self._lent):
-            held.pop(graph_id, None)  # type: ignore[attr-defined]
+            held.pop(graph_id, None)
         for noted in (self._refolded, self._changed):
             noted.discard(graph_id)
         self._budget.forget(self, graph_id)

@@ -24,6 +24,7 @@ from processors.recall.recaps import recapped
 from processors.recall.trends import trended
 from replay.diff import diff
 from state.arrays import Integers
+from state.errors import GraphUnavailableError
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 from streams.ingest.access import is_granted
@@ -44,13 +45,21 @@ def graphs(writer: HeldPartition, request: List, subject: str | None) -> Steps[G
     for name in filter(request.wants, writer.state.graph_ids()):
         if subject is not None:  # who runs the memory sees every graph, and none is loaded for it
             yield
-            if not is_granted("read", subject, writer.state.access(name)):
+            if not _may_read(writer, name, subject):
                 continue
         if len(page) == request.limit:
             is_more = True
             break
         page.append(name)
     return Graphs(graphs=page, next=page[-1] if is_more else None, position=position_of(writer))
+
+
+def _may_read(writer: HeldPartition, name: str, subject: str) -> bool:
+    """Tell whether a subject may read a graph; of one that is unavailable nobody can say whom it grants what."""
+    try:
+        return is_granted("read", subject, writer.state.access(name))
+    except GraphUnavailableError:
+        return False
 
 
 def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:

@@ -57,7 +57,8 @@ class HealthServer:
     async def _ready(self, _: web.Request) -> web.Response:
         found, owned = problems(self._app), sorted(self._app.ownership.held)
         told = {"ready": not found, "role": self._app.role, "partitions": owned, "problems": found}
-        told["unavailable"] = unavailable(self._app)
+        if named := unavailable(self._app):
+            told["unavailable"] = named
         return web.json_response(told, status=503 if found else 200)
 
     async def _metrics(self, _: web.Request) -> web.Response:
