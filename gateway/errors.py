@@ -16,8 +16,8 @@ GatewayError
 KeysFileError               the file of keys cannot be used: the gateway does not start
 
 What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet`, a graph that is
-`unavailable` and a memory out of reach 503, no answer in time 504.  No problem repeats a value that was sent: what people
-said does not belong in an error.
+`unavailable` and a memory out of reach 503, no answer in time 504.  No problem repeats a value that was sent: what
+people said does not belong in an error.
 """
 
 from __future__ import annotations
