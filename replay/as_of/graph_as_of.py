@@ -21,7 +21,8 @@ it stays, though it tells of a time before; a Forgotten that was taken back hide
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -122,16 +123,14 @@ class AsOf:
 
     def steps(self) -> Iterator[None]:
         """Fold; yield after every event, so that others can be let in."""
-        prefix, late = self.counted
-        for place in range(self.folded, prefix):
+        for place in range(self.folded, self.counted.prefix):
             self.graph.fold(decode_as(GraphEvent, self._values[place]))
             self.folded = place + 1
             yield
-        for place in late:
-            event = decode_as(GraphEvent, self._values[place])
-            if isinstance(event, Forgotten):  # later than the time that is asked about: no window ends by it
-                event = _spread(event, self.graph)
-            else:
+        for place, event in self._late_events():
+            if not isinstance(
+                event, Forgotten
+            ):  # that is later than the time that is asked about: no window ends by it
                 yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
@@ -139,6 +138,15 @@ class AsOf:
         if self.said:
             yield from self._close_due(self.at)
             self.graph.fold(Ticked(graph=self.graph.graph_id, at=self.at, **UNSTAMPED))
+
+    def _late_events(self) -> Iterator[tuple[int, GraphEvent]]:
+        """Yield what came late, each with its place; of forgettings that follow each other, one for all of them."""
+        late = ((place, decode_as(GraphEvent, self._values[place])) for place in self.counted.late)
+        for is_forgetting, run in groupby(late, key=lambda each: isinstance(each[1], Forgotten)):
+            if is_forgetting:
+                yield _joined(run, self.graph)
+            else:
+                yield from run
 
     def finished(self) -> Graph | None:
         """Take all steps that are left and give the graph; None if nothing had been said by then."""
@@ -166,10 +174,14 @@ class AsOf:
         return self._late.get(ordinal, ordinal - self._first)
 
 
-def _spread(event: Forgotten, graph: Graph) -> Forgotten:
-    """Let a forgetting take along all that a graph has through what it names alone: a word's last turn, a turn's words.
+def _joined(run: Iterable[tuple[int, GraphEvent]], graph: Graph) -> tuple[int, Forgotten]:
+    """Make one forgetting of several, at the place of the first.
 
-    Of the graph in which it was decided, more may have held them.
+    It takes along all that the graph has through what they name alone: a word's last turn, a turn's words.  In the
+    graph in which they were decided, more may have held them.
     """
-    gone = requested(graph, event.concepts, event.turns, ())
-    return replace(event, concepts=gone.concepts, turns=gone.turns)
+    found = [(place, event) for place, event in run if isinstance(event, Forgotten)]
+    concepts = [name for _, event in found for name in event.concepts]
+    gone = requested(graph, concepts, [name for _, event in found for name in event.turns], ())
+    place, first = found[0]
+    return place, replace(first, concepts=gone.concepts, turns=gone.turns)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from emgas.errors import HaltedError, InvalidMessageError
+from emgas.messages.fields import Message
 from emgas.messages.queries import Failure
+from emgas.messages.rights import Right
 from state.events.events import (
     Forgotten,
     TurnEmbedded,
@@ -62,8 +64,9 @@ class Past(PipelineSteps):
 
     async def seen_of_the_past(self, pipeline: Pipeline, graph: str, at: int, *, since: int) -> dict[str, str]:
         """Ask for all that a graph tells of a moment; give the JSON of each answer."""
-        memory, when = pipeline.memory, {"as_of": at}
-        told = {
+        memory = pipeline.memory
+        when: dict[str, Any] = {"as_of": at}
+        told: dict[str, Message] = {
             "query": await memory.query(graph, "the kettle", explain=True, top_concepts=50, **when),
             "literal": await memory.query(graph, "the kettle", mode="literal", **when),
             "turns": await memory.turns(graph, **when),
@@ -87,8 +90,13 @@ class Past(PipelineSteps):
         for n, text in enumerate(said):
             await pipeline.record(graph, id=f"t{n}", at=NOON + n * DAY, text=text, session="Ithaca" if n < 2 else "s")
         await memory.end_session(graph, "Ithaca")
-        for subject, rights in (("reader", ["read"]), ("forgetful", ["read", "forget"]), ("boss", ["read", "admin"])):
-            await memory.grant(graph, subject, rights)
+        rights: dict[str, list[Right]] = {
+            "reader": ["read"],
+            "forgetful": ["read", "forget"],
+            "boss": ["read", "admin"],
+        }
+        for subject, held in rights.items():
+            await memory.grant(graph, subject, held)
         assert (await memory.forget(graph, sessions=["Ithaca"])).status == "accepted"
         await pipeline.record(graph, id="last", at=last, text="Goodbye, kettle.")
 
