@@ -66,9 +66,10 @@ class Sum:
         }
 
 
-def told(result: Result, protection: str = "") -> str:
+def told(result: Result, protection: str = "", *, plain: bool = False) -> str:
     """Tell of a run: its trace, what did not hold, and how to see it again."""
     again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
+    again += " --plain" if plain else ""
     again += f' --without "{protection}"' if protection else ""
     broken = [f"VIOLATED  {complaint}" for complaint in result.complaints]
     return "\n".join([f"seed {result.seed}", *result.trace, *broken, f"again: {again}"])
@@ -79,6 +80,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100, help="how many")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first one")
+    parser.add_argument("--plain", action="store_true", help="nothing is shared, encrypted, taken back or erased")
     parser.add_argument("--minutes", type=float, help="instead of --seeds: for so long")
     parser.add_argument("--without", choices=sorted(WITHOUT), default="", help="switch a protection off")
     parser.add_argument("--trace", action="store_true", help="print what happens, whether all holds or not")
@@ -89,11 +91,11 @@ def main() -> int:
     seed = asked.first
     with without(asked.without):
         while _goes_on(asked, seed, time.monotonic() - started):
-            result = run(seed)
+            result = run(seed, keeps=not asked.plain)
             total.add(result)
             seed += 1
             if not asked.json and (asked.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
-                print(told(result, asked.without), flush=True)
+                print(told(result, asked.without, plain=asked.plain), flush=True)
     summary = {**total.told(), "first": asked.first, "seconds": round(time.monotonic() - started, 1)}
     print(json.dumps(summary) if asked.json else "\n".join(f"{name:>22}  {value}" for name, value in summary.items()))
     return 1 if total.failed else 0

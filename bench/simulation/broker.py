@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from emgas.errors import TransportError
 from emgas.wire import Headers, ProducerRecord, Receipt, Record, partition_of
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.transport.topic_plan import TopicPlan
 
 BATCH = 50  # records that a reader gets at once
@@ -37,6 +38,7 @@ class Log:
 
     def __init__(self) -> None:
         self.leader = 0
+        self.cut: list[int] = []  # the ends to which its tail was lost, one after the other
         self.held: list[Held] = []
         self.start = 0
         self.shown: int | None = None
@@ -162,11 +164,12 @@ class Link:
 
 
 class Reader:
-    """Reads a topic over a link.  Raises TransportError."""
+    """Reads a topic over a link, with the keys that its process has.  Raises TransportError."""
 
-    def __init__(self, link: Link, name: str) -> None:
+    def __init__(self, link: Link, name: str, keys: Keyring = NO_KEYS) -> None:
         self._link = link
         self._name = name
+        self.graph_keys = keys
 
     async def partitions(self) -> int:
         await self._link.ask()
@@ -186,6 +189,34 @@ class Reader:
                 return
             yield found
             at = found[-1].offset + 1
+
+
+class Followed(Reader):
+    """A FollowedLog (replay/log.py) over a link."""
+
+    async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield records from `start` on, for ever.  Raises TransportError where the log lost what was to be read."""
+        at, news, seen = start, asyncio.Event(), len(self._log(partition).cut)
+        self._link.broker.listening.append(news)
+        try:
+            while True:
+                await self._link.ask()
+                log = self._log(partition)
+                first, end = log.bounds
+                if not first <= at <= end or any(lost < at for lost in log.cut[seen:]):
+                    raise TransportError(f"{self._name}[{partition}] has no offset {at}")
+                seen = len(log.cut)
+                if found := log.records(at, end)[:BATCH]:
+                    yield found
+                    at = found[-1].offset + 1
+                else:
+                    news.clear()
+                    await news.wait()
+        finally:
+            self._link.broker.listening.remove(news)
+
+    def _log(self, partition: int) -> Log:
+        return self._link.broker.log(self._name, partition)
 
 
 class Producer:

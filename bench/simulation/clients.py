@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 from bench.simulation.broker import Broker, Held
 from emgas.limits import RECORD_BYTES
 from emgas.times import DAY_MS, HOUR_MS
-from emgas.wire import CORRELATION_ID, Headers, ProducerRecord, ReplyAddress, as_mapping, partition_of
+from emgas.wire import CORRELATION_ID, SUBJECT, Headers, ProducerRecord, ReplyAddress, as_mapping, partition_of
 from processors.extraction.extractor import Extraction
 from state.events.extraction_types import Concept
 from streams.settings import Settings
 
 POISON, FLAKY = "poison", "flaky"
+EVE, MALLORY = "eve", "mallory"  # subjects that graphs are shared with
 # fmt: off
 WORDS = (
     "kettle", "teapot", "garden", "river", "piano", "violin", "harbour",
@@ -74,6 +75,7 @@ class Sent(NamedTuple):
     graph: str
     id: str
     correlation: bytes
+    subject: str = ""  # on whose behalf; "": of who runs the memory
 
 
 @dataclass
@@ -212,10 +214,11 @@ class Client:
 
     # how
 
-    def _publish(self, kind: str, graph: str, value: bytes, id: str) -> Sent:
+    def _publish(self, kind: str, graph: str, value: bytes, id: str, subject: str = "") -> Sent:
         correlation = b"c%d" % self._number()
-        sent = Sent(kind, graph, id, correlation)
-        self._append(self._topics.turns, graph, value, self._address(correlation, 60_000), sent)
+        sent, headers = Sent(kind, graph, id, correlation, subject), self._address(correlation, 60_000)
+        named = ((SUBJECT, subject.encode()),) if subject else ()
+        self._append(self._topics.turns, graph, value, (*headers, *named), sent)
         return sent
 
     def _append(self, name: str, graph: str, value: bytes, headers: Headers, sent: Sent | None = None) -> None:
@@ -239,6 +242,94 @@ class Client:
         return self._numbers
 
 
+class Keeper(Client):
+    """Tells graphs of its own, which it shares with EVE and MALLORY, and has them changed, taken back and erased.
+
+    Nobody is in the right to have more done than they may: each request may be rejected, and none may be lost.
+    """
+
+    def __init__(self, broker: Broker, settings: Settings, chance: Random, ledger: Ledger) -> None:
+        super().__init__(broker, settings, chance)
+        self.graphs = list(_graphs(settings.partitions, name="kept"))
+        self.ledger = ledger
+        self._imported = {}
+        self._numbers = 10**6  # its ids are its own
+        self._events: Counter[str] = Counter()  # of each graph, about so many
+
+    def do_something(self) -> None:
+        """Tell a turn, mostly; else ask for something, in whoever's name."""
+        doing = [self.say_as, self.erase, self.undo, self.grant, self.revoke, self.configure, self.forget]
+        action = self._chance.choices(doing, [12, 3, 4, 3, 2, 1, 2])[0]
+        action(self._chance.choice(self.graphs), subject=self._chance.choice(["", "", EVE, MALLORY]))
+
+    def say_as(self, graph: str, subject: str = "") -> None:
+        """Publish a turn; of a subject it may be rejected."""
+        if not subject:
+            self.say(graph)
+            self._events[graph] += 1
+            return
+        self._ask_for(graph, subject, speaker=subject, text=self._text())
+
+    def say_many(self, graph: str, count: int) -> None:
+        """Publish many short turns."""
+        for _ in range(count):
+            self.say(graph, text=self._chance.choice(WORDS))
+        self._events[graph] += count
+
+    def erase(self, graph: str, subject: str = "") -> None:
+        """Have a turn erased, what a speaker said, or all of a graph."""
+        said = [id for name, _, id in self._said if name == graph]
+        what: list[dict[str, Any]] = [{"turn": self._chance.choice(said)}] * 6 if said else []
+        what += [{"speaker": self._chance.choice(["Ada", EVE])}, {"whole": True}]
+        self._ask_for(graph, subject, kind="erase", **self._chance.choice(what))
+
+    def erase_turn(self, graph: str) -> None:
+        """Have one of the newest turns erased, without a doubt."""
+        said = [id for name, _, id in self._said if name == graph][-6:]
+        if said:
+            self._ask_for(graph, "", kind="erase", turn=self._chance.choice(said))
+
+    def undo(self, graph: str, subject: str = "") -> None:
+        """Have events taken back, of the newest ones."""
+        first = max(0, self._events[graph] - self._chance.randint(-3, 6))
+        last = self._chance.choice([first, first, first + 1, first + 3, None])
+        self._ask_for(graph, subject, kind="undo", first=first, last=last)
+
+    def grant(self, graph: str, subject: str = "") -> None:
+        """Have a subject granted some rights."""
+        self._ask_for(graph, subject, kind="grant", subject=self._chance.choice([EVE, MALLORY]), rights=self._rights())
+
+    def revoke(self, graph: str, subject: str = "") -> None:
+        """Have some rights of a subject revoked."""
+        self._ask_for(graph, subject, kind="revoke", subject=self._chance.choice([EVE, MALLORY]), rights=self._rights())
+
+    def fight(self, graph: str) -> None:
+        """Grant EVE to forget and to write, revoke the second, and let her try to take that back."""
+        self._ask_for(graph, "", kind="grant", subject=EVE, rights=["read", "write", "forget"])
+        self._ask_for(graph, "", kind="revoke", subject=EVE, rights=["write", "admin"])
+        about = self._events[graph]
+        for first in range(max(0, about - 6), about + 6):
+            self._ask_for(graph, EVE, kind="undo", first=first, last=first)
+        self._ask_for(graph, EVE, speaker=EVE, text=self._text())
+
+    def configure(self, graph: str, subject: str = "") -> None:
+        """Have a graph live otherwise."""
+        self._ask_for(graph, subject, kind="configure", preset=self._chance.choice(["default", "forgetful"]))
+
+    def forget(self, graph: str, subject: str = "", *, everything: bool = False) -> None:
+        """Have a word forgotten, or everything."""
+        what = {"everything": True} if everything else {"concepts": [self._chance.choice(WORDS)]}
+        self._ask_for(graph, subject, kind="forget", **what)
+
+    def _rights(self) -> list[str]:
+        return self._chance.sample(["read", "write", "forget", "admin"], self._chance.randint(1, 3))
+
+    def _ask_for(self, graph: str, by: str, /, **request: Any) -> None:
+        id = f"k{self._number()}"
+        self._publish("request", graph, json.dumps({"id": id, "graph": graph, **request}).encode(), id, by)
+        self._events[graph] += 1
+
+
 def _correlation(held: Held) -> bytes:
     return as_mapping(held.record.headers).get(CORRELATION_ID, b"")
 
@@ -248,8 +339,8 @@ def _message(held: Held) -> dict[str, Any]:
     return found
 
 
-def _graphs(partitions: int, each: int = 2) -> Iterator[str]:
+def _graphs(partitions: int, each: int = 2, name: str = "graph") -> Iterator[str]:
     """Name `each` graphs of every partition."""
-    names = [f"graph{number}" for number in range(100 * partitions)]
+    names = [f"{name}{number}" for number in range(100 * partitions)]
     for partition in range(partitions):
         yield from [name for name in names if partition_of(name, partitions) == partition][:each]

@@ -31,6 +31,12 @@ class _Files(MemoryStore):
         self._undo.append({key: self.get(key) for key in batch})
         super().write(batch)
 
+    def copy(self) -> _Files:
+        """Copy what is written."""
+        copied = _Files()
+        copied.write(dict(self.scan(b"", b"")))
+        return copied
+
     def rewind(self, writes: int) -> None:
         """Take back the newest writes."""
         for _ in range(min(writes, len(self._undo))):
@@ -45,6 +51,7 @@ class Disk:
         self.files: dict[int, _Files] = {}
         self.is_full = False
         self.set_aside: list[str] = []
+        self.snapshots: dict[int, _Files] = {}
 
     def folders(self) -> Folders:
         """Give a new process its view."""
@@ -56,6 +63,10 @@ class Disk:
         if files is not None:
             files.damaged = kind
         return files is not None
+
+    def lose(self, snapshots: dict[int, _Files]) -> None:
+        """Be replaced by a new disk, onto which snapshots are restored."""
+        self.files = {partition: taken.copy() for partition, taken in snapshots.items()}
 
     def cut_power(self, writes: int) -> None:
         """Lose the newest writes of every store."""
@@ -130,7 +141,8 @@ class SimulatedStore:
         return self._files.count()
 
     def checkpoint(self, path: Path) -> None:
-        raise OSError(errno.ENOTSUP, "a simulated disk takes no checkpoints")
+        """Copy what is written, as the snapshot of the partition that `path` names."""
+        self.folders.disk.snapshots[int(path.name)] = self._files.copy()
 
     def close(self) -> None:
         if self._is_owner and self._files.holder is self:

@@ -50,7 +50,10 @@ class Run(Protocol):
 
 
 def planned(chance: Random) -> list[tuple[float, str]]:
-    """Draw the faults of a run: (second, name), in order."""
+    """Draw the faults of a run: (second, name), in order.
+
+    What concerns keeping (keeping_faults.py) is drawn beside them.
+    """
     names = sorted(KINDS)
     if chance.random() < 0.5:  # what loses the log's tail and what loses unread turns do not go together: both lose
         names = [name for name in names if name != "events tail lost"]
@@ -227,6 +230,8 @@ async def events_tail_lost(run: Run) -> None:
     run.tail_lost = True
     run.note(f"events[{partition}] loses its last {lost} records")
     del log.held[log.end - lost :]
+    log.cut.append(log.end)
+    run.broker.tell()
     log.leader += 1
     for process in run.alive:  # their next fetch is out of range, before the log has grown again
         process.see_end(partition)

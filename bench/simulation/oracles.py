@@ -2,8 +2,10 @@
 
 Safety, of the log as it is in the end, by rules of their own beside those of the fold:
 
-    fold        each live state is the fold of its log, from nothing
+    fold        each live state is the fold of its log, from nothing: the owner's, a standby's and a reader's
     zombie      what counts was written by the process whose claim is the latest before it
+    rights      no request on behalf of a subject gives it a right, unless it had the right to give rights
+    erased      no key opens what was erased; and a branch of the log has its rights and its turns
     accounted   the records of `turns` are accounted for in order, but what `TurnsLost` tells, which is gone
     once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected;
                 what was told to be accepted is recorded; no question reinforces twice.  Where `turns` was made anew, a
@@ -17,23 +19,30 @@ Liveness is asked of the running world (world.py).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from bench.simulation.branching import unlike
 from bench.simulation.broker import Broker, Log
 from bench.simulation.clients import Client
 from emgas.errors import HaltedError
 from emgas.times import DAY_MS
 from emgas.wire import Record, TopicNames, as_mapping
+from processors.extraction.extractor import Extractor
 from replay.log import LogReader
 from replay.skipped_records import instead_of
+from replay.verify.counted_turns import CountedTurns
 from state.errors import UnreadableEventError
 from state.events.events import (
     AnyEvent,
     Claim,
     ConceptsRecalled,
     DataEvent,
+    GraphEvent,
+    Sealed,
+    SubjectErased,
     TurnRecorded,
     TurnRejected,
     TurnsLost,
@@ -43,7 +52,11 @@ from state.events.events import (
 )
 from state.log_position import Acceptance
 from state.partition import Partition
+from state.sealing.graph_key import DEPTH, GraphKey
+from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.store import MemoryStore
+
+LAST = (1 << DEPTH) - 1  # ordinal that a graph can have
 
 
 class Counted(NamedTuple):
@@ -58,18 +71,30 @@ class Counted(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """A partition's log, folded from nothing."""
+    """A partition's log, folded from nothing.  `digests`: at the watermarks that were asked for."""
 
     digest: str
     watermark: int
     counted: list[Counted]
+    digests: dict[int, str]
+    seized: list[str]  # rights that somebody had no right to
+
+
+class Lagging(NamedTuple):
+    """What a standby or a reader has folded of a partition."""
+
+    name: str
+    partition: int
+    watermark: int
+    digest: str
 
 
 class WholeLog:
     """A LogReader of what lies in a partition, whatever a broker shows of it."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, keys: Keyring = NO_KEYS) -> None:
         self._log = log
+        self.graph_keys = keys
 
     async def partitions(self) -> int:
         return 1
@@ -87,14 +112,29 @@ def event_time(event: DataEvent) -> int:
     return told
 
 
-async def folded(log: Log, end: int) -> Folded:
-    """Fold a partition of `events` up to before offset `end`.  Raises HaltedError."""
-    state, reader, counted = Partition(MemoryStore()), WholeLog(log), list[Counted]()
-    owner, topic, is_first = "", "", True
+async def folded(
+    log: Log, end: int, keys: Keyring, wanted: Collection[int], subject_of: Callable[[int, str], str]
+) -> Folded:
+    """Fold a partition of `events` up to before offset `end`, or a bit on, to what is `wanted`.  Raises HaltedError.
+
+    subject_of  tells on whose behalf the record of a topic `turns` at an offset came
+    """
+    state, reader, counted = Partition(MemoryStore(), graph_keys=keys), WholeLog(log, keys), list[Counted]()
+    owner, topic, is_first, digests, seized = "", "", True, dict[int, str](), list[str]()
     for held in log.held[:end]:
-        event, value = await _read(reader, held.record)
-        before = state.position
-        acceptance = state.fold(held.record.offset, value).acceptance
+        told, value = await _read(reader, held.record)
+        before, subject, rights = state.position, "", frozenset[str]()
+        if isinstance(told, GraphEvent) and (source := source_of(told)) is not None:
+            subject = subject_of(source, topic)
+            rights = rights_of(state, told.graph, subject)
+        event, acceptance = state.fold(held.record.offset, value)
+        if held.record.offset in wanted:
+            digests[held.record.offset] = state.digest()
+        if subject and isinstance(event, GraphEvent) and "admin" not in rights and acceptance is Acceptance.ACCEPTED:
+            gained = rights_of(state, event.graph, subject) - rights
+            seized += [
+                f"rights: event {held.record.offset}, {type(event).__name__}, gives {subject} {sorted(gained)}"
+            ] * bool(gained)
         if isinstance(event, Claim):
             owner = held.writer
             is_first |= state.position.source < before.source
@@ -103,7 +143,16 @@ async def folded(log: Log, end: int) -> Folded:
             assert isinstance(event, DataEvent)
             counted.append(Counted(held.record.offset, event, held.writer, owner, topic, is_first))
             is_first &= source_of(event) is None
-    return Folded(state.digest(), state.position.watermark, counted)
+    return Folded(state.digest(), state.position.watermark, counted, digests, seized)
+
+
+RIGHTS = frozenset({"read", "write", "forget", "admin"})
+
+
+def rights_of(state: Partition, graph_id: str, subject: str) -> frozenset[str]:
+    """Tell what a subject may do in a graph; in one that grants nothing, everything."""
+    graph = state.graph(graph_id)
+    return RIGHTS if graph is None or not graph.access else frozenset(graph.access.get(subject, ()))
 
 
 async def _read(reader: LogReader, record: Record) -> tuple[AnyEvent, bytes]:
@@ -117,11 +166,14 @@ async def _read(reader: LogReader, record: Record) -> tuple[AnyEvent, bytes]:
 class Oracle:
     """Looks at one run.  `latest_ms`: no turn may count as said later; `tail_lost`: of some partition's events."""
 
-    def __init__(self, broker: Broker, topics: TopicNames, client: Client, *, latest_ms: int, tail_lost: bool) -> None:
+    def __init__(
+        self, broker: Broker, topics: TopicNames, client: Client, *, keys: Keyring, latest_ms: int, tail_lost: bool
+    ) -> None:
         self._broker = broker
         self._topics = topics
         self._ledger = client.ledger
         self._answers = client.answers()
+        self._keys = keys
         self._latest_ms = latest_ms
         self._imported_until = broker.now() - 100 * DAY_MS
         self._tail_lost = tail_lost
@@ -130,14 +182,52 @@ class Oracle:
         }
         self._letters = set(_letters(broker, topics))
 
-    async def complaints(self, partition: int, live: Partition) -> list[str]:
-        """Say what is wrong with a partition, whose live state is `live`."""
+    async def complaints(self, partition: int, live: Partition, lagging: Sequence[Lagging] = ()) -> list[str]:
+        """Say what is wrong with a partition, whose live state is `live`, and with who folds it beside its owner."""
         log = self._broker.log(self._topics.events, partition)
+        wanted = {it.watermark for it in lagging}
         try:
-            found = await folded(log, live.position.watermark + 1)
+            found = await folded(
+                log, live.position.watermark + 1, self._keys, wanted, partial(self._subject, partition)
+            )
         except HaltedError as error:
             return [f"fold: partition {partition} cannot be folded: {error}"]
-        return [f"partition {partition}: {told}" for told in self._all(partition, live, found)]
+        told = [*self._all(partition, live, found), *found.seized, *self._unequal(lagging, found)]
+        return [f"partition {partition}: {each}" for each in [*told, *self._readable(found.counted, live)]]
+
+    def _subject(self, partition: int, source: int, topic: str) -> str:
+        sent = self._ledger.sent.get((topic, partition, source))
+        return sent.subject if sent else ""
+
+    def _unequal(self, lagging: Sequence[Lagging], found: Folded) -> Iterator[str]:
+        """Complain of folds beside the owner's that differ; of what lies before an erasure, they may hold what was erased."""
+        erased = max((it.offset for it in found.counted if isinstance(it.event, SubjectErased)), default=-1)
+        for each in lagging:
+            if each.watermark >= erased and found.digests.get(each.watermark, each.digest) != each.digest:
+                yield f"fold: what {each.name} holds at {each.watermark} is not the fold of its log"
+
+    def _readable(self, counted: list[Counted], live: Partition) -> Iterator[str]:
+        """Complain of keys that open what was erased, and of erasures that nobody will finish."""
+        for each in counted:
+            event = each.event
+            for key in self._named(event) if isinstance(event, SubjectErased) else ():
+                runs = [(0, LAST)] if event.whole else event.events  # type: ignore[union-attr]  # as above
+                if any(key.secret_of(ordinal) is not None for first, last in runs for ordinal in (first, last)):
+                    yield f"erased: a key opens what was erased of {key.graph} at {each.offset}"
+        if unfinished := live.graphs_to_erase():
+            yield f"erased: keys of {unfinished} are yet to be destroyed"
+
+    def _named(self, event: SubjectErased) -> list[GraphKey]:
+        found = self._keys.of(event.graph)
+        return [found[name] for name in event.keys if name in found]
+
+    async def branched(self, partition: int, live: Partition, extractor: Extractor) -> list[str]:
+        """Say in what a branch of a partition differs from it: in rights, in turns, or that it cannot be made."""
+        log = WholeLog(self._broker.log(self._topics.events, partition), self._keys)
+        try:
+            return [f"branch: {told}" for told in await unlike(log, live, extractor)]
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody can branch this
+            return [f"branch: partition {partition} cannot be branched: {type(error).__name__}: {error}"[:400]]
 
     def _all(self, partition: int, live: Partition, found: Folded) -> Iterator[str]:
         if live.digest() != found.digest:
@@ -194,21 +284,28 @@ class Oracle:
     # once, letter, time
 
     def _miscounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
-        known: set[tuple[str, str]] = set()
+        known, turns, sealed = (
+            set[tuple[str, str]](),
+            defaultdict[str, CountedTurns](CountedTurns),
+            set[tuple[str, int]](),
+        )
         for each in counted:
             event = each.event
+            if isinstance(event, GraphEvent) and (again := turns[event.graph].observe(event)) is not None:
+                yield f"once: turn {again} of {event.graph} is recorded again at {each.offset}"
             if isinstance(event, TurnRecorded):
-                if (event.graph, event.id) in known:
-                    yield f"once: turn {event.id} of {event.graph} is recorded again at {each.offset}"
                 known.add((event.graph, event.id))
+            if isinstance(event, Sealed) and event.src is not None:
+                sealed.add((each.source_topic, event.src))
             yield from self._mistimed(each)
             yield from self._misjudged(partition, each)
         woken = Counter((it.event.graph, it.event.at) for it in counted if isinstance(it.event, ConceptsRecalled))
         for (graph, at), questions in self._ledger.woken.items():
             if woken[graph, at] > questions:
                 yield f"once: what was asked of {graph} at {at} reinforces {woken[graph, at]} times"
-        for (_, place, _), sent in self._ledger.sent.items():
-            told = self._answers.get(sent.correlation, {}) if place == partition else {}
+        for (topic, place, source), sent in self._ledger.sent.items():
+            is_erased = (topic, source) in sealed  # whatever it was
+            told = self._answers.get(sent.correlation, {}) if place == partition and not is_erased else {}
             if sent.kind == "good" and told.get("status") == "accepted" and (sent.graph, sent.id) not in known:
                 yield f"once: turn {sent.id} of {sent.graph} was told to be accepted, and is not recorded"
 
@@ -254,6 +351,7 @@ class Oracle:
                 sent.add(int(header))
         closed = {each.offset for each in counted if isinstance(each.event, WindowEvent)}
         yield from (f"told: what the window at {it} decided lies not in changes" for it in sorted(closed - sent))
+        closed |= {each.offset for each in counted if isinstance(each.event, Sealed)}  # or anything else, once
         yield from (f"told: changes has the event at {it}, which does not count" for it in sorted(sent - closed))
 
 

@@ -24,6 +24,7 @@ from bench.simulation.broker import Broker, Link, Producer, Reader
 from bench.simulation.clock import VirtualLoop
 from bench.simulation.disk import Disk, Folders
 from bench.simulation.group import Group
+from bench.simulation.keys import Keys, KeyTopic
 from emgas.errors import TransportError
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
@@ -31,7 +32,7 @@ from streams.ingest.sealing import nothing_to_scrub
 from streams.settings import Settings
 from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.failpoints import Step
-from streams.transport.keys.key_store import MemoryKeys
+from streams.transport.keys.key_store import KeyStore, MemoryKeys
 from streams.transport.select import Transport
 from streams.worker.answering_app import BY_BROKER, WorkerContext
 from streams.worker.app import MemoryApp
@@ -75,6 +76,7 @@ class World:
     """What all processes share.
 
     halted  told of each process that halts or dies unasked, and why
+    keys    of encrypted graphs
     """
 
     loop: VirtualLoop
@@ -84,6 +86,7 @@ class World:
     extractor: Extractor
     note: Callable[[str], None]
     halted: Callable[[Process, BaseException], None]
+    keys: KeyTopic
 
 
 @dataclass
@@ -141,7 +144,8 @@ class Process:
 
     async def _work(self) -> None:
         settings, topics = self.world.settings, self.world.settings.topics
-        self.reader = partial(Reader, self.link)
+        keys: KeyStore = Keys(self.world.keys, self.link) if settings.encryption else MemoryKeys()
+        self.reader = partial(Reader, self.link, keys=keys)
         destinations = {topics.replies: 1}
         transport = Transport(
             driver=partial(_Wires, self),
@@ -149,7 +153,7 @@ class Process:
             reader=self.reader,
             destinations=destinations,
             topic_id=self.link.topic_id,
-            keys=MemoryKeys(),  # of no graph: none is born encrypted
+            keys=keys,
             scrub=nothing_to_scrub,
         )
         context = WorkerContext(
@@ -161,6 +165,7 @@ class Process:
             monotonic=self.world.loop.work,
         )
         self.app = MemoryApp(settings, transport, context)
+        self.app._sealer._random = Random(self.name).randbytes  # noqa: SLF001 - a key is another one in each run else
         self.consumer = Consumer(self)
         self.table: Any = self.app.tables["memory"]
         self._agents = [
@@ -241,6 +246,11 @@ class Process:
             await self.consumer.commit()
             self.app.folds.close()
         asyncio.get_running_loop().call_soon(self.kill)
+
+    @property
+    def folds_at_hand(self) -> Any:
+        """The folds that it keeps, active and standby; None while it starts."""
+        return self.app.folds if hasattr(self, "app") else None
 
     # its place in the group
 

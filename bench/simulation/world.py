@@ -11,25 +11,27 @@ To live is to account for a new turn and to answer a question, within LIVE_SECON
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.simulation import faults
+from bench.simulation import faults, keeping_faults
 from bench.simulation.broker import Broker
-from bench.simulation.clients import Client, Sent, WordExtractor
+from bench.simulation.clients import Client, Keeper, Sent, WordExtractor
 from bench.simulation.clock import VirtualLoop
 from bench.simulation.disk import Disk
+from bench.simulation.follower import Follower
 from bench.simulation.group import Group
-from bench.simulation.oracles import Oracle
+from bench.simulation.keys import KeyTopic
+from bench.simulation.oracles import Lagging, Oracle
 from bench.simulation.worker import Machine, Process, World
 from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.skipped_records import decision
-from state.errors import UnreadableEventError
+from state.errors import StoreCorruptError, UnreadableEventError
 from state.events.events import decode
 from state.partition import Partition
 from streams.errors import WorkerHaltedError
@@ -76,11 +78,14 @@ def _settings() -> Settings:
 
 @dataclass
 class Run:
-    """The world of one run, as faults and oracles see it."""
+    """The world of one run, as faults and oracles see it.
+
+    keeps  whether it is one in which graphs are shared, encrypted, taken back, erased, and followed by a reader, too
+    """
 
     seed: int
     loop: VirtualLoop
-    without: str = ""
+    keeps: bool = False
     trace: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
@@ -97,6 +102,7 @@ class Run:
                 "queued_turns": self.chance.choice([4, 64]),
                 "batch_turns": self.chance.choice([1, 8, 64]),
                 "memory": self.chance.choice([1, 1 << 28]),
+                "encryption": self.keeps,
             }
         )
         self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)
@@ -110,10 +116,14 @@ class Run:
             extractor=WordExtractor(),
             note=self.note,
             halted=self._halted,
+            keys=KeyTopic(),
         )
         self.machines = [
             Machine(name, Disk(self.broker.steps), Random(f"{name} {self.seed}")) for name in ("ash", "birch")
         ]
+        self.keeping = Random(f"keeping {self.seed}")
+        self.keeper = Keeper(self.broker, self.settings, Random(f"keeper {self.seed}"), self.client.ledger)
+        self.reed = Machine("reed", Disk(self.broker.steps), Random(f"reed {self.seed}"))
         self._background: list[asyncio.Task[Any]] = []
 
     def now(self) -> int:
@@ -143,38 +153,44 @@ class Run:
 
     async def go(self) -> None:
         self._background = [asyncio.create_task(self.group.run())]
-        self._background += [asyncio.create_task(self._keep(machine)) for machine in self.machines]
+        self._background += [asyncio.create_task(self._keep(machine, Process)) for machine in self.machines]
+        if self.keeps:
+            self._background.append(asyncio.create_task(self._keep(self.reed, Follower)))
         try:
             await self._chaos()
             await self._calm()
         finally:
-            for process in self.alive:
+            for process in [*self.alive, *filter(None, [self.reed.process])]:
                 process.kill()
             for task in self._background:
                 task.cancel()
             await asyncio.gather(*self._background, return_exceptions=True)
 
-    async def _keep(self, machine: Machine) -> None:
+    async def _keep(self, machine: Machine, kind: type[Process]) -> None:
         """Start the worker again whenever it has died."""
         while True:
-            machine.process = Process(self.world, machine)
+            machine.process = kind(self.world, machine)
             self.note(f"{machine.process.name} starts")
             await machine.process.live()
-            await asyncio.sleep(RESTART_SECONDS + self.chance.random())
+            chance = self.keeping if machine is self.reed else self.chance
+            await asyncio.sleep(RESTART_SECONDS + chance.random())
 
     async def _chaos(self) -> None:
-        clients = asyncio.create_task(self._work())
-        planned = faults.planned(self.chance)
+        clients = [asyncio.create_task(self._work())]
+        planned, kinds = faults.planned(self.chance), dict[str, Callable[..., Awaitable[None]]](faults.KINDS)
+        if self.keeps:
+            clients.append(asyncio.create_task(self._keep_on()))
+            planned = sorted([*planned, *keeping_faults.keeping_planned(self.keeping)])
+            kinds |= keeping_faults.KEEPING
         ends = []
         for at, name in planned:
             await asyncio.sleep(max(0.0, at - self.loop.time()))
             self.given.append(name)
             self.note(f"fault: {name}")
             self.broker.steps["fault"] += 1
-            ends.append(asyncio.create_task(faults.KINDS[name](self)))
+            ends.append(asyncio.create_task(kinds[name](self)))
         await asyncio.sleep(max(0.0, CHAOS_SECONDS - self.loop.time()))
-        clients.cancel()
-        for end in ends:
+        for end in [*clients, *ends]:
             end.cancel()
         for outcome in await asyncio.gather(*ends, return_exceptions=True):
             if isinstance(outcome, Exception):
@@ -200,10 +216,18 @@ class Run:
                 self.broker.steps["action"] += 1
                 action()
 
+    async def _keep_on(self) -> None:
+        """Tell, share, take back and erase, in bursts."""
+        while True:
+            await asyncio.sleep(self.keeping.expovariate(1.0))
+            for _ in range(self.keeping.choice([1, 1, 2, 6])):
+                self.broker.steps["action"] += 1
+                self.keeper.do_something()
+
     def _heal(self) -> None:
         """Mend everything that the world, not EMGAS, has to mend."""
         self.note("all is healed")
-        for machine in self.machines:
+        for machine in [*self.machines, self.reed]:
             machine.disk.is_full = False
             if machine.process is not None:
                 machine.process.is_deaf, machine.process.fatal_step = False, None
@@ -329,8 +353,11 @@ class Run:
         return owner is not None and owner.app.ownership.writers[partition].state.position.source == end - 1
 
     async def _look(self) -> None:
-        latest = self.now() + self.ahead_ms + SKEW_MS
-        oracle = Oracle(self.broker, self.settings.topics, self.client, latest_ms=latest, tail_lost=self.tail_lost)
+        if self.keeps:
+            await self._followed()
+        latest, keys = self.now() + self.ahead_ms + SKEW_MS, self.world.keys.held()
+        topics, lagging = self.settings.topics, list(self._lagging())
+        oracle = Oracle(self.broker, topics, self.client, keys=keys, latest_ms=latest, tail_lost=self.tail_lost)
         self.complaints += oracle.unread() if "turns made anew" not in self.given else []
         self.complaints += oracle.silence() if "no replies" not in self.given else []
         for partition in range(self.settings.partitions):
@@ -339,7 +366,40 @@ class Run:
                 self.complaints.append(f"live: nobody owns partition {partition} in the end")
                 continue
             live: Partition = owner.app.ownership.writers[partition].state
-            self.complaints += await oracle.complaints(partition, live)
+            self.complaints += await oracle.complaints(
+                partition, live, [it for it in lagging if it.partition == partition]
+            )
+            if self.keeps:
+                self.complaints += await oracle.branched(partition, live, self.world.extractor)
+
+    async def _followed(self) -> None:
+        """Wait until the reader has folded what lies in the log by now."""
+        log, until = self.settings.topics.events, self.loop.time() + LIVE_SECONDS
+        ends = {partition: self.broker.log(log, partition).end for partition in range(self.settings.partitions)}
+        while behind := [partition for partition, end in ends.items() if self._followed_to(partition) < end - 1]:
+            if self.loop.time() > until:
+                self.complaints.append(
+                    f"live: the reader has not folded partitions {behind} within {LIVE_SECONDS:.0f} s"
+                )
+                return
+            await asyncio.sleep(0.5)
+
+    def _followed_to(self, partition: int) -> int:
+        folds = self.reed.process.folds_at_hand if self.reed.process else None
+        state = folds.open.get(partition) if folds else None
+        return -1 if state is None else int(state.position.watermark)
+
+    def _lagging(self) -> Iterator[Lagging]:
+        """Tell what standbys and the reader have folded, and its digest."""
+        for process in [*self.alive, *filter(None, [self.reed.process])]:
+            folds = process.folds_at_hand
+            for partition, state in sorted(folds.open.items()) if folds else ():
+                if self.owner(partition) is process:
+                    continue
+                try:
+                    yield Lagging(process.name, partition, state.position.watermark, state.digest())
+                except StoreCorruptError as error:  # it is noticed by whoever reads it next, and folded anew
+                    self.note(f"{process.name} holds a damaged store of partition {partition}: {error}")
 
     @property
     def steps(self) -> int:

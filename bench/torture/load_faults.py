@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 from bench.torture.kinds import kind
 from bench.torture.scene import Scene
-from emgas.errors import EmgasError, NoAnswerError, QueryFailedError
 
 
 @kind("flood of questions")
@@ -16,15 +15,8 @@ async def flood_of_questions(scene: Scene) -> AsyncIterator[None]:
     graph = scene.random.choice(scene.graphs)
 
     async def ask() -> None:
-        try:
+        with scene.findings.questions.asking(f"{graph}, in a flood"):
             await scene.memory.query(graph, "the kettle", timeout=10.0)
-            scene.findings.questions["answered"] += 1
-        except QueryFailedError as failure:
-            scene.findings.questions[failure.code] += 1
-        except NoAnswerError:
-            scene.findings.questions["silent in a flood"] += 1
-        except EmgasError:
-            scene.findings.questions["no broker"] += 1
 
     await asyncio.gather(*(ask() for _ in range(2000)))
     yield

@@ -24,6 +24,7 @@ from bench.torture.proxy import Proxy
 ROOT = Path(__file__).resolve().parent.parent.parent
 OF_AGE = 15.0  # seconds: who lived for so long may be started at once
 LONGEST_PAUSE = 8.0
+SAID = ("owns", "follows")  # by a worker, and by a reader
 STOPS_WITHIN = 30.0  # seconds after SIGTERM: what docs/operations.md promises, and an orchestrator grants
 
 
@@ -82,7 +83,7 @@ class Worker:
         async for line in process.stdout:
             self._log.write(line)
             self._spoke.set()
-            if b'"owns"' in line and (said := json.loads(line))["event"] == "owns":
+            if (b'"owns"' in line or b'"follows"' in line) and (said := json.loads(line))["event"] in SAID:
                 self.owns = said["partitions"]
 
     @property

@@ -15,9 +15,8 @@ import json
 import random
 import sys
 import time
-from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -25,10 +24,11 @@ from typing import Any, NoReturn, Self
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
+from bench.torture.explained import LINGERS, InForce, Questions
 from bench.torture.processes import ROOT, Brokers, Worker
 from bench.torture.proxy import Proxy
 from emgas import MemoryClient, Turn
-from emgas.errors import EmgasError, NoAnswerError, QueryFailedError
+from emgas.errors import EmgasError
 from emgas.messages.turns import Outcome
 from emgas.times import DAY_MS
 from emgas.wire import TopicNames, partition_of
@@ -36,7 +36,6 @@ from replay.accepted_events import AcceptedEvents
 from state.events.events import TurnRecorded
 from streams.settings import Settings
 from streams.transport import select
-from streams.transport.kafka.reader import KafkaReader
 
 PARTITIONS = 4
 WORKERS = 2
@@ -59,8 +58,9 @@ class Findings:
     """What a run saw beside the times that recovery took."""
 
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
+    erased: set[tuple[str, str]] = field(default_factory=set)  # of those; on purpose
     broken: list[str] = field(default_factory=list)  # promises
-    questions: Counter[str] = field(default_factory=Counter)
+    questions: Questions = field(default_factory=Questions)
 
 
 class Scene:
@@ -76,10 +76,14 @@ class Scene:
         self.graphs = [_graph_in(partition) for partition in range(PARTITIONS)]
         self.workers: list[Worker] = []
         self.spare: Worker  # joins when others have to make room
+        self.reader: Worker  # follows the log in some faults, and is asked alone in the end
         self.memory: MemoryClient
         self.producer: AIOKafkaProducer  # a foreign program's
+        self.kek = directory / "kek"
+        self.kek.write_text("ab" * 32)
         self._patience = patience
         self._probes = 0
+        self._ending: set[asyncio.Task[None]] = set()  # what waits for the end of faults
         self._pause = asyncio.Event()  # set: traffic flows
         self._running = AsyncExitStack()
 
@@ -94,7 +98,8 @@ class Scene:
             self.producer = AIOKafkaProducer(bootstrap_servers=self.bootstrap, acks="all", max_request_size=16 << 20)
             await self.producer.start()
             starting.push_async_callback(self.producer.stop)
-            *self.workers, self.spare = [await self._worker(n, starting) for n in range(WORKERS + 1)]
+            *self.workers, self.spare = [await self._worker(f"worker {n}", starting) for n in range(WORKERS + 1)]
+            self.reader = await self._worker("reader", starting, EMGAS_ROLE="reader")
             for worker in self.workers:
                 await worker.up()
             await self.lives()
@@ -108,9 +113,9 @@ class Scene:
     async def __aexit__(self, *_: object) -> None:
         await self._running.aclose()
 
-    async def _worker(self, number: int, starting: AsyncExitStack) -> Worker:
+    async def _worker(self, name: str, starting: AsyncExitStack, **more: str) -> Worker:
         proxy = await starting.enter_async_context(Proxy(self.brokers.addresses))
-        worker = Worker(f"worker {number}", self.directory / f"worker-{number}", proxy, self._environment())
+        worker = Worker(name, self.directory / name.replace(" ", "-"), proxy, self._environment() | more)
         starting.push_async_callback(worker.end)
         return worker
 
@@ -122,6 +127,8 @@ class Scene:
             "EMGAS_PRESET": "forgetful",
             "EMGAS_SNAPSHOTS": str(self.directory / "snapshots"),
             "EMGAS_BATCH_TURNS": "8",
+            "EMGAS_ENCRYPTION": "on",
+            "EMGAS_KEK_FILE": str(self.kek),
         }
 
     @property
@@ -134,12 +141,12 @@ class Scene:
         """What a command is told."""
         return Settings(
             broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix="torture",
-            partitions=PARTITIONS, replication=self.replication,
+            partitions=PARTITIONS, replication=self.replication, encryption=True, kek_file=self.kek,
         )  # fmt: skip
 
-    def client(self) -> MemoryClient:
-        """Make a client that is not open yet."""
-        return MemoryClient(f"kafka://{self.bootstrap}", prefix="torture", timeout=TRY_SECONDS)
+    def client(self, subject: str | None = None) -> MemoryClient:
+        """Make a client that is not open yet; on behalf of a subject, or of who runs the memory."""
+        return MemoryClient(f"kafka://{self.bootstrap}", prefix="torture", timeout=TRY_SECONDS, subject=subject)
 
     @asynccontextmanager
     async def admin(self) -> AsyncIterator[Any]:
@@ -155,6 +162,7 @@ class Scene:
         """Run a command of an operator; give its exit code and stdout."""
         environment = {"PATH": "/usr/bin:/bin", "EMGAS_DATA": str(self.settings.data)}
         environment |= {"EMGAS_BROKER": self.settings.broker or "", "EMGAS_PREFIX": "torture"}
+        environment |= {"EMGAS_ENCRYPTION": "on", "EMGAS_KEK_FILE": str(self.kek)}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "streams.cli.main", *arguments), cwd=ROOT, env=environment,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -162,7 +170,12 @@ class Scene:
         out, error = await process.communicate()
         code = process.returncode
         assert code in codes, f"emgas {' '.join(arguments)} exited with {code}: {error.decode()}"
-        return code or 0, out.decode()
+        return code or 0, out.decode() or error.decode()
+
+    @property
+    def everyone(self) -> list[Worker]:
+        """All that may run: the workers, the spare one and the reader."""
+        return [*self.workers, self.spare, self.reader]
 
     # chance
 
@@ -180,11 +193,29 @@ class Scene:
 
     async def settled(self) -> None:
         """Wait until the workers have shared out the partitions among them, and no longer than that may take."""
-        wanted = [worker for worker in [*self.workers, self.spare] if worker.is_wanted]
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLES_WITHIN):
-                while not _shared_out([each.owns for each in wanted]):  # noqa: ASYNC110 - other processes have no event here
-                    await asyncio.sleep(0.1)
+                await self._shared_out()
+
+    async def _shared_out(self) -> None:
+        while not _is_shared_out([each.owns for each in [*self.workers, self.spare] if each.is_wanted]):  # noqa: ASYNC110 - other processes have no event here
+            await asyncio.sleep(0.1)
+
+    @contextmanager
+    def in_force(self, name: str) -> Iterator[None]:
+        """Let a fault explain what happens from here on, until all is shared out again behind this block."""
+        fault = InForce(name, time.monotonic())
+        self.findings.questions.faults.append(fault)
+        try:
+            yield
+        finally:
+            ending = asyncio.create_task(self._ended(fault, time.monotonic() + LINGERS))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def _ended(self, fault: InForce, earliest: float) -> None:
+        await self._shared_out()
+        fault.until = max(earliest, time.monotonic())
 
     # traffic
 
@@ -202,15 +233,8 @@ class Scene:
         chance = random.Random(f"{graph}?")
         while True:
             await self._pause.wait()
-            try:
+            with self.findings.questions.asking(graph):
                 await self.memory.query(graph, f"the {chance.choice(WORDS)}", reinforce=chance.random() < 0.3)
-                self.findings.questions["answered"] += 1
-            except QueryFailedError as failure:
-                self.findings.questions[failure.code] += 1
-            except NoAnswerError:
-                self.findings.questions["no answer"] += 1
-            except EmgasError:
-                self.findings.questions["no broker"] += 1
             await asyncio.sleep(chance.uniform(0.2, 1.0))
 
     def turn(self, graph: str, turn_id: str, number: int) -> Turn:
@@ -272,30 +296,66 @@ class Scene:
         raise WedgedError(f"partition {_place(graph)}, after {self._patience:.0f} s: {why}")
 
     async def examined(self) -> dict[str, Any]:
-        """Compare what was acknowledged with what the log holds, and what lives with the fold of the log."""
+        """Compare what was acknowledged with what the log holds, and what lives with the fold of the log.
+
+        What lives is asked of all workers, of each alone, which goes on from what it folded as a standby, and of a
+        reader alone.
+        """
         self._pause.clear()
         await self.lives()
         found: list[tuple[str, str]] = []
-        events = KafkaReader(self.bootstrap, self.topics.events)
-        for partition in range(PARTITIONS):
-            accepted = AcceptedEvents().read(events, partition)
-            found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
-        code, told = await self.emgas("replay", "verify", "--json", codes=(0, 3, 4))
-        partitions = json.loads(told)["partitions"] if told else []
+        async with select.readable(self.settings) as readable:
+            events = readable.reader(self.topics.events)
+            for partition in range(PARTITIONS):
+                accepted = AcceptedEvents().read(events, partition)
+                found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+        diverged = [f"all workers: {each}" for each in await self.diverged()]
+        for worker in self.workers:
+            for other in self.others(worker):
+                await other.down()
+            await self.lives()
+            diverged += [f"{worker.name} alone: {each}" for each in await self.diverged()]
+            for other in self.others(worker):
+                await other.up()
+        diverged += [f"the reader alone: {each}" for each in await self._diverged_of_reader()]
+        kept = self.findings.acknowledged - self.findings.erased
+        come_back = self.findings.erased & set(found)
+        self.findings.broken += [f"turn {id} of {graph} was erased, and can be read" for graph, id in sorted(come_back)]
         return {
             "acknowledged": len(self.findings.acknowledged),
-            "lost": len(self.findings.acknowledged - set(found)),
-            "doubled": len(found) - len(set(found)),
-            "match": code == 0,
-            "mismatches": [each for each in partitions if each["match"] is not True],
+            "erased": len(self.findings.erased),
+            "lost": len(kept - set(found)),
+            "duplicated": len(found) - len(set(found)),
+            "diverged": len(diverged),
+            "divergences": diverged,
         }
+
+    async def _diverged_of_reader(self) -> list[str]:
+        await self.reader.up()
+        await self.followed()
+        for worker in self.workers:
+            await worker.down()
+        return await self.diverged()
+
+    async def followed(self) -> None:
+        """Wait until the reader follows all partitions.  Raises TimeoutError."""
+        async with asyncio.timeout(self._patience):
+            while self.reader.owns != list(range(PARTITIONS)):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.1)
+
+    async def diverged(self) -> list[str]:
+        """Name each partition whose live state is not the fold of its log, position and all, or cannot be asked."""
+        code, told = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4))
+        partitions = json.loads(told)["partitions"] if told.startswith("{") else []
+        found = [str(each) for each in partitions if each["match"] is not True]
+        return found or ([f"verify exited with {code}: {told}"] if code else [])
 
 
 def _place(graph: str) -> int:
     return partition_of(graph, PARTITIONS)
 
 
-def _shared_out(owned: list[list[int]]) -> bool:
+def _is_shared_out(owned: list[list[int]]) -> bool:
     return all(owned) and sorted(number for each in owned for number in each) == list(range(PARTITIONS))
 
 

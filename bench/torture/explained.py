@@ -1,0 +1,115 @@
+"""Why a question of the traffic was not answered: each such end has a cause, or it is unexplained.
+
+A question explains itself by a fault that was in force while it waited, and that can have had this effect.  A fault is
+in force from its beginning until the group has shared out the partitions again, and for LINGERS seconds at least: a
+worker that wakes up as a zombie ends, starts again and joins in that time, and those are rebalances of the fault, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from emgas.errors import EmgasError, NoAnswerError, QueryFailedError, TransportError
+
+LINGERS: Final = 12.0  # seconds
+MOST_TOLD: Final = 20  # of what is unexplained
+
+# what a fault does to who answers
+AWAY: Final = {
+    "worker killed", "worker killed and away", "all workers killed", "worker killed at a failpoint", "worker frozen",
+    "worker stopped", "worker stopped in a rebalance", "worker stopped while the broker is frozen", "rebalance storm",
+    "claimed by another", "turns deleted unread", "turns made anew", "store damaged", "stores lost",
+    "files may not grow", "disk full", "turn erased while a worker is away", "worker killed while it erases",
+    "store lost and erased since its snapshot", "events undone", "rights tried by a guest",
+}  # fmt: skip
+CUT: Final = {
+    "network cut", "network cut for all", "acknowledgements lost", "network half open", "network slow",
+    "connections reset",
+}  # fmt: skip
+BROKER: Final = {"broker killed", "broker restarted", "broker frozen", "worker stopped while the broker is frozen"}
+HALTED: Final = {"garbage in events", "events of a zombie"}
+FLOOD: Final = {"flood of questions", "questions about what is to come"}
+WAITING: Final = {"records too large", "transactions aborted", "flood of turns"}  # what comes behind them waits
+
+
+class Cause(NamedTuple):
+    """How a question ended: by its code and a part of its text; and which faults can be the cause."""
+
+    code: str
+    text: str
+    why: str
+    faults: set[str]
+
+
+CAUSES: Final = (
+    Cause("no answer", "", "who answers is away, or cannot be reached", AWAY | CUT | BROKER | HALTED),
+    Cause("expired", "", "it was read by the next owner, too late", AWAY | CUT | BROKER | HALTED | FLOOD | WAITING),
+    Cause("overloaded", "", "too many wait", FLOOD | AWAY | CUT | BROKER | WAITING),
+    Cause("no broker", "", "no broker can be reached", BROKER),
+    Cause("internal", "has halted", "its partition has halted", AWAY | CUT | BROKER | HALTED),
+    Cause("internal", "is mended: ask again", "its partition is taken up again", AWAY | CUT | BROKER | HALTED),
+    Cause("internal", "the log does not tell where the turns end", "the log is out of reach", AWAY | CUT | BROKER),
+)
+
+
+@dataclass
+class InForce:
+    """A fault, and when it was in force (monotonic, s); `until` is infinite while it is."""
+
+    name: str
+    since: float
+    until: float = float("inf")
+
+
+@dataclass
+class Questions:
+    """How the questions of the traffic ended.  `faults`: all that were done, in order."""
+
+    answered: int = 0
+    explained: Counter[str] = field(default_factory=Counter)
+    unexplained: list[str] = field(default_factory=list)
+    faults: list[InForce] = field(default_factory=list)
+
+    @contextmanager
+    def asking(self, about: str) -> Iterator[None]:
+        """Note how a question ends that is asked in this block."""
+        began = time.monotonic()
+        try:
+            yield
+        except EmgasError as error:
+            self.ended(began, _code(error), f"{about}: {error}")
+        else:
+            self.answered += 1
+
+    def ended(self, began: float, code: str, text: str) -> None:
+        """Explain how a question ended that nobody answered, or say that it cannot be."""
+        now = time.monotonic()
+        known = [each for each in CAUSES if each.code == code and each.text in text]
+        for fault in reversed([each for each in self.faults if each.since <= now and each.until >= began]):
+            for cause in known:
+                if fault.name in cause.faults:
+                    self.explained[f"{code}, {cause.why}: {fault.name}"] += 1
+                    return
+        there = [each.name for each in self.faults if each.until >= began]
+        self.unexplained.append(f"{code}: {text} (in force: {', '.join(there) or 'nothing'})")
+
+    def told(self) -> dict[str, object]:
+        """Sum up."""
+        return {
+            "answered": self.answered,
+            "explained": dict(sorted(self.explained.items())),
+            "unexplained": self.unexplained[:MOST_TOLD],
+        }
+
+
+def _code(error: EmgasError) -> str:
+    if isinstance(error, QueryFailedError):
+        return error.code
+    if isinstance(error, NoAnswerError):
+        return "no answer"
+    return "no broker" if isinstance(error, TransportError) else type(error).__name__
