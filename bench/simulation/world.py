@@ -44,6 +44,8 @@ LIVE_SECONDS = 150.0  # the longest that is by design: an ack's timeout, a resta
 RESTART_SECONDS = 1.0
 SKEW_MS = 300_000
 DONE_SECONDS = 20.0  # for what is under way to come to its end
+CALM_SECONDS = 5.0  # likewise, in a world that keeps: then what is under way is waited for
+ROOMY = 0.8  # of those worlds have room for all graphs in memory: to load them each time is half of a run's CPU time
 MOST_AGAIN = 3  # times that a turn is sent again, while workers die over it
 
 
@@ -95,7 +97,7 @@ class Run:
     live_after: float = 0.0
 
     def __post_init__(self) -> None:
-        self.chance = Random(f"run {self.seed}")
+        self.chance, self.keeping = Random(f"run {self.seed}"), Random(f"keeping {self.seed}")
         self.settings = _settings().model_copy(
             update={
                 "preset": self.chance.choice(["default", "forgetful", "mofox"]),
@@ -105,6 +107,8 @@ class Run:
                 "encryption": self.keeps,
             }
         )
+        if self.keeps and self.keeping.random() < ROOMY:
+            self.settings = self.settings.model_copy(update={"memory": 1 << 28})
         self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)
         self.group = Group(self.broker, self.settings.partitions, self.chance)
         self.client = Client(self.broker, self.settings, Random(f"client {self.seed}"))
@@ -121,7 +125,6 @@ class Run:
         self.machines = [
             Machine(name, Disk(self.broker.steps), Random(f"{name} {self.seed}")) for name in ("ash", "birch")
         ]
-        self.keeping = Random(f"keeping {self.seed}")
         self.keeper = Keeper(self.broker, self.settings, Random(f"keeper {self.seed}"), self.client.ledger)
         self.reed = Machine("reed", Disk(self.broker.steps), Random(f"reed {self.seed}"))
         self._background: list[asyncio.Task[Any]] = []
@@ -325,12 +328,12 @@ class Run:
             await asyncio.sleep(1.0)
         workers, rejected = self.alive, self._say_badly()
         asked = [self.client.ask(graph) for graph in self.client.graphs]
-        await asyncio.sleep(DONE_SECONDS)
+        await self._done([*asked, *(sent.correlation for sent in rejected)])
         for _ in range(MOST_AGAIN):
             if workers == self.alive:
                 break
             workers, rejected = self.alive, self._say_badly()
-            await asyncio.sleep(DONE_SECONDS)
+            await self._done([sent.correlation for sent in rejected])
         silent = [correlation.decode() for correlation in asked if self.client.answer(correlation) is None]
         if silent:
             self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
@@ -338,6 +341,13 @@ class Run:
             told = self.client.told(sent.correlation)  # read again while its partition halts, it is told that, too
             if not any(outcome.get("status") == "rejected" for outcome in told):
                 self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {told}")
+
+    async def _done(self, wanted: list[bytes]) -> None:
+        """Wait until what is under way has come to its end: its answers among it."""
+        await asyncio.sleep(CALM_SECONDS if self.keeps else DONE_SECONDS)
+        until = self.loop.time() + LIVE_SECONDS
+        while self.keeps and self.loop.time() < until and not all(map(self.client.answer, wanted)):
+            await asyncio.sleep(1.0)
 
     def _say_badly(self) -> list[Sent]:
         """Send to every partition what must be rejected, and be told.
