@@ -200,7 +200,7 @@ class Oracle:
         return sent.subject if sent else ""
 
     def _unequal(self, lagging: Sequence[Lagging], found: Folded) -> Iterator[str]:
-        """Complain of folds beside the owner's that differ; of what lies before an erasure, they may hold what was erased."""
+        """Complain of folds beside the owner's that differ; before an erasure they may hold more."""
         erased = max((it.offset for it in found.counted if isinstance(it.event, SubjectErased)), default=-1)
         for each in lagging:
             if each.watermark >= erased and found.digests.get(each.watermark, each.digest) != each.digest:

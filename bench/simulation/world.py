@@ -346,7 +346,7 @@ class Run:
         """Wait until what is under way has come to its end: its answers among it."""
         await asyncio.sleep(CALM_SECONDS if self.keeps else DONE_SECONDS)
         until = self.loop.time() + LIVE_SECONDS
-        while self.keeps and self.loop.time() < until and not all(map(self.client.answer, wanted)):
+        while self.keeps and self.loop.time() < until and not all(map(self.client.answer, wanted)):  # noqa: ASYNC110 - a topic that is asked
             await asyncio.sleep(1.0)
 
     def _say_badly(self) -> list[Sent]:

@@ -12,7 +12,8 @@ import pytest
 
 from bench.simulate import told
 from bench.simulation.faults import KINDS
-from bench.simulation.mutations import WITHOUT, without
+from bench.simulation.keeping_faults import KEEPING as KEEPING_KINDS
+from bench.simulation.mutations import KEEPING, WITHOUT, without
 from bench.simulation.run import run
 
 SEEDS, AT_ONCE, IN_THE_GATE = 500, 25, 100
@@ -67,6 +68,8 @@ CATCHES: dict[str, int] = {
     "changes caught up": 172,
     "changes judged": 120,
     "headers bounded": 2,
+    "turns counted as stored": 1,
+    "rights to undo": 3,
 }
 SEARCHED = 60  # seeds, for one that notices
 
@@ -84,6 +87,15 @@ def test_nothing_is_lost_doubled_or_wedged_whatever_goes_wrong(first: int) -> No
         _SEEN.update(result.faults)
 
 
+@pytest.mark.parametrize("first", range(0, KEPT_SEEDS, KEPT_AT_ONCE))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_kept_and_erased_stays_the_fold_of_its_log_and_nobody_gets_rights(first: int) -> None:
+    for seed in range(first, first + KEPT_AT_ONCE):
+        result = run(seed, keeps=True)
+        assert not result.complaints, told(result)
+        _SEEN_KEEPING.update(result.faults)
+
+
 @pytest.mark.parametrize("seed", FOUND)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_a_seed_found_is_mended(seed: int) -> None:
@@ -92,6 +104,7 @@ def test_what_a_seed_found_is_mended(seed: int) -> None:
 
 
 _SEEN: Counter[str] = Counter()
+_SEEN_KEEPING: Counter[str] = Counter()
 
 
 def test_faults_of_every_kind_came() -> None:
@@ -101,13 +114,20 @@ def test_faults_of_every_kind_came() -> None:
         _SEEN.update(run(seed).faults)
         seed += 1
     assert set(_SEEN) == set(KINDS)
+    seed = KEPT_SEEDS
+    while not set(_SEEN_KEEPING) >= set(KEEPING_KINDS) and seed < KEPT_SEEDS + 20:
+        _SEEN_KEEPING.update(run(seed, keeps=True).faults)
+        seed += 1
+    assert set(_SEEN_KEEPING) >= set(KEEPING_KINDS)
 
 
 @pytest.mark.parametrize("protection", WITHOUT)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_protection_that_is_switched_off_is_missed(protection: str) -> None:
+    keeps = protection in KEEPING
     with without(protection):
-        assert any(run(seed).complaints for seed in [CATCHES[protection], *range(SEARCHED)])
+        seeds = [CATCHES[protection], *range(SEARCHED)]
+        assert any(run(seed, keeps=keeps).complaints for seed in seeds)
 
 
 def test_every_protection_stands_on_the_page_with_its_seed() -> None:
@@ -124,16 +144,19 @@ def test_every_seed_is_one_run() -> None:
 
 
 def _traces(hash_seed: str) -> list[str]:
-    command = [sys.executable, "-m", "bench.simulate", "--seeds", "8", "--trace"]
+    command = [sys.executable, "-m", "bench.simulate", "--trace"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if not line.strip().startswith("seconds")]
+    found = []
+    for options in (["--seeds", "8", "--plain"], ["--seeds", "2"]):
+        done = subprocess.run([*command, *options], env=environment, capture_output=True, text=True, check=True)
+        found += [line for line in done.stdout.splitlines() if not line.strip().startswith("seconds")]
+    return found
 
 
 def test_a_run_that_fails_tells_its_faults_and_how_to_see_it_again() -> None:
     with without("known turn ids"):
         result = next(result for seed in range(SEARCHED) if (result := run(seed)).complaints)
-    text = told(result, "known turn ids")
+    text = told(result, "known turn ids", plain=True)
     assert "VIOLATED  partition" in text
     assert all(f"fault: {name}" in text for name in result.faults)
-    assert f'python -m bench.simulate --seeds 1 --from {result.seed} --trace --without "known turn ids"' in text
+    assert f'python -m bench.simulate --seeds 1 --from {result.seed} --trace --plain --without "known turn ids"' in text
