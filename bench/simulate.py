@@ -4,7 +4,7 @@
     python -m bench.simulate --seeds 1 --from 143 --trace what happens in a run, in order
     python -m bench.simulate --minutes 60 --json          for so long; one line of JSON
     python -m bench.simulate --without "epoch fence"      with a protection switched off (bench/simulation/mutations.py)
-    python -m bench.simulate --plain                      without what is shared, encrypted, taken back, erased, followed
+    python -m bench.simulate --plain                      without rights, encryption, undo, erasure and readers
 
 What is simulated, and what must hold: bench/simulation/world.py, faults.py, oracles.py; docs/reliability.md.
 A step is a message through the network, a record, a write to a disk, a call of the group, a fault or a client's act.
