@@ -12,6 +12,7 @@ from typing import Any
 
 from emgas.wire import Record
 from processors.lifecycle.windows import next_alarm
+from replay import branch
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
@@ -31,6 +32,13 @@ from streams.worker import ownership
 
 Patch = tuple[Any, str, Any]
 FOREVER_MS = 10**15
+
+
+def _named_at_once(model: Any, kind: str, event: Any, names: Any, **fields: Any) -> Iterator[Any]:
+    """Write one request for an event, however many names it has."""
+    yield model.model_validate(
+        {"kind": kind, "id": f"branch/{kind}/{event.seq}", "graph": event.graph, **names, **fields}
+    )
 
 
 async def _nothing(*_: Any, **__: Any) -> None:
@@ -245,8 +253,13 @@ WITHOUT: dict[str, list[Patch]] = {
     "headers bounded": [(change_feed, "_offset", int)],
     "turns counted as stored": [(Partition, "_load", _counted_as_it_opens)],
     "rights to undo": [(undoing, "holds", _always)],
+    "names split": [(branch, "_naming", _named_at_once)],
 }
-KEEPING = {"turns counted as stored", "rights to undo"}  # are missed where something is kept, for somebody
+KEEPING = {
+    "turns counted as stored",
+    "rights to undo",
+    "names split",
+}  # are missed where something is kept, for somebody
 
 
 @contextmanager

@@ -71,6 +71,7 @@ CATCHES: dict[str, int] = {
     "headers bounded": 2,
     "turns counted as stored": 1,
     "rights to undo": 3,
+    "names split": 12,
 }
 SEARCHED = 60  # seeds, for one that notices
 
