@@ -8,7 +8,7 @@ request     configure, forget: accepted or rejected, never lost
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -106,6 +106,8 @@ class Client:
         self.graphs = list(_graphs(settings.partitions))
         self.ledger = Ledger(self.graphs[0])
         self._said: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
+        self._read_of, self._read = "", 0  # which topic of replies was read, and how far
+        self._told = defaultdict[bytes, list[Held]](list)  # what is in it, by correlation id
         self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[::2]}
 
     # to write
@@ -203,8 +205,14 @@ class Client:
     def told(self, correlation: bytes) -> list[dict[str, Any]]:
         """Look for all that was answered."""
         topic = self._broker.topics.get(self._topics.replies)
-        held = topic.logs[0].held if topic else []
-        return [_message(each) for each in held if _correlation(each) == correlation]
+        if topic is None:
+            return []
+        if topic.id != self._read_of:
+            self._read_of, self._read, self._told = topic.id, 0, defaultdict(list)
+        for each in topic.logs[0].held[self._read :]:
+            self._told[_correlation(each)].append(each)
+        self._read = topic.logs[0].end
+        return [_message(each) for each in self._told.get(correlation, ())]
 
     def answers(self) -> dict[bytes, dict[str, Any]]:
         """Give all answers, also those of a topic that is gone: correlation id → the first one."""
