@@ -26,6 +26,7 @@ from bench.simulation.run import run
 from bench.simulation.world import Result
 
 MOST_SHOWN = 5  # failing runs whose trace is printed
+TOLD_EVERY = 50  # runs, on stderr
 
 
 @dataclass
@@ -95,6 +96,8 @@ def main() -> int:
             result = run(seed, keeps=not asked.plain)
             total.add(result)
             seed += 1
+            if total.runs % TOLD_EVERY == 0:
+                print(f"{total.runs} runs, failed: {[it.seed for it in total.failed]}", file=sys.stderr, flush=True)
             if not asked.json and (asked.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
                 print(told(result, asked.without, plain=asked.plain), flush=True)
     summary = {**total.told(), "first": asked.first, "seconds": round(time.monotonic() - started, 1)}
