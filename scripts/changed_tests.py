@@ -2,10 +2,10 @@
 
     python -m scripts.changed_tests [BRANCH]    since this branch left BRANCH (origin/main); committed or not
 
-A test file is touched when it changed, or reaches what changed over STEPS imports at most; those in tests/contracts and
-tests/support are not counted.  So a change of the log's reader runs its tests and those of its readers, not those of
-the whole house above it: they are the gate's.  A file that nothing imports (a page, a script, data) touches the tests
-that name it.
+A test file is touched when it changed, or reaches what changed over STEPS imports at most (or over as few as any test
+does); those in tests/contracts and tests/support are not counted.  So a change of the log's reader runs its tests and
+those of its readers, not those of the whole house above it: they are the gate's.  A file that nothing imports (a page,
+a script, data; a command or an importer, which is loaded when it is named) touches the tests that name it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ def touched(files: Iterable[str], arrows: Arrows, texts: dict[str, str], steps: 
     arrows  file → the files that it imports
     texts   test file → its source, searched for names of what is no module
     """
-    reached = _distances(files, arrows)
-    near = {path: steps_to for path, steps_to in reached.items() if _is_test(path) and steps_to <= steps}
-    unknown = [path for path in files if path not in arrows]
-    for path, text in texts.items():
-        if any(_names(text, other) for other in unknown):
-            near.setdefault(path, 1)
-    near |= {path: 0 for path in ALWAYS if path in arrows}
+    importers = _importers(arrows)
+    near = {path: 0 for path in ALWAYS if path in arrows}
+    for file in files:
+        found = (_reaching(file, importers) if file in arrows else {}) or _naming(file, texts)
+        most = max(steps, min(found.values(), default=0))  # what none reaches in a few steps, the nearest test tries
+        for path, distance in found.items():
+            if distance <= most:
+                near[path] = min(distance, near.get(path, distance))
     return sorted(near, key=lambda path: (near[path], path))
 
 
@@ -50,32 +51,37 @@ def _git(*arguments: str) -> list[str]:
     return run.stdout.splitlines()
 
 
-def _distances(files: Iterable[str], arrows: Arrows) -> dict[str, int]:
-    """Map each file that reaches one of `files` to the imports between, those out of tests' own rooms not counted."""
-    importers: dict[str, set[str]] = {}
+def _importers(arrows: Arrows) -> Arrows:
+    found: Arrows = {}
     for path, targets in arrows.items():
         for target in targets:
-            importers.setdefault(target, set()).add(path)
-    found = dict.fromkeys((path for path in files if path in arrows), 0)
-    left = list(found)
+            found.setdefault(target, set()).add(path)
+    return found
+
+
+def _reaching(file: str, importers: Arrows) -> dict[str, int]:
+    """Map each test file that reaches `file` to the imports between, those of SHARED not counted."""
+    found, left = {file: 0}, [file]
     while left:  # a file comes again when a shorter way to it is found
         path = left.pop()
-        further = found[path] + (0 if path.startswith(SHARED) else 1)
+        further = found[path] + (not path.startswith(SHARED))
         for other in importers.get(path, ()):
             if further < found.get(other, further + 1):
                 found[other] = further
                 left.append(other)
-    return found
+    return {path: distance for path, distance in found.items() if _is_test(path)}
+
+
+def _naming(file: str, texts: dict[str, str]) -> dict[str, int]:
+    """Map each test file that names `file` to 1: its path, or in quotes its name, or the command that it is."""
+    path = Path(file)
+    command = path.stem.strip("_").replace("_", "-") if path.suffix == ".py" else path.name
+    names = [file, f'"{path.name}"', f'"{command}"'] if path.suffix else [file]
+    return {test: 1 for test, text in texts.items() if any(name in text for name in names)}
 
 
 def _is_test(path: str) -> bool:
     return path.startswith("tests/") and Path(path).name.startswith("test_")
-
-
-def _names(text: str, path: str) -> bool:
-    """Whether a test names a file: by its path, or, where that is joined of parts, by its last part in quotes."""
-    name = Path(path).name
-    return path in text or ("." in name and f'"{name}"' in text)
 
 
 def main() -> None:

@@ -82,6 +82,11 @@ ARROWS = {
     "tests/state/test_decay.py": {"state/decay.py"},
     "tests/state/test_graph.py": {"tests/support/graphs.py"},
     "tests/streams/test_worker.py": {"streams/worker.py"},
+    "state/far.py": set[str](),
+    "state/less_far.py": {"state/far.py"},
+    "state/near.py": {"state/less_far.py"},
+    "tests/state/test_near.py": {"state/near.py"},
+    "streams/cli/dead_letters.py": set[str](),  # loaded when it is called
     "tests/deploy/test_image.py": set[str](),
     "tests/test_layers.py": set[str](),
 }
@@ -94,6 +99,8 @@ ARROWS = {
         ("streams/worker.py", ["test_layers", "test_worker"]),
         ("tests/support/graphs.py", ["test_graph", "test_layers"]),
         ("tests/state/test_graph.py", ["test_graph", "test_layers"]),
+        ("state/far.py", ["test_layers", "test_near"]),
+        ("streams/cli/dead_letters.py", ["test_layers", "test_commands"]),
         ("Dockerfile", ["test_layers", "test_image"]),
         ("docs/no-test-names-it.md", ["test_layers"]),
     ],
@@ -101,7 +108,10 @@ ARROWS = {
 def test_a_change_touches_what_imports_it_over_few_files_or_names_it_and_the_nearest_comes_first(
     changed: str, tests: list[str]
 ) -> None:
-    texts = {"tests/deploy/test_image.py": '(ROOT / "Dockerfile").read_text()'}
+    texts = {
+        "tests/deploy/test_image.py": '(ROOT / "./Dockerfile").read_text()',
+        "tests/cli/test_commands.py": 'emgas_here(memory, "dead-letters", "list")',
+    }
     assert [Path(path).stem for path in touched([changed], ARROWS, texts)] == tests
 
 

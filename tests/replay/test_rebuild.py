@@ -262,6 +262,7 @@ def written_logs() -> Iterator[LogWriter]:
     yield long_log(700)
 
 
+@pytest.mark.slow
 def test_a_rebuild_that_is_killed_20_times_ends_with_the_same_digests(data: Path, tmp_path: Path) -> None:
     seeded, reached = random.Random(6), list[int]()
     for _ in range(20):

@@ -138,6 +138,7 @@ def test_every_protection_stands_on_the_page_with_its_seed() -> None:
     assert {name: told.get(name) for name in WITHOUT} == {name: str(seed) for name, seed in CATCHES.items()}
 
 
+@pytest.mark.slow
 def test_every_seed_is_one_run() -> None:
     """The order of sets, which differs from process to process, decides nothing."""
     runs = [_traces(hash_seed) for hash_seed in ("1", "2")]
