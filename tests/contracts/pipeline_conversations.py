@@ -372,3 +372,24 @@ class Conversations(PipelineSteps):
         assert (await memory.query(graph, "kettle")).passages, "who runs the memory may do everything"
         again = await memory.revoke(graph, "planner", ["read"])
         assert (again.status, "nothing to revoke" in (again.reason or "")) == ("rejected", True)
+
+    async def test_who_may_only_forget_takes_back_no_revocation_and_no_grant(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        memory = pipeline.memory
+        await pipeline.record(graph, id="t1", text="The kettle is broken.", at=NOON)
+        await memory.grant(graph, "planner", ["write", "forget"])
+        await memory.revoke(graph, "planner", ["write"])
+        granted, revoked = 2, 3
+        with self.on_behalf_of(pipeline, "planner"):
+            for first, last in ((revoked, revoked), (granted, granted), (granted, revoked), (0, None)):
+                outcome = await memory.undo(graph, first, last)
+                assert (outcome.status, "right to admin" in (outcome.reason or "")) == ("rejected", True)
+            turn = {"id": "t2", "graph": graph, "speaker": "Bot", "text": "Buy a kettle."}
+            assert (await memory.record(turn)).status == "rejected"
+            assert (await memory.undo(graph, 1, 1)).status == "accepted", "a turn"
+        with self.on_behalf_of(pipeline, "stranger"), pytest.raises(QueryFailedError, match="may not read"):
+            await memory.query(graph, "kettle")
+        assert (await memory.describe(graph)).access == {"planner": ["forget"]}
+        assert (await memory.undo(graph, revoked, revoked)).status == "accepted", "who runs the memory may"
+        assert (await memory.describe(graph)).access == {"planner": ["forget", "write"]}

@@ -25,6 +25,7 @@ RIGHTS: dict[str, frozenset[Right]] = {
     "writes": frozenset({"read", "write"}),
     "forgets": frozenset({"read", "forget"}),
     "runs": frozenset({"read", "admin"}),
+    "does all": frozenset({"read", "write", "forget", "admin"}),
 }
 SECRETS = (b"zanzibar", b"ithaca")
 
@@ -47,10 +48,13 @@ class Door:
 async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     directory: Path = tmp_path_factory.mktemp("memory")
     keys = Keys(
-        [Caller(name=name, sha256=digest(name), graphs=("ada", "bo"), rights=held) for name, held in RIGHTS.items()]
+        [
+            Caller(name=name, sha256=digest(name), graphs=("ada", "bo", "cy"), rights=held)
+            for name, held in RIGHTS.items()
+        ]
     )
     async with MemoryClient(f"embedded:{directory}") as memory:
-        for graph in ("ada", "bo"):
+        for graph in ("ada", "bo", "cy"):
             await a_life(memory, graph)
         assert (await memory.forget("ada", sessions=["Ithaca"])).status == "accepted"
         await memory.record(turn("ada", "last", NOON + 4 * DAY, "Goodbye, kettle."))
@@ -144,3 +148,12 @@ async def test_after_delete_all_of_mem0_nothing_is_left_to_a_key_that_reads(door
         assert "zanzibar" not in seen, name
         assert "blue" not in seen, name
     assert b"zanzibar" in await door.seen("forgets", *of("bo", "query"))
+
+
+async def test_a_key_that_may_forget_and_not_admin_undoes_no_settings(door: Door) -> None:
+    answers = []
+    for key in ("forgets", "does all"):
+        headers = {"Authorization": f"Bearer {key}"}
+        response = await door.http.post("/v1/graphs/cy/undo", json={"first": 0, "last": 0}, headers=headers)
+        answers.append((response.status_code, "right to admin" in response.text))
+    assert answers == [(422, True), (200, False)]
