@@ -165,33 +165,11 @@ class KafkaConnection:
         """Send what is pending, as far as the broker takes it within the timeout, and let go."""
         producer, self._producer = self._producer, None
         consumer, self._consumer = self._consumer, None
-        await asyncio.gather(self._end_reading(consumer), self._end_writing(producer))  # at once: one timeout for both
-
-    async def _end_reading(self, consumer: Any) -> None:
-        if consumer is not None and not await self._ended(consumer.stop()):
-            await self._ended(consumer._client.close())  # noqa: SLF001 - a stop() that hangs leaves it open
-
-    async def _end_writing(self, producer: Any) -> None:
-        if producer is not None and not await self._ended(producer.stop()):
-            # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
-            log.warning("closed with records that Kafka at %s has not acknowledged", self._brokers)
-            if (task := producer._sender.sender_task) is not None:  # noqa: SLF001 - nothing public ends it
-                task.cancel()
-            await self._ended(producer.client.close())
-
-    async def _ended(self, stopping: Coroutine[Any, Any, None]) -> bool:
-        """Await `stopping` for the timeout at most; return whether it came to its end."""
-        # In a task of its own: with the broker away, aiokafka's stop() lets the CancelledError of a task that it
-        # cancelled itself escape, which must not look as if the caller had been cancelled.
-        task = asyncio.ensure_future(stopping)
-        await asyncio.wait([task], timeout=self._timeout)
-        if not task.done():
-            task.cancel()
-            return False
-        error = "cancelled" if task.cancelled() else task.exception()
-        if error is not None:
-            log.warning("Kafka at %s: the connection did not close cleanly: %r", self._brokers, error)
-        return error is None
+        ending = (
+            end_reading(self._brokers, consumer, self._timeout),
+            end_writing(self._brokers, producer, self._timeout),
+        )
+        await asyncio.gather(*ending)  # at once: one timeout for both
 
     @property
     def reply_partition(self) -> int:
@@ -246,6 +224,37 @@ class KafkaConnection:
         if side is None:
             raise TransportError("this connection is not open: use it inside `async with MemoryClient(...)`")
         return side
+
+
+async def end_reading(brokers: str, consumer: Any, seconds: float) -> None:
+    """Stop a consumer, if there is one, within a time."""
+    if consumer is not None and not await _ended(brokers, consumer.stop(), seconds):
+        await _ended(brokers, consumer._client.close(), seconds)  # noqa: SLF001 - a stop() that hangs leaves it open
+
+
+async def end_writing(brokers: str, producer: Any, seconds: float) -> None:
+    """Send what is pending, as far as the broker takes it within a time, and stop a producer, if there is one."""
+    if producer is not None and not await _ended(brokers, producer.stop(), seconds):
+        # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
+        log.warning("closed with records that Kafka at %s has not acknowledged", brokers)
+        if (task := producer._sender.sender_task) is not None:  # noqa: SLF001 - nothing public ends it
+            task.cancel()
+        await _ended(brokers, producer.client.close(), seconds)
+
+
+async def _ended(brokers: str, stopping: Coroutine[Any, Any, None], seconds: float) -> bool:
+    """Await `stopping` for so many seconds at most; return whether it came to its end."""
+    # In a task of its own: with the broker away, aiokafka's stop() lets the CancelledError of a task that it
+    # cancelled itself escape, which must not look as if the caller had been cancelled.
+    task = asyncio.ensure_future(stopping)
+    await asyncio.wait([task], timeout=seconds)
+    if not task.done():
+        task.cancel()
+        return False
+    error = "cancelled" if task.cancelled() else task.exception()
+    if error is not None:
+        log.warning("Kafka at %s: the connection did not close cleanly: %r", brokers, error)
+    return error is None
 
 
 def record_of(found: Any) -> Record:

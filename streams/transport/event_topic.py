@@ -18,7 +18,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
-from emgas.client.kafka import kafka_errors
+from emgas.client.kafka import end_writing, in_time, kafka_errors
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Record, TopicNames
 from replay.backup.restore import WritableLog
@@ -29,6 +29,8 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import RECORD_BYTES
+
+SECONDS = 60.0  # until brokers must have taken what is appended together
 
 
 @asynccontextmanager
@@ -74,10 +76,12 @@ async def _producing(settings: Settings) -> AsyncIterator[WritableLog]:
     )
     with kafka_errors(settings.bootstrap):
         try:
-            await producer.start()
+            with in_time(settings.bootstrap, SECONDS):
+                async with asyncio.timeout(SECONDS):
+                    await producer.start()
             yield _KafkaTopic(settings, producer)
         finally:
-            await producer.stop()
+            await end_writing(settings.bootstrap, producer, SECONDS)
 
 
 class _EmbeddedTopic(EmbeddedReader):
@@ -109,11 +113,13 @@ class _KafkaTopic(KafkaReader):
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         """Append in order; return once all in-sync replicas have all."""
-        sent = [
-            await self._producer.send(self._topic, r.value, r.key, partition, r.timestamp, list(r.headers))
-            for r in records
-        ]
-        return [metadata.offset for metadata in await asyncio.gather(*sent)]
+        with in_time(self._bootstrap, SECONDS):
+            async with asyncio.timeout(SECONDS):
+                sent = [
+                    await self._producer.send(self._topic, r.value, r.key, partition, r.timestamp, list(r.headers))
+                    for r in records
+                ]
+                return [metadata.offset for metadata in await asyncio.gather(*sent)]
 
 
 async def _refuse_members(settings: Settings) -> None:

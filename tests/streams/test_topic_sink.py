@@ -9,16 +9,23 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+from aiokafka.structs import RecordMetadata  # type: ignore[import-untyped]
 
-from emgas.errors import InvalidMessageError
+from emgas.errors import InvalidMessageError, TransportError
+from emgas.wire import Record
 from replay.graph_rows import COLUMNS, KEYS, Changes, rows_of
 from replay.sinking import SinkError, SinkPosition
+from streams.settings import Settings
+from streams.transport import event_topic
+from streams.transport.kafka import topic_sink
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.kafka.topic_sink import GONE_MS, TopicSink, address_of
@@ -199,3 +206,48 @@ def unused_port() -> Iterator[int]:
     with socket.socket() as there:
         there.bind(("127.0.0.1", 0))
         yield int(there.getsockname()[1])
+
+
+class FrozenProducer:
+    """A producer of a broker that is stopped: a transaction is neither committed nor aborted, and no stop ends."""
+
+    def __init__(self) -> None:
+        self._sender = SimpleNamespace(sender_task=None)
+        self.client = SimpleNamespace(close=self.closed)
+        self.is_closed = False
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.Event().wait()
+
+    async def send(self, *_: object) -> asyncio.Future[RecordMetadata]:
+        return asyncio.get_running_loop().create_future()
+
+    async def stop(self) -> None:
+        await asyncio.Event().wait()
+
+    async def closed(self) -> None:
+        self.is_closed = True
+
+
+async def test_a_broker_that_freezes_ends_a_sinks_write_and_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_sink, "SECONDS", 0.05)
+    producer, at = FrozenProducer(), SinkPosition(1, "chain")
+    sink = TopicSink(producer, "rows", "emgas", {})
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(SinkError, match=r"did not take rows within 0\.05 s"):
+            await sink.write(0, None, at, [])
+        assert await sink.position(0) is None
+        await sink.close()
+    assert producer.is_closed
+
+
+async def test_a_broker_that_freezes_ends_an_append_to_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_topic, "SECONDS", 0.05)
+    topic = event_topic._KafkaTopic(Settings(broker="kafka://b:1"), FrozenProducer())  # noqa: SLF001 - made by brokers alone
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(TransportError, match=r"did not answer within 0\.05 s"):
+            await topic.append(0, [Record(-1, 0, None, b"event", ())])

@@ -23,7 +23,7 @@ from typing import Any, Final, Unpack
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import ProducerFenced  # type: ignore[import-untyped]
 
-from emgas.client.kafka import Security, kafka_errors
+from emgas.client.kafka import Security, end_writing, in_time, kafka_errors
 from emgas.errors import InvalidMessageError, TransportError
 from emgas.times import DAY_MS, HOUR_MS
 from replay.graph_rows import COLUMNS, KEYS, Changes
@@ -32,6 +32,7 @@ from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan
 
+SECONDS: Final = 60.0  # until brokers must have taken a transaction
 POSITIONS: Final = "positions"
 GONE_MS: Final = 7 * DAY_MS  # for which a tombstone stays: whoever reads must come by so often
 
@@ -79,11 +80,12 @@ class TopicSink:
         )
         try:
             await KafkaTopics(brokers, **security).create(plans(prefix, partitions), replication)
-            with kafka_errors(brokers):
-                await producer.start()  # what the one before left open is aborted now
+            with kafka_errors(brokers), in_time(brokers, SECONDS):
+                async with asyncio.timeout(SECONDS):
+                    await producer.start()  # what the one before left open is aborted now
             held = await _positions(KafkaReader(brokers, f"{prefix}.{POSITIONS}", **security), source)
         except BaseException as error:
-            await producer.stop()
+            await end_writing(brokers, producer, SECONDS)
             if isinstance(error, TransportError):
                 raise SinkError(f"cannot use these topics as a sink: {error}") from error
             raise
@@ -97,6 +99,18 @@ class TopicSink:
     ) -> None:
         if self._positions.get(partition) != before:
             raise SinkError(ANOTHER)
+        # In a task of its own: to abort a transaction waits for the broker, too, and nothing would end that.
+        writing = asyncio.ensure_future(self._write(partition, after, changed))
+        try:
+            await asyncio.wait([writing], timeout=SECONDS)
+        finally:
+            given_up = not writing.done() and writing.cancel()
+        if given_up:
+            raise SinkError(f"the brokers of the sink did not take rows within {SECONDS:g} s: are they stopped?")
+        await writing
+        self._positions[partition] = after
+
+    async def _write(self, partition: int, after: SinkPosition, changed: Sequence[Changes]) -> None:
         with _refusals():
             async with self._producer.transaction():
                 sent = [
@@ -107,7 +121,6 @@ class TopicSink:
                 at = f"{self._prefix}.{POSITIONS}", _json(after._asdict()), _json(where), 0
                 sent.append(await self._producer.send(*at))
                 await asyncio.gather(*sent)
-        self._positions[partition] = after
 
     def _records(self, changed: Sequence[Changes]) -> Iterator[tuple[str, bytes, bytes | None]]:
         """Write rows as records: table, key, value; what is gone has none."""
@@ -122,7 +135,7 @@ class TopicSink:
                 yield each.table, _json(key), _json(whole)
 
     async def close(self) -> None:
-        await self._producer.stop()
+        await end_writing("the sink", self._producer, SECONDS)
 
 
 async def _positions(reader: KafkaReader, source: str) -> dict[int, SinkPosition]:
