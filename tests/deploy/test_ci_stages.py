@@ -101,6 +101,36 @@ def test_every_stage_is_a_job() -> None:
     assert jobs["gate"]["steps"][-1]["run"] == "./.ci/run gate"
 
 
+@pytest.fixture
+def gate(clone: Path) -> Path:
+    """Put the real scripts/test into the clone, with a pytest and checks that only say so."""
+    shutil.copy(ROOT / "scripts/test", clone / "scripts/test")
+    for name, says in ((".venv/bin/pytest", "test"), ("scripts/check", "$1")):
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_text(SAYS.format(closing=CLOSING).replace('name="$(basename "$0")"', f'name="{says}"'))
+        (clone / name).chmod(0o755)
+    return clone
+
+
+@pytest.mark.parametrize(
+    ("failing", "code", "last"),
+    [
+        ("", 0, CLOSING),
+        ("types=1", 1, CLOSING),  # what is wrong is on stderr
+        ("test=5", 5, CLOSING),
+        ("lint=1", 1, "lint here: lint"),  # first, and then nothing is begun
+    ],
+)
+def test_the_gate_fails_with_its_rules_its_types_or_its_tests(gate: Path, failing: str, code: int, last: str) -> None:
+    environment = {**os.environ, "FAILING": failing, "EMGAS_TEST_KAFKA": "127.0.0.1:9"}
+    command = [gate / "scripts/test", "-k", "decay"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (code, last), done.stderr
+    given = "test here: -n 2 --dist loadfile --hypothesis-profile gate -m not slow -k decay\n"
+    assert (given in done.stdout) == (failing != "lint=1")
+    assert (done.stderr == "types here: types\ntest: the types are wrong: see above\n") == (failing == "types=1")
+
+
 BESIDE = """set -euo pipefail
 source {beside}
 trap end_stages EXIT
