@@ -30,6 +30,7 @@ from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
 from gateway.mem0 import routes as mem0
 from gateway.paths import PathsByName
+from gateway.security_headers import SecurityHeaders
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
@@ -50,7 +51,7 @@ def gateway(memory: Opening, keys: Keys, model: chat.Model | None = None, *, all
     app.router.routes.extend(_mcp_routes(mcp))
     measured = Measured(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
     app.state.registry = measured.registry
-    return measured
+    return SecurityHeaders(measured)
 
 
 def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, MCPServer[Any]]:

@@ -50,6 +50,10 @@ log = logger("gateway")
 BUDGET = 1000  # tokens of context that are put before a request
 LONGEST_SECONDS = 600.0  # until a model begins to answer, or goes on
 FIRST = ("system", "developer")  # roles of what stands before the talk: the memory comes behind it
+MEDIA = ("application/json", "text/event-stream")  # what of a model is handed on
+PLAIN = {"Accept-Encoding": "identity"}  # a few bytes that are compressed unpack to any number
+WHOLE_BYTES = 16 * 1024 * 1024  # of an answer that is held in memory
+STREAM_BYTES = 64 * 1024 * 1024  # and of one that is handed on as it comes
 HANDED_ON = ("content-type", "x-request-id", "retry-after")
 EVENT, END = b"data:", b"[DONE]"
 PATHS = ("/v1/chat/completions", "/v1/models")
@@ -215,7 +219,7 @@ async def complete(
     if not answer.is_success:
         return Response(await _whole(answer), answer.status_code, _handed_on(answer))
     if emgas_remember != "none":
-        await _record(memory, [turn for place in talk.news() for turn in talk.turns(place, body.messages[place])])
+        await _remember_news(memory, talk, answer)
     keeping = Keeping(memory, talk) if emgas_remember == "all" else None
     if body.stream:
         return StreamingResponse(_passed_on(answer, keeping), answer.status_code, _handed_on(answer))
@@ -230,6 +234,15 @@ async def models(request: Request) -> Response:
     """List the models that there are to be asked, as their server does."""
     answer = await _sent(request, _model(request), "GET", "/models")
     return Response(await _whole(answer), answer.status_code, _handed_on(answer))
+
+
+async def _remember_news(memory: MemoryClient, talk: Talk, answer: httpx.Response) -> None:
+    """Record what the user said since the model spoke last; close the model's answer if that fails."""
+    try:
+        await _record(memory, [turn for place in talk.news() for turn in talk.turns(place, talk.messages[place])])
+    except BaseException:
+        await answer.aclose()
+        raise
 
 
 @dataclass(frozen=True)
@@ -285,15 +298,25 @@ async def _asked(request: Request, model: Model, sent: Mapping[str, Any]) -> htt
 
 
 async def _sent(request: Request, model: Model, method: str, path: str, content: bytes | None = None) -> httpx.Response:
-    """Send a request to the model; return once it begins to answer.  Raises ModelError."""
+    """Send a request to the model; return once it begins to answer, in a way that is handed on.  Raises ModelError."""
     client: httpx.AsyncClient = request.app.state.models
-    headers = {"Content-Type": "application/json", "Authorization": _authorization(request, model)}
+    headers = {"Content-Type": "application/json", **PLAIN, "Authorization": _authorization(request, model)}
     given = {name: value for name, value in headers.items() if value is not None}
     try:
         built = client.build_request(method, f"{model.url.rstrip('/')}{path}", content=content, headers=given)
-        return await client.send(built, stream=True)
+        answer = await client.send(built, stream=True)
     except httpx.HTTPError as error:
         raise ModelError(f"the model cannot be reached ({type(error).__name__})") from error
+    if not _is_handed_on(answer):
+        await answer.aclose()
+        raise ModelError(f"the model's server answered {answer.status_code} with neither JSON nor an event stream")
+    return answer
+
+
+def _is_handed_on(answer: httpx.Response) -> bool:
+    """Check that an answer is JSON or an event stream, not compressed: a page would be shown in the memory's origin."""
+    media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media in MEDIA and answer.headers.get("content-encoding", "identity") == "identity"
 
 
 def _authorization(request: Request, model: Model) -> str | None:
@@ -304,8 +327,18 @@ def _authorization(request: Request, model: Model) -> str | None:
 
 
 async def _whole(answer: httpx.Response) -> bytes:
+    return b"".join([piece async for piece in _pieces(answer, WHOLE_BYTES)])
+
+
+async def _pieces(answer: httpx.Response, most: int) -> AsyncIterator[bytes]:
+    """Read an answer piece by piece, and close it.  Raises ModelError where it breaks off, or is more than `most`."""
+    read = 0
     try:
-        return await answer.aread()
+        async for piece in answer.aiter_raw():
+            read += len(piece)
+            if read > most:
+                raise ModelError(f"the model's answer has more than {most} bytes: ask for a shorter one")
+            yield piece
     except httpx.HTTPError as error:
         raise ModelError(f"the model's answer broke off ({type(error).__name__})") from error
     finally:
@@ -316,16 +349,17 @@ async def _passed_on(answer: httpx.Response, keeping: Keeping | None) -> AsyncIt
     """Hand on an answer as it comes, event by event; what it said is kept before its end is handed on."""
     said, rest, is_kept = list[str](), b"", keeping is None
     try:
-        async for piece in answer.aiter_bytes():
-            *lines, rest = (rest + piece).split(b"\n")
+        async for piece in _pieces(answer, STREAM_BYTES):
             if keeping is not None and not is_kept:
+                *lines, rest = (rest + piece).split(b"\n")
                 said += [_delta(line) for line in lines]
                 is_kept = any(_is_end(line) for line in lines)
                 if is_kept:
                     await keeping.keep("".join(said))
             yield piece
-    finally:
-        await answer.aclose()
+    except ModelError as error:  # the status is sent already: clients of OpenAI's API read such an event as an error
+        yield b"\n\ndata: " + orjson.dumps({"error": {"message": str(error), "code": error.code}}) + b"\n\n"
+        return
     if keeping is not None and not is_kept:
         await keeping.keep("".join([*said, _delta(rest)]))
 

@@ -1,8 +1,8 @@
 """What a browser is shown: the explorer, built from page/ into static/ (scripts/page), and the reference of the routes.
 
-Everything comes from here, and a browser is told to load nothing from anywhere else (Content-Security-Policy), nor to
-run what stands in a page itself.  These files tell nothing of any memory, so they need no key; what the explorer asks
-of /v1 does.
+Everything comes from here, and a browser is told to load nothing from anywhere else, nor to run what stands in a page
+itself (gateway/security_headers.py).  These files tell nothing of any memory, so they need no key; what the explorer
+asks of /v1 does.
 """
 
 from __future__ import annotations
@@ -22,14 +22,6 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".md": "text/plain; charset=utf-8",
     ".svg": "image/svg+xml",
-}
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
 }
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name holds the hash of its content
 ANEW = {"Cache-Control": "no-cache"}
@@ -51,7 +43,7 @@ def add(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def explorer() -> Response:
         if not is_built():
-            return PlainTextResponse(NOT_BUILT, 404, HEADERS)
+            return PlainTextResponse(NOT_BUILT, 404)
         return _file(STATIC / "index.html", ANEW)
 
     @app.get("/page/{name}", include_in_schema=False)
@@ -62,7 +54,7 @@ def add(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        return HTMLResponse(reference(request.app.openapi()), headers={**HEADERS, **ANEW})
+        return HTMLResponse(reference(request.app.openapi()), headers=ANEW)
 
     @app.get("/docs.css", include_in_schema=False)
     async def style() -> Response:
@@ -74,4 +66,4 @@ def add(app: FastAPI) -> None:
 
 
 def _file(file: Path, cached: dict[str, str]) -> Response:
-    return Response(file.read_bytes(), headers={**HEADERS, **cached}, media_type=TYPES[file.suffix])
+    return Response(file.read_bytes(), headers=cached, media_type=TYPES[file.suffix])

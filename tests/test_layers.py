@@ -42,6 +42,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "gateway": (
         ("errors", "bodies", "paths", "reference", "new_keys"), ("tokens", "connections"), ("keys",), ("access",),
+        ("security_headers",),
         ("graphs", "records", "mcp_tools", "page"), ("imports", "chat", "mem0"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
