@@ -6,6 +6,7 @@ HaltedError
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
 ├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
+├── DiskFullError          nothing more can be written
 ├── GraphUnavailableError  one graph cannot be read, and no other is stopped by it (state/partition.py)
 │   ├── GraphLockedError   and a KeysError: its key is missing or damaged
 │   └── GraphDamagedError  and a StoreCorruptError: what is stored of it is damaged
@@ -42,6 +43,10 @@ class KeysError(HaltedError):
 
 class StoreCorruptError(HaltedError):
     """The store is damaged.  Operator action: remove the partition's store; it is folded again from the log."""
+
+
+class DiskFullError(HaltedError):
+    """The disk is full.  Operator action: make room; nothing is lost, and a worker goes on."""
 
 
 class GraphUnavailableError(HaltedError):

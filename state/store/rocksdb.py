@@ -33,7 +33,7 @@ from rocksdict import (
 )
 
 from emgas.errors import DataDirectoryInUseError
-from state.errors import OldLayoutError, StoreCorruptError, WrongLayoutError
+from state.errors import DiskFullError, OldLayoutError, StoreCorruptError, WrongLayoutError
 from state.store.keys import LAYOUT, LAYOUT_KEY, POSITION, u64
 from state.store.store import Batch
 
@@ -42,6 +42,7 @@ _BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared c
 # Matched from the start: "lock" alone is also in "Corruption: block checksum mismatch", and in people's paths.  A file
 # that RocksDB cannot find when it opens one is a file of its own that is gone.
 _LOCKED = re.compile(r"IO error: (While lock file|lock hold by current process)")
+_FULL = re.compile(r"IO error: No space left on device|IO error: .*Disk quota exceeded")
 _DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While open")
 
 
@@ -158,7 +159,7 @@ class RocksStore:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn the engine's bare exceptions into ours; a full disk and the like stay what they are."""
+        """Turn the engine's bare exceptions into ours."""
         try:
             yield
         except Exception as error:
@@ -166,6 +167,11 @@ class RocksStore:
             if _LOCKED.match(text):
                 raise DataDirectoryInUseError(
                     f"{self._path} is open in another process: stop it, or give this one its own EMGAS_DATA"
+                ) from error
+            if _FULL.match(text):
+                raise DiskFullError(
+                    f"the disk of {self._path} is full ({text}). Make room on it, or move EMGAS_DATA to a larger one: "
+                    "nothing is lost, the partition goes on from its log."
                 ) from error
             if _DAMAGED.match(text):
                 raise StoreCorruptError(

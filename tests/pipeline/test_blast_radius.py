@@ -80,7 +80,7 @@ async def matches(pipeline: Pipeline) -> bool:
 
 
 def key_file(pipeline: Pipeline, graph: str) -> Path:
-    return pipeline.keys._path(graph)  # type: ignore[attr-defined]  # noqa: SLF001 - no one else asks for the file
+    return pipeline.keys._path(graph)  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001 - no one else asks for the file
 
 
 def flipped(value: bytes) -> bytes:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
@@ -104,6 +105,7 @@ async def _work(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
 
     def told(*_: object) -> None:
+        stopping.count_down()
         with suppress(RuntimeError):  # the loop has ended, and so does the process
             loop.call_soon_threadsafe(stopping.begin)
 
@@ -129,20 +131,32 @@ class Stopping:
     told to stop    with 0, whatever fails on the way (a rebalance under way, a broker that is gone) and after
                     `seconds` at the latest: the log and the stores are consistent at every moment
     halted before   at once with HALTED: what is in flight must not be folded, acked or answered
+
+    The seconds count from the signal, in a thread that waits from the beginning: the event loop may be busy for long,
+    and in a handler of a signal no thread can be started safely.
     """
 
     def __init__(self, seconds: float, leave: Callable[[int], object] = os._exit) -> None:
         self.begun = asyncio.Event()
         self._seconds = seconds
         self._leave = leave
+        self._told, self._tell = os.pipe()
+        threading.Thread(target=self._wait, daemon=True).start()
+
+    def _wait(self) -> None:
+        os.read(self._told, 1)
+        time.sleep(self._seconds)
+        self.late()
+
+    def count_down(self) -> None:
+        """Count the seconds from here on: to be called in the handler of the signal."""
+        os.write(self._tell, b".")
 
     def begin(self) -> None:
         """Stop, by a signal; a second one changes nothing."""
         if not self.begun.is_set():
             self.begun.set()
-            late = threading.Timer(self._seconds, self.late)
-            late.daemon = True
-            late.start()
+            self.count_down()
 
     def late(self) -> None:
         """Leave without waiting any longer: a thread of its own calls this, whatever holds up the event loop."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import re
 import sys
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import orjson
@@ -26,7 +29,13 @@ if TYPE_CHECKING:
 
     from streams.settings import Settings
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
+
+MINUTE = 60.0  # s
+OUT_OF_REACH = frozenset(
+    {"cannot read the keys", "cannot see which topic turns is", "keys cannot be compacted"}
+)  # of ours
 
 CONTROL = re.compile(
     "["
@@ -169,6 +178,11 @@ def explained() -> Iterator[None]:
         fail(error.message)
     except EmgasError as error:
         fail(str(error))
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        fail(f"the disk is full{where}: make room on it, and call again; nothing that was written before is lost")
 
 
 @contextlib.contextmanager
@@ -231,11 +245,50 @@ class JsonLines(logging.Formatter):
         return orjson.dumps({**line, "timestamp": when}, default=str).decode()
 
 
+class OnceAMinute(logging.Filter):
+    """Lets each kind of warning and error through once a minute, with how often it came since.
+
+    A missing broker makes thousands.  Of ours a kind is known by its sentence, of a library's by its template.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._last: dict[tuple[str, str], float] = {}
+        self._held_back: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record is to be written."""
+        if record.levelno < logging.WARNING or not _repeats(record):
+            return True
+        kind, now = (record.name, _template(record)), self._clock()
+        if kind in self._last and now - self._last[kind] < MINUTE:
+            self._held_back[kind] += 1
+            return False
+        self._last[kind] = now
+        if held_back := self._held_back.pop(kind, 0):
+            record.msg, record.args = f"{record.getMessage()} (and {held_back} times since the last line)", ()
+            if (facts := getattr(record, "facts", None)) is not None:
+                facts["held_back"] = held_back
+        return True
+
+
+def _repeats(record: logging.LogRecord) -> bool:
+    """Tell whether a record may come again and again: a library's, or ours that says that something is out of reach."""
+    return not record.name.startswith("emgas") or getattr(record, "sentence", "") in OUT_OF_REACH
+
+
+def _template(record: logging.LogRecord) -> str:
+    """Give what records of one kind share: numbers, such as a time or a port, differ from one to the next."""
+    return re.sub(r"\d+", "0", str(getattr(record, "sentence", None) or record.msg))
+
+
 def configure_logging(level: str, *, quiet: bool = True) -> None:
     """Log to stderr: JSON lines for a worker, for a command only what went wrong."""
     threshold = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainLines() if quiet else JsonLines())
+    handler.addFilter(OnceAMinute())
     logging.basicConfig(
         level=logging.CRITICAL if quiet else max(threshold, logging.WARNING), handlers=[handler], force=True
     )
