@@ -5,7 +5,6 @@ pyproject.toml names them by a path that is the same in the repository and in a 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command line."""
     if "worker" in sys.argv[1:]:  # told to stop while it still imports what it needs, it has nothing to let go of
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if problem := mixed():
         sys.exit(f"error: {problem}")
     from streams.cli.main import main as run  # here: another version's client may not even be importable

@@ -1400,6 +1400,8 @@ type Inspection struct {
 	Forgotten int64             `json:"forgotten"`
 	Archived  int64             `json:"archived"`
 	Digests   map[string]string `json:"digests"`
+	// graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged
+	Unavailable map[string]string `json:"unavailable"`
 }
 
 // Checkpointed: a snapshot that was written: its name, where the state in it stands, and how large it is.

@@ -28,6 +28,7 @@ const MAY_LACK: Record<string, string[]> = {
   Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
   InMind: ["paused"],
+  Inspection: ["unavailable"],
   KnownConcept: ["anchored"],
   KnownRelation: ["history"],
   Neighbour: ["first", "last"],

@@ -1865,6 +1865,12 @@ export interface Inspection {
   digests: {
     [k: string]: string;
   };
+  /**
+   * graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged
+   */
+  unavailable?: {
+    [k: string]: string;
+  };
 }
 /**
  * A snapshot that was written: its name, where the state in it stands, and how large it is.
@@ -1880,7 +1886,7 @@ export interface Checkpointed {
  */
 export interface Failure {
   kind: "failure";
-  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "forbidden" | "internal";
+  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "forbidden" | "unavailable" | "internal";
   message: string;
 }
 /**
