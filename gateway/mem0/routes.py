@@ -29,6 +29,7 @@ from emgas.limits import READ_TURNS, TOP
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Name
 from emgas.messages.queries import RecalledPassage
+from emgas.messages.turns import Outcome
 from emgas.times import datetime_of
 from emgas.validation import checked_graph
 from gateway.access import caller, known
@@ -162,11 +163,11 @@ async def delete_all(
     if wanted.metadata:
         names = [turn.id async for turn, _ in _walk(memory, wanted)]
         for start in range(0, len(names), TOP):
-            await memory.forget(wanted.graph, turns=names[start : start + TOP])
+            _done(await memory.forget(wanted.graph, turns=names[start : start + TOP]))
     elif wanted.session is not None:
-        await memory.forget(wanted.graph, sessions=[fitted(wanted.session)])
+        _done(await memory.forget(wanted.graph, sessions=[fitted(wanted.session)]))
     else:
-        await memory.forget(wanted.graph, everything=True)
+        _done(await memory.forget(wanted.graph, everything=True))
     is_part = wanted.metadata or wanted.session is not None
     return _told("Memories deleted successfully!", wanted.graph, "ID" if is_part else None)
 
@@ -202,6 +203,12 @@ def _told(message: str, graph_id: str, turn_id: str | None = None) -> Told:
         f"forget or to admin still sees it. To erase it from an encrypted memory: {command}"
     )
     return Told(message=message, kept=kept)
+
+
+def _done(outcome: Outcome) -> None:
+    """Raise RejectedError unless the memory did what it was asked for: a graph may not have granted it."""
+    if outcome.status == "rejected":
+        raise RejectedError(outcome.reason)
 
 
 def _pieces(messages: list[Said], identity: str) -> Iterator[tuple[str, Said, str]]:
