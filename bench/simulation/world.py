@@ -31,7 +31,7 @@ from bench.simulation.worker import Machine, Process, World
 from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.skipped_records import decision
-from state.errors import StoreCorruptError, UnreadableEventError
+from state.errors import GraphUnavailableError, StoreCorruptError, UnreadableEventError
 from state.events.events import decode
 from state.partition import Partition
 from streams.errors import WorkerHaltedError
@@ -408,8 +408,8 @@ class Run:
                     continue
                 try:
                     yield Lagging(process.name, partition, state.position.watermark, state.digest())
-                except StoreCorruptError as error:  # it is noticed by whoever reads it next, and folded anew
-                    self.note(f"{process.name} holds a damaged store of partition {partition}: {error}")
+                except (StoreCorruptError, GraphUnavailableError) as error:  # whoever owns it next makes it good first
+                    self.note(f"{process.name} holds partition {partition}, of which something is unavailable: {error}")
 
     @property
     def steps(self) -> int:
