@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -172,3 +173,21 @@ def test_a_graph_in_clear_is_left_out_of_a_branch_instead(tmp_path: Path) -> Non
     emgas_here(data, "replay", "branch", "--into", str(tmp_path / "new"), "--without", "ada", **ENCRYPTED)
     assert set(digests(tmp_path / "new")) == {"bob"}
     assert emgas_here(tmp_path / "new", "erase", "bob", "--yes", "--json").json["log"]["opens_now"] == 0
+
+
+def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasing_it(data: Path) -> None:
+    before = digests(data)
+    for file in (data / "keys").rglob("*.keys"):
+        if file.stem == hashlib.sha256(b"ada").hexdigest():
+            file.unlink()
+    checks = emgas_here(data, "doctor", "--json", code=FAILURE, **ENCRYPTED).json["checks"]
+    (found,) = [check for check in checks if not check["ok"] and check["name"] != "disk"]
+    assert found["name"] == "graph ada is available"
+    assert "emgas erase ada" in found["detail"]
+    assert "graph 'ada' is unavailable" in emgas_here(data, "query", "ada", "a kettle", code=FAILURE).err.replace(
+        "\n", " "
+    )
+    assert emgas_here(data, "query", "bob", "a kettle", "--json").json["found"]
+    erase(data, "ada", "--yes")
+    assert digests(data)["bob"] == before["bob"]
+    assert emgas_here(data, "replay", "verify", "--json").json["match"] is True

@@ -74,8 +74,8 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         memory = connected.memory
         partition = partition_of(graph, await memory.partitions())
         digests = await memory.digests(partition)
-        if graph not in digests:  # a graph that is erased as a whole is, and a repeated request learns that
-            return None
+        if graph not in digests and not await _is_unavailable(memory, partition, graph):
+            return None  # a graph that is erased as a whole is listed, and a repeated request learns that
         before = await _readability(settings, partition, graph, timeout)
         outcome = await _answered(memory, graph, subject)
         after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
@@ -103,6 +103,11 @@ async def _answered(memory: MemoryClient, graph: str, subject: Mapping[str, Any]
         return await memory.erase(graph, **subject)
 
 
+async def _is_unavailable(memory: MemoryClient, partition: int, graph: str) -> bool:
+    """Tell whether a graph is there and cannot be read: of one whose key is lost, all may be erased."""
+    return graph in (await memory.inspect(partition, digest=False)).unavailable
+
+
 async def _readability(settings: Settings, partition: int, graph: str, timeout: float) -> Readability:
     """Try to open every encrypted record of a graph, with the keys as they are kept now."""
     from replay.accepted_events import read_records  # here: --help needs none of it
@@ -118,13 +123,15 @@ async def _readability(settings: Settings, partition: int, graph: str, timeout: 
 
 def _opens(value: bytes, keys: Keyring) -> bool | None:
     """Tell whether a record opens; None for one that is not encrypted, or that nobody can read anyway."""
-    from state.errors import UnreadableEventError  # here: --help needs none of it
+    from state.errors import KeysError, UnreadableEventError  # here: --help needs none of it
     from state.events.events import Sealed, decode
     from state.sealing.keyring import opened
 
     try:
         event = decode(value)
         return not isinstance(opened(event, keys), Sealed) if isinstance(event, Sealed) else None
+    except KeysError:
+        return False
     except UnreadableEventError:
         return None
 
