@@ -14,6 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -74,6 +75,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},
     )
+    app.state.imports = imports.Imports()
     mcp = mcp_server(_opened(app), everything=all_tools)
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
@@ -181,6 +183,10 @@ def _problems(app: FastAPI) -> None:
     async def http(_: Request, error: HTTPException) -> Response:
         told = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
         return problem(error.status_code, CODES.get(error.status_code, "refused"), told, error.headers)
+
+    @app.exception_handler(ClientDisconnect)
+    async def gone(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # reaches the metrics alone: the client hung up while it sent its request
 
     @app.exception_handler(Exception)
     async def bug(_: Request, error: Exception) -> Response:

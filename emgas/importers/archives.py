@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, cast
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.documents import DOCUMENT_BYTES
 from emgas.importers.lines import BadLine, Item, Options
 
+DIRECTORY_BYTES = 8 * 1024 * 1024  # some 100,000 files
 ARCHIVE_BYTES = 4 * 1024 * 1024 * 1024
 RATIO, RATIO_FROM_BYTES = 100, 16 * 1024 * 1024
 Read = Callable[[IO[bytes], str | None, Options], Iterator[Item]]
@@ -38,16 +39,37 @@ class Files(Protocol):
         """Read a file's bytes.  Raises InvalidMessageError."""
 
 
+class _Opening:
+    """A ZIP while it is opened: its list of files is read at once, and may claim to be of any length."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.most: int | None = DIRECTORY_BYTES
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if self.most is None or 0 <= size <= self.most:
+            return self._stream.read(size)
+        raw = self._stream.read(self.most + 1)
+        if len(raw) > self.most:
+            raise InvalidMessageError("file: lists too many files: unpack the archive, and import the folder")
+        return raw
+
+
 class Zipped:
     """The files in a ZIP.  Raises InvalidMessageError."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], most: int | None = None) -> None:
+        """`most`: bytes of a member, if fewer than DOCUMENT_BYTES."""
         if not stream.seekable():
             raise InvalidMessageError("file: is a ZIP, which cannot be read from a pipe: name the file")
+        self._most = min(DOCUMENT_BYTES, most or DOCUMENT_BYTES)
+        opening = _Opening(stream)
         try:
-            self._zip = zipfile.ZipFile(stream)
+            self._zip = zipfile.ZipFile(cast("IO[bytes]", opening))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise InvalidMessageError(f"file: is not a whole ZIP ({error}): download it again") from None
+        opening.most = None
         self._read = 0
 
     def names(self, below: Iterable[str] = ()) -> list[str]:
@@ -55,7 +77,7 @@ class Zipped:
 
     def read(self, name: str) -> bytes:
         info = self._zip.getinfo(name)
-        most = min(DOCUMENT_BYTES, max(RATIO_FROM_BYTES, RATIO * info.compress_size), ARCHIVE_BYTES - self._read)
+        most = min(self._most, max(RATIO_FROM_BYTES, RATIO * info.compress_size), ARCHIVE_BYTES - self._read)
         raw = self._unpacked(info, most + 1)
         self._read += len(raw)
         if len(raw) > most:

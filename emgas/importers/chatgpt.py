@@ -44,7 +44,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     """Yield the turns of every conversation in a conversations.json."""
     if graph is not None:
         check_graph(graph)
-    conversations = load(stream)
+    conversations = load(stream, options)
     if isinstance(conversations, BadLine):
         yield conversations
     elif not isinstance(conversations, list):

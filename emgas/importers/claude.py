@@ -33,7 +33,7 @@ _MESSAGES = json_key("chat_messages", r"\[")
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of every conversation."""
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

@@ -32,7 +32,7 @@ _GUILD = json_key("guild", r"\{")
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of a channel."""
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

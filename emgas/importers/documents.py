@@ -1,6 +1,7 @@
 """Files that are one JSON document: read whole, up to a bound, for JSON cannot be read line by line.
 
-Reading JSON takes some thirty times its size in memory at worst, so the bound is what keeps a hostile file harmless.
+Reading JSON takes some thirty times its size in memory at worst.  A server that reads files of others therefore also
+bounds the number of values (Options.values).
 """
 
 from __future__ import annotations
@@ -10,20 +11,31 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.lines import LINE_BYTES, BadLine
+from emgas.importers.lines import LINE_BYTES, BadLine, Options
 
 DOCUMENT_BYTES = 256 * 1024 * 1024
+STRUCTURE = (b"{", b"[", b",", b":")  # a JSON value has one of them before it, or is the only one
 
 
-def load(stream: IO[bytes]) -> Any:
-    """Read a document, or a BadLine when it is not JSON.  Raises InvalidMessageError over DOCUMENT_BYTES."""
-    raw = stream.read(DOCUMENT_BYTES + 1)
-    if len(raw) > DOCUMENT_BYTES:
-        raise InvalidMessageError(f"file: is over {DOCUMENT_BYTES} bytes: split it, or import JSONL, which streams")
+def load(stream: IO[bytes], options: Options) -> Any:
+    """Read a document, or a BadLine when it is not JSON.  Raises InvalidMessageError for one that is too large."""
+    most = min(DOCUMENT_BYTES, options.bytes or DOCUMENT_BYTES)
+    raw = stream.read(most + 1)
+    if len(raw) > most:
+        raise InvalidMessageError(f"file: is over {most} bytes: split it, or import JSONL, which streams")
+    check_values(raw, options)
     try:
         return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
         return BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
+
+
+def check_values(raw: bytes, options: Options) -> None:
+    """Raise InvalidMessageError for a document with more values than `options` allow."""
+    if options.values is not None and sum(map(raw.count, STRUCTURE)) > options.values:
+        raise InvalidMessageError(
+            f"file: holds more than {options.values} values: split it, or import JSONL, which streams"
+        )
 
 
 def raw_of(value: Any) -> bytes:

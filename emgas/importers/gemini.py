@@ -54,7 +54,7 @@ class _Plain(HTMLParser):
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield a turn per prompt and one per answer, oldest first."""
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
+
+import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.lines import BadLine, Item, check_graph, read_lines, within_record
 from emgas.messages.turns import Turn
-from emgas.validation import parse
+from emgas.validation import build, parse
 
 _TURN = json_key("(speaker|graph)")
 
@@ -27,10 +29,21 @@ def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
 
 def _item(number: int, raw: bytes, graph: str | None) -> Item:
     try:
-        turn = parse(Turn, raw)
-        return within_record(turn if graph is None else turn.model_copy(update={"graph": graph}), len(raw))
+        return within_record(parse(Turn, raw) if graph is None else build(Turn, _moved(raw, graph)), len(raw))
     except InvalidMessageError as error:
         return BadLine(number, raw, str(error))
+
+
+def _moved(raw: bytes, graph: str) -> dict[str, Any]:
+    """Read a line as a turn of `graph`, whether it names one or not.  Raises InvalidMessageError."""
+    try:
+        fields = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        fields = None
+    if not isinstance(fields, dict):
+        parse(Turn, raw)  # raises what is wrong with it
+        raise InvalidMessageError("message: is not valid JSON: send one JSON object in UTF-8")
+    return {**fields, "graph": graph}
 
 
 def _matches(head: Head) -> Fit:

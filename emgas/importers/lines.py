@@ -51,17 +51,24 @@ class Options:
     timezone    IANA name, for times that come without one
     name        of the file: some chats have no other name
     below       globs of the files that a format has below a folder's top (chat_format.py)
+    bytes       of one JSON document or file of an archive, at most; None: as much as this machine can bear
+    values      of one JSON document, at most, counted by its commas, colons and brackets; each takes some 80 bytes
     """
 
     date_order: str | None = None
     timezone: str = "UTC"
     name: str = ""
     below: tuple[str, ...] = ()
+    bytes: int | None = None
+    values: int | None = None
 
     @property
     def zone(self) -> tzinfo:
         """Look up the time zone.  Raises InvalidMessageError."""
         return zone(self.timezone)
+
+
+USUAL = Options()
 
 
 def head_of(stream: IO[bytes]) -> bytes:

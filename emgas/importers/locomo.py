@@ -22,7 +22,7 @@ from typing import IO, Any
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import BadLine, Item, check_graph
+from emgas.importers.lines import USUAL, BadLine, Item, Options, check_graph
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
@@ -32,11 +32,11 @@ _CONVERSATION = json_key("(sample_id|conversation)")
 DATE = "%I:%M %p on %d %B, %Y"
 
 
-def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
+def read(stream: IO[bytes], graph: str | None = None, options: Options = USUAL) -> Iterator[Item]:
     """Yield every conversation's turns; into `graph` if one is given, with the sample's name before its sessions'."""
     if graph is not None:
         check_graph(graph)
-    samples = load(stream)
+    samples = load(stream, options)
     if isinstance(samples, BadLine):
         yield samples
         return
@@ -123,5 +123,5 @@ FORMAT = Format(
     order=70,
     told=Told(file="LoCoMo JSON", graph="`locomo-<sample>`", session="the session", time="the session's"),
     matches=_matches,
-    read=lambda stream, graph, _: read(stream, graph),
+    read=read,
 )

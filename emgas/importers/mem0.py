@@ -26,7 +26,7 @@ _KNOWN = (json_key("hash"), json_key("user_id"), json_key("created_at"))
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield a turn per memory."""
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

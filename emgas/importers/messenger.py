@@ -44,7 +44,7 @@ _PARTICIPANTS = json_key("participants", r"\[")
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of one file of a chat, oldest first."""
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

@@ -21,7 +21,7 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told, json_key
 from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import BadLine, Item, head_of, read_lines, stable_id
+from emgas.importers.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
@@ -32,12 +32,12 @@ PROMPTS = ("system", "developer")  # older and newer files
 _ROLE, _CONTENT = json_key("role"), json_key("content")
 
 
-def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
+def read(stream: IO[bytes], graph: str | None = None, options: Options = USUAL) -> Iterator[Item]:
     """Yield a turn per message.  Raises InvalidMessageError if no graph is given."""
     if graph is None:
         raise InvalidMessageError("graph: OpenAI messages name none: say which graph they belong to")
     if head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-        yield from _array(stream, graph)
+        yield from _array(stream, graph, options)
         return
     for line in read_lines(stream):
         if isinstance(line, BadLine):
@@ -46,8 +46,8 @@ def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
             yield from _conversation(*line, graph)
 
 
-def _array(stream: IO[bytes], graph: str) -> Iterator[Item]:
-    found = load(stream)
+def _array(stream: IO[bytes], graph: str, options: Options) -> Iterator[Item]:
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return
@@ -122,5 +122,5 @@ FORMAT = Format(
         time="when imported",
     ),
     matches=_matches,
-    read=lambda stream, graph, _: read(stream, graph),
+    read=read,
 )

@@ -59,7 +59,7 @@ def read(
     if head.startswith(ZIP) and given not in (None, *OF_MANY_FILES):
         raise InvalidMessageError(f"{name}: is a ZIP, in which no {format} is looked for: unpack it")
     if head.startswith(ZIP):
-        return _read_files(Zipped(stream), graph, given, options=options)
+        return _read_files(Zipped(stream, options.bytes), graph, given, options=options)
     return (given or detect(head, name)).read(stream, graph, options)
 
 

@@ -46,7 +46,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     if graph is not None:
         check_graph(graph)
     is_array = head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
-    for number, conversation in _conversations(stream, is_array=is_array):
+    for number, conversation in _conversations(stream, options, is_array=is_array):
         if isinstance(conversation, BadLine):
             yield conversation
             continue
@@ -54,10 +54,10 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield replace(item, unit="conversation") if is_array and isinstance(item, BadLine) else item
 
 
-def _conversations(stream: IO[bytes], *, is_array: bool) -> Iterator[tuple[int, Any]]:
+def _conversations(stream: IO[bytes], options: Options, *, is_array: bool) -> Iterator[tuple[int, Any]]:
     """Yield each conversation with its position, or a BadLine in its place."""
     if is_array:
-        found = load(stream)
+        found = load(stream, options)
         yield from [(1, found)] if isinstance(found, BadLine) else enumerate(found, start=1)
         return
     for line in read_lines(stream):

@@ -24,7 +24,7 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files
 from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
-from emgas.importers.documents import at_of, raw_of
+from emgas.importers.documents import at_of, check_values, raw_of
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
 from emgas.validation import build
@@ -50,21 +50,22 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
     people: dict[str, str] = {}
     for name in names:
         if name.rpartition("/")[2] == "users.json":
-            loaded = _load(files, name)
+            loaded = _load(files, name, options)
             if isinstance(loaded, BadLine):
                 yield loaded
             else:
                 people |= _people(loaded)
     for name in names:
         if found := DAY.search(name):
-            yield from _day(_load(files, name), name, found[1], day=found[2], people=people, graph=graph)
+            yield from _day(_load(files, name, options), name, found[1], day=found[2], people=people, graph=graph)
 
 
-def _load(files: Files, name: str) -> list[Any] | BadLine:
+def _load(files: Files, name: str, options: Options) -> list[Any] | BadLine:
     """Read the array that a file holds, or say why there is none."""
     raw = b""
     try:
         raw = files.read(name)
+        check_values(raw, options)
         loaded = orjson.loads(raw)
     except InvalidMessageError as error:
         return BadLine(1, raw[:LINE_BYTES], f"{name}: {error}", "")

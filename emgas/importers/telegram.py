@@ -49,7 +49,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     if graph is not None:
         check_graph(graph)
     _ = options.zone  # before anything is read
-    found = load(stream)
+    found = load(stream, options)
     if isinstance(found, BadLine):
         yield found
         return

@@ -259,3 +259,28 @@ def test_a_format_is_added_by_adding_its_file(tmp_path: Path) -> None:
 def test_no_two_formats_are_asked_at_once_so_the_order_of_files_on_a_disk_decides_nothing() -> None:
     orders = [format.order for format in FORMATS.values()]
     assert orders == sorted(set(orders))
+
+
+def test_an_archive_that_lists_too_many_files_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(3000):
+            archive.writestr(f"general/{number}.json", b"[]")
+    packed.seek(0)
+    monkeypatch.setattr(archives, "DIRECTORY_BYTES", 100_000)
+    with pytest.raises(InvalidMessageError, match="lists too many files: unpack the archive"):
+        list(read(packed, "export.zip", "ada"))
+
+
+@pytest.mark.parametrize("packs", [False, True])
+def test_a_document_of_too_many_values_is_not_read(packs: bool) -> None:
+    body = b"[" + b",".join([b"{}"] * 600) + b"]"
+    packed = io.BytesIO(body)
+    if packs:
+        with zipfile.ZipFile(packed := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("conversations.json", body)
+        packed.seek(0)
+    with pytest.raises(InvalidMessageError, match="holds more than 1000 values: split it"):
+        list(read(packed, "a", "ada", format="chatgpt", options=Options(values=1000)))
+    packed.seek(0)
+    assert len(list(read(packed, "a", "ada", format="chatgpt", options=Options(values=2000)))) == 600

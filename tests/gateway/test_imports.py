@@ -17,7 +17,9 @@ import pytest
 from emgas import MemoryClient
 from emgas.errors import TransportError
 from gateway.access import IMPORT_BYTES
-from gateway.imports import AHEAD
+from gateway.imports import AHEAD, AT_ONCE_OF_ALL, LISTED
+from gateway.keys import RIGHTS, Caller, Keys
+from gateway.new_keys import digest
 from tests.emgas.connections import MemoryConnection, Sent, accept
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving
@@ -120,6 +122,84 @@ async def test_where_the_memory_goes_away_the_last_event_says_so() -> None:
     async with MemoryClient(connection) as memory, served(memory) as http:
         kind, problem = (await imported(http, "ada", lines(4 * AHEAD)))[-1]
     assert (kind, problem["status"], problem["code"]) == ("failed", 503, "unreachable")
+
+
+async def test_the_first_rejections_are_listed_and_all_are_counted() -> None:
+    async with MemoryClient(MemoryConnection(accept)) as memory, served(memory) as http:
+        events = await imported(http, "ada", b"{}\n" * (LISTED + 500), format="jsonl", dry_run="true")
+    assert [kind for kind, _ in events].count("rejected") == LISTED
+    assert events[-1][1]["rejected"] == LISTED + 500
+
+
+async def test_lines_need_no_graph_for_the_path_names_it() -> None:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory, served(memory) as http:
+        line = b'{"id":"t1","speaker":"Ada","text":"Tea."}'
+        assert (await imported(http, "ada", line))[-1][1]["accepted"] == 1
+        events = await imported(http, "ada", b'[]\n"x"\nno\n{"id":"t2"}', format="jsonl")
+    assert [sent.key for sent in connection.log] == [b"ada"]
+    assert [data["reason"][:7] for kind, data in events if kind == "rejected"] == [f"line {n}:" for n in (1, 2, 3, 4)]
+
+
+async def test_a_key_has_one_import_at_a_time_and_the_server_a_few() -> None:
+    names = [f"app{number}" for number in range(AT_ONCE_OF_ALL + 1)]
+    keys = Keys([Caller(name=name, sha256=digest(name), graphs=("*",), rights=RIGHTS) for name in names])
+    stops = asyncio.Event()
+
+    async def slow(taken: asyncio.Event) -> AsyncIterator[bytes]:
+        for _ in range(16):
+            yield b" " * 2**20  # more than sockets hold: the server reads it
+        taken.set()
+        await stops.wait()
+        yield lines(1)
+
+    async with (
+        MemoryClient(MemoryConnection(accept)) as memory,
+        serving(memory, keys) as url,
+        httpx.AsyncClient(base_url=url, timeout=PATIENCE) as http,
+        asyncio.timeout(PATIENCE),
+    ):
+
+        async def send(name: str, body: Any) -> httpx.Response:
+            headers = {**FILE, "Authorization": f"Bearer {name}"}
+            return await http.post("/v1/graphs/ada/import", params={"format": "jsonl"}, content=body, headers=headers)
+
+        async def begin(name: str) -> asyncio.Task[httpx.Response]:
+            taken = asyncio.Event()
+            task = asyncio.create_task(send(name, slow(taken)))
+            await taken.wait()
+            return task
+
+        running = [await begin(names[0])]
+        refused = await send(names[0], lines(1))
+        assert (refused.status_code, refused.json()["code"]) == (429, "import-running")
+        assert "this key has an import that runs" in refused.json()["detail"]
+        assert int(refused.headers["retry-after"]) > 0
+        assert (await send(names[1], lines(1))).status_code == 200
+        running += [await begin(name) for name in names[1:-1]]
+        refused = await send(names[-1], lines(1))
+        assert f"{AT_ONCE_OF_ALL} imports run" in refused.json()["detail"]
+        stops.set()
+        assert {done.status_code for done in await asyncio.gather(*running)} == {200}
+        assert (await send(names[0], lines(1))).status_code == 200
+
+
+@pytest.mark.parametrize("sent", [lines(1), lines(5000)], ids=["while it is sent", "while it is answered"])
+async def test_a_client_that_hangs_up_is_no_error(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    async with MemoryClient(MemoryConnection(accept)) as memory, serving(memory) as url, asyncio.timeout(PATIENCE):
+        host, _, port = url.removeprefix("http://").partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        length = len(sent) + (1 if len(sent) < 1000 else 0)
+        head = f"POST /v1/graphs/ada/import HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {FILE['Content-Type']}\r\n"
+        writer.write(f"{head}Content-Length: {length}\r\n\r\n".encode() + sent)
+        await writer.drain()
+        if length == len(sent):
+            await reader.readuntil(b"event: progress")
+        writer.transport.abort()
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as http:
+            while (await http.post("/v1/graphs/ada/import", content=lines(1), headers=FILE)).status_code == 429:
+                pass
+    assert [record.getMessage() for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []
 
 
 @pytest.mark.parametrize(
