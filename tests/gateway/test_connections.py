@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -95,7 +95,7 @@ async def closed(peer: Peer) -> bytes:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each deadline come soon."""
     monkeypatch.setattr(connections, "SECONDS", {**dict.fromkeys(connections.SECONDS, 0.2), "us": float("inf")})
 
