@@ -58,6 +58,7 @@ MERGED_AT_ONCE = 1 << 17  # of those in memory, likewise
 PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
 LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
 GRANTS_NOTHING: Mapping[str, Collection[str]] = {}
+_ERASED = b'"kind":"SubjectErased"'  # stands in every record value of one
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
 
@@ -339,11 +340,20 @@ class Partition:
         return living(self._graph_keys, graph_id) is not None or not self.is_encrypted(graph_id)
 
     def _may_store(self, graph_id: str) -> bool:
-        """Tell whether tables of a graph may be written; without its key, they would lie in the store in clear."""
+        """Tell whether tables of a graph may be written; without its key, they would lie in the store in clear.
+
+        Nor while all of it is erased and no key of it was ever seen here: its rows would be taken for rows in clear, of
+        which those that nobody reads again are deleted.  An erasure of what is said later needs them all.
+        """
         try:
-            return self._has_key(graph_id)
+            return self._has_key(graph_id) and (bool(self._graph_keys.of(graph_id)) or not self._ends_erased(graph_id))
         except KeysError:
             return False
+
+    def _ends_erased(self, graph_id: str) -> bool:
+        events, _ = self._known(graph_id)
+        last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
+        return last is not None and _ERASED in last and isinstance(decode(last), SubjectErased)
 
     def _read(self, value: bytes) -> GraphEvent:
         return read_as(GraphEvent, value, self._graph_keys)
