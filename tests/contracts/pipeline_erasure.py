@@ -193,13 +193,15 @@ class Erases:
         await encrypted.record(graph, id="new", text="The tulips bloom.")
         await erased(encrypted, graph, whole=True)
 
-    async def test_without_its_keys_a_log_is_not_folded_and_says_what_to_do(self, encrypted: Pipeline) -> None:
+    async def test_without_its_keys_an_encrypted_graph_is_not_folded_and_says_what_to_do(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "locked")
         log = encrypted.transport.reader(encrypted.topics.events)
         log.graph_keys = NO_KEYS  # type: ignore[attr-defined]
         place = encrypted.place("locked")
+        state = await refold(log, place, (await log.bounds(place))[1], MemoryStore())
+        assert "locked" in state.unavailable
         with pytest.raises(HaltedError, match="EMGAS_GRAPH_KEYS"):
-            await refold(log, place, (await log.bounds(place))[1], MemoryStore())
+            state.digest()
 
     async def test_the_log_says_that_something_was_erased_but_not_what(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "told")
