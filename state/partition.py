@@ -270,7 +270,7 @@ class Partition:
 
     def try_again(self, graph_id: str) -> bool:
         """Take back a graph that was set aside, if it can be read now; tell whether it can."""
-        return self._taken_back(graph_id, lambda: self._load(graph_id))
+        return self._taken_back(graph_id, lambda: self._loaded_again(graph_id))
 
     def restore(self, graph_id: str, values: Sequence[bytes]) -> bool:
         """Take back a damaged graph from the record values of all its events; tell whether these are all, and do."""
@@ -291,16 +291,30 @@ class Partition:
             self._count_again(graph, aside)
         return True
 
+    def _loaded_again(self, graph_id: str) -> Graph | None:
+        graph = self._load(graph_id)
+        if graph is not None:
+            self._note_erasures(graph_id, self._pages.values(graph_id, 0))
+        return graph
+
+    def _note_erasures(self, graph_id: str, values: Sequence[bytes]) -> None:
+        """Note what is to be destroyed, of all that was erased of a graph, by the record values of its events.
+
+        One of the erasures may have come while the graph was set aside.  Destroyed again, a key stays destroyed.
+        """
+        with self._alone(graph_id):
+            found = [event for event in map(self._read, values) if isinstance(event, SubjectErased)]
+        if found:
+            due = [DueErasure(event.keys, event.whole, event.events) for event in found]
+            self._pages.batch[keys.erasure_key(graph_id)] = msgspec.json.encode(due)
+
     def _restored(self, graph_id: str, values: Sequence[bytes]) -> Graph:
         with self._alone(graph_id):
             graph = refolded(Graph(graph_id), values, self._graph_keys)
-            due = [event for event in map(self._read, values) if isinstance(event, SubjectErased)]
+        self._note_erasures(graph_id, values)
         batch = self._pages.batch
         batch.update((keys.event_key(graph_id, ordinal), value) for ordinal, value in enumerate(values))
         batch[keys.manifest_key(graph_id)] = None
-        if due:  # one of them may have come while it was set aside: destroyed again, a key stays destroyed
-            destroyed = [DueErasure(event.keys, event.whole, event.events) for event in due]
-            batch[keys.erasure_key(graph_id)] = msgspec.json.encode(destroyed)
         self._pages.release(graph_id)
         self._refolded.add(graph_id)
         return self._remember(graph)
