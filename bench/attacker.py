@@ -106,24 +106,26 @@ def silent(sent: bytes, count: int = SILENT) -> Attack:
     """Make the attack of peers that send this and then nothing."""
 
     @asynccontextmanager
-    async def attack(target: Target) -> AsyncIterator[None]:
+    async def attack(target: Target) -> AsyncIterator[Callable[[], bool]]:
         await asyncio.to_thread(target.held, sent, count)
-        yield
+        yield lambda: True
         target.let_go()
 
     return attack
 
 
 def whole(*requests: Callable[[Target], bytes]) -> Attack:
-    """Make the attack of requests that are sent at once, and go on until they are answered or the attack ends."""
+    """Make the attack of requests that are sent at once; it is over once all are answered."""
 
     @asynccontextmanager
-    async def attack(target: Target) -> AsyncIterator[None]:
+    async def attack(target: Target) -> AsyncIterator[Callable[[], bool]]:
         running = [asyncio.create_task(target.asked(request(target))) for request in requests]
-        yield
-        for task in running:
-            task.cancel()
-        await asyncio.wait(running)
+        try:
+            yield lambda: all(task.done() for task in running)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running)
 
     return attack
 
@@ -192,14 +194,16 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def attacked(target: Target, attack: Attack, questions: int) -> dict[str, float]:
-    """Hold an attack open while honest questions are asked; measure them and the server.
+    """Ask at least so many honest questions, until the attack is over; measure them and the server.
 
     Silent peers are held on until the server has let go of them: it must not need them to leave.
     """
     before, most = target.files(), target.resident_mb()
     slowest = 0.0
-    async with attack(target):
-        for _ in range(questions):
+    async with attack(target) as is_over:
+        asked = 0
+        while asked < questions or not is_over():
+            asked += 1
             slowest = max(slowest, await target.honest())
             most = max(most, target.resident_mb())
         if target.peers:
