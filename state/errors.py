@@ -64,22 +64,22 @@ class GraphUnavailableError(HaltedError):
     @property
     def told(self) -> str:
         """Say it to a client: without a path or a key's name."""
-        return (
-            f"graph {self.graph!r} is unavailable: {self.what}. Nothing of it is lost. Try again once the operator "
-            "has restored it (`emgas doctor` says why)."
-        )
+        return f"graph {self.graph!r} is unavailable: {self.what}"
 
 
 class GraphLockedError(GraphUnavailableError, KeysError):
     """The key of one graph is missing or damaged.  Operator action: restore it, or erase the graph."""
 
-    what = "its key is missing or damaged"
+    what = (
+        "its key is missing or damaged. Nothing of it is lost: ask again once the operator has restored the key "
+        "(`emgas doctor` says why)"
+    )
 
 
 class GraphDamagedError(GraphUnavailableError, StoreCorruptError):
     """What is stored of one graph is damaged.  Operator action: look after the disk; the log has it."""
 
-    what = "what is stored of it is damaged, and is folded again from the log"
+    what = "what is stored of it is damaged. Nothing of it is lost, it is folded again from the log: ask again"
 
 
 class WrongLayoutError(HaltedError):

@@ -453,7 +453,7 @@ class CommandHandler:
             return self._erased(arrival, command)
         log.warning("graph unavailable", partition=self._partition, graph=command.graph, why=str(why))
         kept = "What was sent lies among the dead letters (`emgas dead-letters list`): send it again then."
-        return replaced(_rejected(arrival, command, f"{why.told} {kept}"), in_clear=True)
+        return replaced(_rejected(arrival, command, f"{why.told}. {kept}"), in_clear=True)
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""

@@ -254,7 +254,7 @@ class Folds(PipelineSteps):
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
-    async def test_damage_that_shows_while_a_worker_runs_is_mended_beside_the_other_partitions(
+    async def test_damage_that_shows_while_a_worker_runs_stops_its_graph_alone_and_is_mended(
         self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await doomed.record("ada")
@@ -267,14 +267,17 @@ class Folds(PipelineSteps):
         monkeypatch.setattr(before.state, "text_of", damaged)
         with pytest.raises(QueryFailedError, match="ask again"):
             await doomed.memory.query("ada", "the kettle")
+        monkeypatch.undo()
         await doomed.record(other)
-        await eventually(lambda: doomed.reader.ownership.held.get(partition, before) is not before)
+        await eventually(lambda: not before.state.unavailable)
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.record("ada", id="t2")
         assert doomed.app.halted is doomed.reader.halted is None
-        assert doomed.reader_settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
+        assert doomed.reader.ownership.held[partition] is before, "the partition went on"
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
+        await doomed.stop()
+        assert doomed.reader_settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
 
     async def test_an_event_log_without_its_beginning_halts_the_worker(self, doomed: Pipeline) -> None:
         await doomed.record("ada")
