@@ -193,9 +193,7 @@ class Erases:
         await encrypted.record(graph, id="new", text="The tulips bloom.")
         await erased(encrypted, graph, whole=True)
 
-    async def test_without_its_keys_a_graph_is_not_folded_and_says_what_to_do(
-        self, encrypted: Pipeline
-    ) -> None:
+    async def test_without_its_keys_a_graph_is_not_folded_and_says_what_to_do(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "locked")
         log = encrypted.transport.reader(encrypted.topics.events)
         log.graph_keys = NO_KEYS  # type: ignore[attr-defined]
