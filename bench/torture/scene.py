@@ -325,6 +325,7 @@ class Scene:
             "acknowledged": len(self.findings.acknowledged),
             "erased": len(self.findings.erased),
             "lost": len(kept - set(found)),
+            "lost_turns": sorted(kept - set(found)),
             "duplicated": len(found) - len(set(found)),
             "diverged": len(diverged),
             "divergences": diverged,
