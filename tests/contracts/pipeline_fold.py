@@ -233,6 +233,7 @@ class Folds(PipelineSteps):
         await eventually(lambda: partition in doomed.app.ownership.writers)
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
         await doomed.record("ada", id="t3")
+        await eventually(lambda: partition in doomed.reader.ownership.held)  # it tries again at its own times
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
