@@ -42,7 +42,7 @@ from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import due_events
-from processors.recall.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, Memory
 from state.events.events import (
     UNSTAMPED,
     AnyEvent,

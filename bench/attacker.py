@@ -35,7 +35,7 @@ from typing import Any
 
 import psutil
 
-from gateway.connections import raise_descriptors
+from gateway.http.connections import raise_descriptors
 
 SILENT = 1500
 EMPTY_BYTES = 40 * 1000 * 1000

@@ -37,8 +37,8 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
-from processors.recall.recall import RecallOptions, recall
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.events import UNSTAMPED, Claim, GraphConfigured, TurnRecorded, encode
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph

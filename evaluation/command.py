@@ -27,7 +27,7 @@ from evaluation.measures.patterns import patterns
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
 from evaluation.report import show
-from processors.recall.weights import FlowWeights
+from processors.recall.ranking.weights import FlowWeights
 from streams.cli.shared import output
 from streams.plugins.embedders import load
 from streams.plugins.model_store import named

@@ -27,8 +27,8 @@ from evaluation.fitting import Example, cross_validated, features, fit
 from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.memory import Memory
 from evaluation.methods import PEERS, Method, recalled
-from processors.recall.recall import RecallOptions
-from processors.recall.weights import FEATURES, FlowWeights
+from processors.recall.ranking.weights import FEATURES, FlowWeights
+from processors.recall.retrieval.recall import RecallOptions
 
 Kind = Literal["conversation", "form"]  # what is left out
 

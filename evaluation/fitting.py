@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.extraction.extractor import Extraction
-from processors.recall import features as columns
-from processors.recall.query_terms import asked
-from processors.recall.recall import RecallOptions, activate, seeds_of
-from processors.recall.weights import DEFAULT_FLOW, FEATURES, FlowWeights
+from processors.recall.ranking import features as columns
+from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FlowWeights
+from processors.recall.retrieval.recall import RecallOptions, activate, seeds_of
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 

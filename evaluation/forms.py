@@ -18,7 +18,7 @@ from typing import Final
 from emgas.messages.turns import Turn
 from evaluation.datasets import DataSet, Question
 from evaluation.neutral_replies import reply
-from processors.recall.context import tokens
+from processors.recall.context.context import tokens
 
 USER: Final = "User"
 ASSISTANTS: Final = ("AI", "Assistant")  # speakers that are no users; the last answers where there is none

@@ -10,7 +10,7 @@ import numpy as np
 
 from emgas.messages.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
-from processors.recall.recall import DROP, Ranked, by_token, worth_showing
+from processors.recall.retrieval.recall import DROP, Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 

@@ -2,7 +2,7 @@
 
     default               recall as a query gets it
     default-no-spreading  the control: nothing flows in the graph.  What a turn is in itself counts as before, with
-                          weights that were fitted for this case (processors/recall/weights.py)
+                          weights that were fitted for this case (processors/recall/ranking/weights.py)
     literal, ppr, ppr-push, steady-state, subtractive, path, vector, staged
                           the other modes of a query, as a query gets them (processors/recall/modes/)
     bm25                  baselines/bm25.py
@@ -10,7 +10,7 @@
                           has, and weights of their own (baselines/structured.py): what the walk alone is worth
 
 For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted anew.
-With a model of text embeddings (processors/recall/dense.py) also `dense`, the cosine alone, and `default+dense` and
+With a model of text embeddings (ranking/dense.py) also `dense`, the cosine alone, and `default+dense` and
 `bm25+dense`, where it joins the score.
 """
 
@@ -27,10 +27,10 @@ from evaluation.baselines.walks import WALKS, Walk
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
 from processors.extraction.extractor import Extraction
-from processors.recall.dense import Embedder, Vectors, cosines, fused
-from processors.recall.recall import SPREADING, RecallOptions
-from processors.recall.retrieval import retrieve
-from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
+from processors.recall.ranking.dense import Embedder, Vectors, cosines, fused
+from processors.recall.ranking.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
+from processors.recall.retrieval.recall import SPREADING, RecallOptions
+from processors.recall.retrieval.retrieval import retrieve
 from state.arrays import Floats
 
 Method = Callable[[Memory], Ranker]

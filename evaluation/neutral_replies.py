@@ -14,7 +14,7 @@ from functools import cache
 from itertools import count
 from typing import Final
 
-from processors.recall.context import tokens
+from processors.recall.context.context import tokens
 from processors.text import chinese, stopwords
 from processors.text.scripts import HAN
 

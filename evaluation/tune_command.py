@@ -27,8 +27,8 @@ from evaluation.logged_memory import remember
 from evaluation.measure import Examined
 from evaluation.memory import Memory
 from evaluation.tuning import InForce, Tuning
-from processors.recall.recall import DROP
-from processors.recall.weights import DEFAULT_FLOW, of_graph
+from processors.recall.ranking.weights import DEFAULT_FLOW, of_graph
+from processors.recall.retrieval.recall import DROP
 from replay.rebuild.rebuild import graph_from
 from state.store.store import MemoryStore
 from streams.cli.shared import output

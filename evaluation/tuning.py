@@ -27,9 +27,9 @@ from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.methods import recalled
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
 from evaluation.thresholds import Cases, Point, best, curve, point
-from processors.recall.context import most_lines
-from processors.recall.recall import DROP, RecallOptions, recall
-from processors.recall.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.context.context import most_lines
+from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.retrieval.recall import DROP, RecallOptions, recall
 from processors.text.question_types import LEAST_DEPTH
 
 FOLDS: Final = 5

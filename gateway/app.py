@@ -24,14 +24,15 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway import chat, graphs, imports, page, records
-from gateway.access import BODY_BYTES, Access, rights, subject
-from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
-from gateway.keys import Keys
-from gateway.mcp_tools import Opened, mcp_server
-from gateway.mem0 import routes as mem0
-from gateway.paths import PathsByName
-from gateway.security_headers import SecurityHeaders
+from gateway.auth.access import BODY_BYTES, Access, rights, subject
+from gateway.auth.keys import Keys
+from gateway.doors import chat
+from gateway.doors.mcp_tools import Opened, mcp_server
+from gateway.doors.mem0 import routes as mem0
+from gateway.http.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
+from gateway.http.paths import PathsByName
+from gateway.routes import graphs, imports, page, records
+from gateway.routes.security_headers import SecurityHeaders
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
@@ -70,7 +71,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
         summary="Associative long-term memory for conversational AI.",
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's own loads its scripts from elsewhere: gateway/page.py has one that loads none
+        docs_url=None,  # FastAPI's own loads its scripts from elsewhere: gateway/routes/page.py has one that loads none
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},

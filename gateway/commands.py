@@ -19,7 +19,7 @@ from emgas.errors import EmgasError
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from gateway.keys import Keys
+    from gateway.auth.keys import Keys
 
 FAILURE, USAGE = 1, 2  # exit codes, as docs/operations.md has them
 NEEDED = ("fastapi", "httpx2", "jwt", "mcp", "mcp_types", "prometheus_client", "starlette", "uvicorn")
@@ -66,9 +66,9 @@ def serve(
         _print_key(new_key_for)
         return
     _check_installed()
-    from gateway.access import is_loopback
-    from gateway.chat import Model
-    from gateway.connections import Limits
+    from gateway.auth.access import is_loopback
+    from gateway.doors.chat import Model
+    from gateway.http.connections import Limits
     from gateway.serve import served
 
     known = _keys(keys)
@@ -87,7 +87,7 @@ def mcp(
     """Serve a memory to an assistant over stdio (MCP)."""
     _check_installed()
     from emgas.importers.lines import check_graph
-    from gateway.mcp_stdio import served
+    from gateway.doors.mcp_stdio import served
 
     try:
         pinned = None if graph is None else check_graph(graph)
@@ -120,7 +120,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _keys(path: Path | None) -> Keys:
-    from gateway.keys import Keys, read_keys
+    from gateway.auth.keys import Keys, read_keys
 
     if path is None:
         return Keys(None)
@@ -131,7 +131,7 @@ def _keys(path: Path | None) -> Keys:
 
 
 def _print_key(name: str) -> None:
-    from gateway.new_keys import KEY_BYTES, digest, new_key
+    from gateway.auth.new_keys import KEY_BYTES, digest, new_key
 
     key = new_key()
     typer.echo(f"# the key, shown once ({KEY_BYTES} random bytes): {key}")

@@ -16,12 +16,12 @@ from starlette.types import ASGIApp
 
 from emgas.client.client import MemoryClient
 from emgas.client.connection import Announcing
-from gateway.access import hostname, is_loopback
 from gateway.app import gateway
-from gateway.chat import Model
-from gateway.connections import Connections, Limits, raise_descriptors
-from gateway.keys import RIGHTS, Caller, Keys
-from gateway.new_keys import digest, new_key
+from gateway.auth.access import hostname, is_loopback
+from gateway.auth.keys import RIGHTS, Caller, Keys
+from gateway.auth.new_keys import digest, new_key
+from gateway.doors.chat import Model
+from gateway.http.connections import Connections, Limits, raise_descriptors
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
 BACKLOG = 2048

@@ -25,7 +25,7 @@ import orjson
 
 from processors.association import edges_out
 from state.graph.graph import Graph
-from state.graph.tables import Window
+from state.graph.graph_tables import Window
 from state.graph.view import GraphView
 
 # What XML 1.0 cannot hold, even escaped: a concept's surface form comes from any text.

@@ -42,12 +42,12 @@ from state.errors import (
 from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
+from state.lsm.graph_pages import GraphPages
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
 from state.retraction import refolded, turned
 from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, living, missing, opened, read_as
 from state.store import keys
 from state.store.keys import COUNTS, POSITION
-from state.store.pages import GraphPages
 from state.store.store import Store
 
 STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to

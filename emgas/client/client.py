@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import uuid4
 
-from emgas.client.advising import Advising
 from emgas.client.answers import expect as _expect
 from emgas.client.answers import moment as _time
 from emgas.client.answers import names as _named
@@ -31,6 +30,7 @@ from emgas.client.request_reply import RequestReply
 from emgas.client.several import asked_of_all, named
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
+from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
@@ -47,6 +47,29 @@ from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pi
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
+
+# How a client says something of what is in a graph: advice, which stands beside what was said.
+
+
+class Advising:
+    """The part of MemoryClient that advises."""
+
+    async def advise(
+        self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **said: Any
+    ) -> Outcome:
+        """Say something of what is in a graph; `said`: one of named, rated, summary, rewritten, split, judged (Advice).
+
+        by  who says it, with its version
+
+        The outcome is `rejected` where it does not fit what the graph holds.
+        """
+        return await self._command(Advice, graph, id=id, timeout=timeout, fields={**said, "by": by})
+
+    async def _command(
+        self, kind: Any, graph: str, *, id: str | None, timeout: float | None, fields: Mapping[str, Any]
+    ) -> Outcome:
+        raise NotImplementedError
+
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security

@@ -1,9 +1,9 @@
 """BM25, as a search engine would run it: an inverted index, nothing of a conversation but its words.
 
-The formula is the one that recall uses (processors/recall/bm25.py).  Tokens: the content words that extraction found
-and the log holds, so segmentation (Han text too), dictionary forms and stopwords are the same as ours; marks (speaker,
-dates) are not words and left out, but a turn's speaker is a word of it, as in any index of "Ada: I went …": a question
-that names Ada finds what Ada said.  Length = number of tokens.
+The formula is the one that recall uses (processors/recall/ranking/bm25.py).  Tokens: the content words that
+extraction found and the log holds, so segmentation (Han text too), dictionary forms and stopwords are the same as
+ours; marks (speaker, dates) are not words and left out, but a turn's speaker is a word of it, as in any index of
+"Ada: I went …": a question that names Ada finds what Ada said.  Length = number of tokens.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.memory import Memory, Ranker, best
 from processors.extraction.extractor import Extraction
-from processors.recall.bm25 import idf, relative, saturated
+from processors.recall.ranking.bm25 import idf, relative, saturated
 from state.arrays import Floats, Integers
 
 

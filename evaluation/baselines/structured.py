@@ -5,10 +5,10 @@
     session      ln(1 + 10 x), x the walk's scores of the session, added up
     association  nothing: the walk is the association
     packed       per token and cut where scores drop, as recall has it
-    all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (processors/recall/features.py)
+    all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (ranking/features.py)
 
 So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
-recall does, relatives included (processors/recall/modes/seeds.py).  Weights are fitted as those of recall are, for each
+recall does, relatives included (retrieval/modes/seeds.py).  Weights are fitted as those of recall are, for each
 peer its own; the forms are the best for the peers of five that were tried.
 """
 
@@ -21,15 +21,15 @@ import numpy as np
 from evaluation.baselines.walks import Scoring, Walk
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, ranking
 from processors.extraction.extractor import Extraction
-from processors.recall.edge_scores import BACKWARDS, FADING, REACH
-from processors.recall.features import features
-from processors.recall.modes.seeds import put_in
-from processors.recall.query_terms import asked
-from processors.recall.ranking import weighed
-from processors.recall.recall import Ranked, highest
-from processors.recall.weights import FEATURES, FlowWeights
+from processors.recall.ranking.edge_scores import BACKWARDS, FADING, REACH
+from processors.recall.ranking.features import features
+from processors.recall.ranking.passage_scores import weighed
+from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.weights import FEATURES, FlowWeights
+from processors.recall.retrieval.modes.seeds import put_in
+from processors.recall.retrieval.recall import Ranked, highest
 from state.arrays import Floats, Integers
-from state.graph.excerpt import SessionOrder
+from state.graph.counting.session_layout import SessionOrder
 from state.graph.view import GraphView
 
 SATURATION = 10.0

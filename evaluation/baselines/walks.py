@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from emgas.messages.modes import Mode
-from processors.recall.modes import ppr, steady_state, subtractive
-from processors.recall.modes.constants import MODES
-from processors.recall.modes.matching import matched
-from processors.recall.modes.seam import Given
+from processors.recall.retrieval.modes import ppr, steady_state, subtractive
+from processors.recall.retrieval.modes.constants import MODES
+from processors.recall.retrieval.modes.matching import matched
+from processors.recall.retrieval.modes.seam import Given
 from state.arrays import Floats
 from state.graph.view import GraphView
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from processors.recall.weights import FlowWeights
+from processors.recall.ranking.weights import FlowWeights
 
 PPR: Final = FlowWeights(
     match=1.41,

@@ -13,7 +13,7 @@ from processors.advice.advisor import JudgeWorth, NameTheme, RateLinks, Rewrite,
 from processors.text.shown import Shown
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from state.graph.theme_table import Theme
+from state.graph.tables.theme_table import Theme
 
 What = Literal["name", "rate", "summarise", "split", "rewrite", "judge"]
 TextOf = Callable[[Graph, int], TurnRecorded]

@@ -22,7 +22,7 @@ import numpy as np
 from processors.lifecycle.steps import Steps
 from state.arrays import Floats, Integers
 from state.graph.graph import Graph
-from state.graph.passage_table import ROLES
+from state.graph.tables.passage_table import ROLES
 
 PEOPLE: Final = (ROLES.index(None), ROLES.index("user"))  # an assistant repeats itself, and has no habits
 TIME: Final = "@time"  # the mark of turns that tell a time

@@ -25,7 +25,7 @@ import numpy as np
 from processors.association import Edges
 from state.arrays import Floats
 from state.graph.graph import Graph
-from state.graph.theme_table import Theme
+from state.graph.tables.theme_table import Theme
 
 REGION = 300  # words regrouped at once: bounds the work of a window, however much was said in it
 LEAST, MOST = 3, 20  # words in a group that is a topic

@@ -33,8 +33,8 @@ from processors.lifecycle.candidates import batch, linked
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.lifecycle.themes import topic_changes
 from state.events.events import TopicChange
-from state.graph.decay import log2
 from state.graph.graph import Graph
+from state.graph.tables.decay import log2
 
 LEAST_WORDS = 4  # fewer are a greeting, not a statement
 COMPARED_AT_ONCE = 256  # pairs of turns, in one step

@@ -27,8 +27,8 @@ import numpy as np
 from emgas.limits import EARLIEST_MS
 from state.events.events import UNSTAMPED, MemoryReplayed
 from state.events.memory_settings import MemorySettings
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 
 HOT: Final = 200  # words
 

@@ -1,6 +1,6 @@
 """Which links a decay window takes, and which concepts it leaves without any.  Decides; the fold only applies.
 
-A link is what two concepts have that were said or recalled together; when it goes is told in state/graph/link_queue.py.
+A link is what two concepts have that were said or recalled together; when it goes is told in counting/link_queue.py.
 One that recall made, or whose turns were forgotten, counts as touched when the less recent of its ends was.  A link of
 something pinned stays.  A word that has lost the last of its links leaves the active tier; one that never had any does
 not.  Source: SEEDS S25, S27, M8.
@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from state.arrays import Integers, Mask
-from state.graph.decay import NEVER
+from state.graph.counting.link_queue import NOT_YET, lifetimes
 from state.graph.graph import Graph
-from state.graph.link_queue import NOT_YET, lifetimes
+from state.graph.tables.decay import NEVER
 
 NAMED_TOGETHER = 256  # ends of one concept's links in one list of an event
 _LOW = 0xFFFFFFFF

@@ -20,9 +20,9 @@ import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.fading_links import faded_links
-from state.graph.concept_table import ConceptTable
 from state.graph.graph import Graph
-from state.graph.passage_table import PassageTable
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.passage_table import PassageTable
 
 
 class Leaving(NamedTuple):

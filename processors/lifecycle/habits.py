@@ -32,7 +32,7 @@ from processors.text import tables
 from state.events.events import UNSTAMPED, MemoryConsolidated
 from state.events.extraction_types import Exempt
 from state.graph.graph import Graph
-from state.graph.habit_table import Habit
+from state.graph.tables.habit_table import Habit
 
 LOOKED_AT: Final = 64  # turns that hold a word, the latest, which a window looks at
 LOWER: Final = 2 / 3  # of affinity_above: .5 where that is .75, as the tree's second level (SEEDS P21)

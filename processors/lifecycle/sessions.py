@@ -6,7 +6,7 @@
                  in common with the BEFORE turns before it; what was said before it has ended
 
 All three are off by default: that a conversation has fallen silent, and what it was about, can be computed by whoever
-asks (processors/recall/recaps.py).  One that a user ends is recorded in any case.
+asks (processors/recall/reports/session_summaries.py).  One that a user ends is recorded in any case.
 
 An end moves no time but its own: it lies where the last turn lies, or where the silence was long enough.
 """
@@ -20,8 +20,8 @@ import numpy as np
 from emgas.limits import EARLIEST_MS
 from state.arrays import Integers
 from state.events.events import UNSTAMPED, EndReason, SessionEnded
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 
 BEFORE: Final = 4  # turns that the next one is compared with
 LEAST: Final = 3  # words that both must have: "yes, please" is no shift of topic

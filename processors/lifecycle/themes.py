@@ -20,7 +20,7 @@ from processors.lifecycle.clustering import LEAST, Region, grouped, links_around
 from processors.text.shown import Shown
 from state.events.events import Fate, TopicChange
 from state.graph.graph import Graph
-from state.graph.theme_table import Theme
+from state.graph.tables.theme_table import Theme
 
 LABELLED_BY = 3  # words
 SAME = 0.25  # words in common (Jaccard) from which a group continues a topic that fell apart without a main part

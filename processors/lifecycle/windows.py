@@ -50,8 +50,8 @@ from processors.lifecycle.steps import Steps, in_one_go
 from processors.lifecycle.tiers import leaving
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
 from state.events.memory_settings import MemorySettings
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 
 
 class WindowStuckError(HaltedError):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from processors.text import tables
-from state.graph.concept_table import ConceptTable
+from state.graph.tables.concept_table import ConceptTable
 
 MOSTLY: Final = 0.6  # share of a word's turns that a phrase must hold, to be shown in its place
 OFTEN: Final = 2  # turns from which a phrase is one, and no chance

@@ -1,6 +1,6 @@
-"""What a partition's store still knows of one graph's past (state/store/pages.py): enough for times not long ago.
+"""What a partition's store still knows of one graph's past (state/lsm/graph_pages.py): enough for times not long ago.
 
-    rows     texts of turns │ every row ──────────────────── now        as in state/store/tables.py: what lies before
+    rows     texts of turns │ every row ──────────────────── now        as in state/lsm/tree.py: what lies before
              0 ──────────── base ──────── ends of segments              the base cannot be taken back any more; without
     history  its base       │ its places ──────────────────             one, every row is there
 
@@ -17,12 +17,12 @@ from typing import NamedTuple
 from emgas.limits import EARLIEST_MS
 from replay.as_of.history import Base, History
 from state.log_position import LogPosition
+from state.lsm.graph_pages import GraphPages
+from state.lsm.tree import Tables
 from state.sealing.keyring import NO_KEYS, Keyring
 from state.store import keys
 from state.store.keys import POSITION
-from state.store.pages import GraphPages
 from state.store.store import Store
-from state.store.tables import Tables
 
 
 class StoreHistory(NamedTuple):

@@ -24,11 +24,11 @@ from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import Claim, RecordSkipped, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
+from state.lsm.graph_pages import GraphPages
 from state.partition import Folded, Partition
 from state.sealing.keyring import Keyring
 from state.store import keys
 from state.store.keys import POSITION
-from state.store.pages import GraphPages
 from state.store.store import Batch, MemoryStore, Store
 
 FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them

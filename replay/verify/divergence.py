@@ -19,11 +19,11 @@ from state.errors import StoreCorruptError, UnreadableEventError, WrongLayoutErr
 from state.events.events import decode
 from state.graph.graph import Graph
 from state.log_position import LogPosition
+from state.lsm.graph_pages import GraphPages
 from state.partition import Partition
 from state.sealing.keyring import Keyring
 from state.store import keys
 from state.store.keys import POSITION
-from state.store.pages import GraphPages
 from state.store.store import Store
 
 

@@ -21,7 +21,7 @@ Place = tuple[str, str, str]
 GRAPH = "graph"
 BOTH = " & "  # between the two concepts of a pair
 _NOT_CONTENT = {"starts", "session", "speaker", "posting_concept", "posting_count", "archived", "archived_fingerprint"}
-_LOW = (1 << 32) - 1  # a pair's key is its two concept numbers, 32 bits each (state/graph/cooccurrence.py)
+_LOW = (1 << 32) - 1  # a pair's key is its two concept numbers, 32 bits each (state/graph/counting/cooccurrence.py)
 
 
 class ValueDifference(NamedTuple):

@@ -17,20 +17,22 @@ from numpy.typing import NDArray
 
 from state.events.memory_settings import MemorySettings
 from state.graph import canonical_bytes
-from state.graph.advice_table import AdviceTable
-from state.graph.concept_table import ConceptTable
-from state.graph.cooccurrence import PairCounts
-from state.graph.decay import NEVER
-from state.graph.embedding_table import EmbeddingTable
-from state.graph.habit_table import HabitTable
-from state.graph.passage_table import PassageTable
-from state.graph.relation_table import RelationTable
-from state.graph.session_table import SessionTable
-from state.graph.statement_table import StatementTable
-from state.graph.tables import GraphTables
-from state.graph.theme_table import ThemeTable
+from state.graph.counting.cooccurrence import PairCounts
+from state.graph.graph_tables import GraphTables
+from state.graph.tables.advice_table import AdviceTable
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.decay import NEVER
+from state.graph.tables.embedding_table import EmbeddingTable
+from state.graph.tables.habit_table import HabitTable
+from state.graph.tables.passage_table import PassageTable
+from state.graph.tables.relation_table import RelationTable
+from state.graph.tables.session_table import SessionTable
+from state.graph.tables.statement_table import StatementTable
+from state.graph.tables.theme_table import ThemeTable
 
-LAYOUT = 5  # of content and snapshots: raise it when anything below changes, or a column (state/graph/columns.py)
+LAYOUT = (
+    5  # of content and snapshots: raise it when anything below changes, or a column (state/graph/tables/columns.py)
+)
 PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
 NO_CONTENT = ("events", "undoable_from", "configured")
 Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]

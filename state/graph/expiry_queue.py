@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from state.arrays import Integers
 from state.events.memory_settings import MemorySettings
-from state.graph.concept_table import ConceptTable
-from state.graph.decay import NEVER
-from state.graph.passage_table import PassageTable
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.decay import NEVER
+from state.graph.tables.passage_table import PassageTable
 
 ENTRY_BYTES = 250  # a time and a number in a tuple, and a concept's in a dict besides
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that

@@ -1,4 +1,4 @@
-"""One graph: the fold of its own events over its tables (state/graph/tables.py).
+"""One graph: the fold of its own events over its tables (state/graph/graph_tables.py).
 
 A graph is an island: it is the fold of the events that carry its id and of nothing else, so the same events give the
 same graph (and digest) whatever happens to other graphs, and however they were batched.
@@ -15,9 +15,9 @@ Reading changes nothing: whoever reads concepts, pairs or rows of a graph calls 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -57,14 +57,29 @@ from state.events.events import (
 )
 from state.events.extraction_types import AnchorKind
 from state.graph import codec, rights
-from state.graph.decay import NEVER
+from state.graph.counting.link_queue import LinkQueue
 from state.graph.expiry_queue import ExpiryQueue
-from state.graph.folds import FOLDS, folds
-from state.graph.link_queue import LinkQueue
-from state.graph.tables import GraphTables
+from state.graph.graph_tables import GraphTables
+from state.graph.tables.decay import NEVER
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
 from state.graph.view import GraphView
+
+# Which method of a graph folds which kind of event.
+
+Fold = TypeVar("Fold", bound=Callable[..., bool])
+FOLDS: dict[type[GraphEvent], Callable[[Any, Any], bool]] = {}  # kind of event → the method of Graph that folds it
+
+
+def folds(kind: type[GraphEvent]) -> Callable[[Fold], Fold]:
+    """Register the method below as the fold of one kind of event: it returns whether the event had an effect."""
+
+    def registered(fold: Fold) -> Fold:
+        FOLDS[kind] = fold
+        return fold
+
+    return registered
+
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)

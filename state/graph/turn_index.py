@@ -19,9 +19,9 @@ from typing import Final
 import numpy as np
 
 from state.arrays import Counts, Integers
-from state.graph.concept_table import ConceptTable
-from state.graph.lists import Growable, Lists, stable_order
-from state.graph.passage_table import PassageTable
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.lists import Growable, Lists, stable_order
+from state.graph.tables.passage_table import PassageTable
 
 NO_TURN: Final = 1 << 31
 MANY = 1 << 19  # postings, of which those of a concept are looked for at first

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
-from state.graph.advice_table import Rating
-from state.graph.concept_table import ConceptTable
-from state.graph.cooccurrence import PairCounts
-from state.graph.derived_windows import DerivedWindow, derived
-from state.graph.embedding_table import Embeddings, Model
-from state.graph.excerpt import Excerpt, SessionOrder
-from state.graph.lists import ragged
-from state.graph.passage_table import ROLES, PassageTable
-from state.graph.relation_table import RelationTable
-from state.graph.tables import GraphTables, Window
-from state.graph.turn_facts import TurnFacts
+from state.graph.counting.cooccurrence import PairCounts
+from state.graph.counting.derived_windows import DerivedWindow, derived
+from state.graph.counting.session_layout import Excerpt, SessionOrder
+from state.graph.graph_tables import GraphTables, Window
+from state.graph.tables.advice_table import Rating
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.embedding_table import Embeddings, Model
+from state.graph.tables.lists import ragged
+from state.graph.tables.passage_table import ROLES, PassageTable
+from state.graph.tables.relation_table import RelationTable
+from state.graph.tables.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ class GraphView:
         is_archived       (n,) whether the concept has faded, and is in the archive
         is_mark           (n,) whether it is a mark ("@speaker:…", "@day:…") or a phrase, and not a word
         passages_with     (n,) number of passages that hold the concept
-        strength          (n,) base activation, as of `strength_at` (n,) ms: see state/graph/decay.py
+        strength          (n,) base activation, as of `strength_at` (n,) ms: see state/graph/tables/decay.py
         created, accessed, first_recall (n,) ms; first_recall is 0 for a concept that was never recalled
         posting_concept, posting_passage, posting_count  (m,) the concepts of each passage, by passage ascending
         passage_at        (p,) event time, ms
@@ -372,7 +372,7 @@ class GraphView:
 
     @property
     def facts(self) -> TurnFacts:
-        """Give the metadata and times of turns, as far as they were read: processors/recall/facts.py sees to that."""
+        """Give the metadata and times of turns, as far as they were read: answer/turn_facts.py sees to that."""
         self.check_fresh()
         return self._tables.facts
 

@@ -3,11 +3,11 @@
     h                      position in the log up to which all is folded: JSON (state/log_position.py)
     l                      LAYOUT of the keys drawn here: u64; comes with the first position (state/store/rocksdb.py)
     c <graph>              how many events the graph has, and how many of its turns `h` counts: two u64
-    g <graph>              which segments the graph's tables are, oldest first (state/store/tables.py)
-    i <graph> <segment>    what a segment holds, and where its pages begin (state/store/segments.py)
-    t <graph> <segment> <section> <page>    records of one section, ascending (state/graph/sections.py)
+    g <graph>              which segments the graph's tables are, oldest first (state/lsm/tree.py)
+    i <graph> <segment>    what a segment holds, and where its pages begin (state/lsm/table.py)
+    t <graph> <segment> <section> <page>    records of one section, ascending (state/lsm/record_types.py)
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
-                           cannot be taken back and nobody will read its text (state/store/pages.py)
+                           cannot be taken back and nobody will read its text (state/lsm/graph_pages.py)
 
     k <graph>              why the graph is set aside, and that events of it came since: JSON (state/partition.py)
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)

@@ -16,8 +16,8 @@ from processors.advice.material import of_conversation
 from processors.extraction.extractor import Extractor
 from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
 from state.events.events import UNSTAMPED, GraphEvent, SessionSummarised, TurnRecorded
-from state.graph.advice_table import pair
 from state.graph.graph import Graph
+from state.graph.tables.advice_table import pair
 from state.partition import Partition
 from state.sealing.keyring import Keyring
 from streams.errors import RejectedError

@@ -6,8 +6,8 @@ import numpy as np
 
 from emgas.logs import logger
 from emgas.messages.turns import Turn
-from processors.recall.dense import Vectors
-from processors.recall.perceptual import Encoder, encoder_name
+from processors.recall.answer.perceptual import Encoder, encoder_name
+from processors.recall.ranking.dense import Vectors
 from processors.text.statements import statements
 from state.events.extraction_types import Statement
 

@@ -48,8 +48,8 @@ from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import everything, requested
 from processors.lifecycle.supersession import superseded
-from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
-from processors.recall.perceptual import Encoder, encoder_name
+from processors.recall.answer.perceptual import Encoder, encoder_name
+from processors.recall.ranking.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from state.errors import GraphLockedError, GraphUnavailableError, KeysError
 from state.events.events import (
     UNSTAMPED,
@@ -71,7 +71,7 @@ from state.events.extraction_types import Attached
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
-from state.graph.passage_table import ERASED, fingerprint
+from state.graph.tables.passage_table import ERASED, fingerprint
 from state.log_position import Draft, draft
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring

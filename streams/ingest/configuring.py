@@ -6,7 +6,7 @@ from typing import Final
 
 from emgas.messages.memory_settings import PRESET_MODES, Settings
 from emgas.messages.turns import Configure
-from processors.recall.weights import FlowWeights
+from processors.recall.ranking.weights import FlowWeights
 from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.graph.graph import Graph

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from emgas.messages.sessions import EndSession
 from processors.lifecycle.sessions import ended, going_on
-from processors.recall.recaps import summed_up
+from processors.recall.reports.session_summaries import summed_up
 from state.events.events import GraphEvent, SessionEnded, TurnRecorded
 from state.graph.graph import Graph
 from state.partition import Partition

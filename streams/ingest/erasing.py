@@ -11,7 +11,7 @@ from emgas.messages.turns import Erase
 from processors.lifecycle.erasing import Erasure, erasures
 from state.erasure import erased_by
 from state.events.events import UNSTAMPED, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
-from state.graph.passage_table import ERASED
+from state.graph.tables.passage_table import ERASED
 from state.partition import Partition
 from state.sealing.keyring import Keyring, read_as
 from streams.errors import RejectedError

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from emgas.messages.turns import Reinforce
-from processors.recall.propagation import related
+from processors.recall.ranking.propagation import related
 from state.events.events import UNSTAMPED, ConceptsRecalled, MemoryRestored
-from state.graph.concept_table import ConceptTable
 from state.graph.graph import Graph
+from state.graph.tables.concept_table import ConceptTable
 
 RecallEvent = ConceptsRecalled | MemoryRestored
 

@@ -15,8 +15,8 @@ from emgas.logs import logger
 from processors.lifecycle.windows import due_windows, next_alarm
 from state.errors import GraphUnavailableError
 from state.events.events import DataEvent
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 from state.log_position import Draft
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.conversations import with_summaries

@@ -1,4 +1,4 @@
-"""Models of text embeddings, local or installed; nothing is ever fetched.  Each: Embedder (processors/recall/dense.py).
+"""Models of text embeddings, local or installed; nothing is ever fetched.  Each: Embedder (ranking/dense.py).
 
     FILE.npz    a table of word vectors: `words` (v,) texts, `vectors` (v, d).  A text is the mean of its words: each as
                 it is written, else casefolded, else in simplified characters, else its dictionary form
@@ -27,7 +27,7 @@ import numpy as np
 
 from emgas.errors import HaltedError, InvalidMessageError, NotInstalledError
 from emgas.limits import DIMENSIONS
-from processors.recall.dense import Embedder, Vectors, unit
+from processors.recall.ranking.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
 from processors.text.language import Language, clean
 from streams.plugins.model_store import named
@@ -65,7 +65,7 @@ def _installed(path: str) -> Embedder:
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidMessageError(
             f"{path} gives no embedder ({error}): name an importable package.module.name that is called without "
-            "arguments and returns what processors/recall/dense.py describes, or has encode(texts)"
+            "arguments and returns what processors/recall/ranking/dense.py describes, or has encode(texts)"
         ) from error
     return embedder
 

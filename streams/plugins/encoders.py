@@ -1,6 +1,6 @@
 """Encoders of photos, sounds and films: plug-ins that EMGAS_ENCODERS names, each `package.module.name`, with commas.
 
-What a name stands for is called without arguments and returns an Encoder (processors/recall/perceptual.py).  Reading
+What a name stands for is called without arguments and returns an Encoder (answer/perceptual.py).  Reading
 what lies at an address is its own business: nothing is fetched by EMGAS.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from emgas.errors import HaltedError
-from processors.recall.perceptual import Encoder
+from processors.recall.answer.perceptual import Encoder
 
 
 def chosen(paths: Iterable[str]) -> tuple[Encoder, ...]:
@@ -26,6 +26,6 @@ def _loaded(path: str) -> Encoder:
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise HaltedError(
             f"EMGAS_ENCODERS: {path} gives no encoder ({error}): name an importable package.module.name that is called "
-            "without arguments and returns what processors/recall/perceptual.py describes"
+            "without arguments and returns what processors/recall/answer/perceptual.py describes"
         ) from error
     return encoder

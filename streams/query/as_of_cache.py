@@ -27,7 +27,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from emgas.logs import logger
-from processors.recall.activation import DEFAULT
+from processors.recall.ranking.activation import DEFAULT
 from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
 from replay.as_of.store_history import StoreHistory, store_history

@@ -15,13 +15,12 @@ from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
-from processors.recall.advised import advised
-from processors.recall.answer import Memory, concept_ids
-from processors.recall.habit_views import recurring
-from processors.recall.minds import minded, recorded
-from processors.recall.neighbourhood import explored
-from processors.recall.recaps import recapped
-from processors.recall.trends import trended
+from processors.recall.answer.answer import Memory, advised, concept_ids
+from processors.recall.reports.habits import recurring
+from processors.recall.reports.neighbourhood import explored
+from processors.recall.reports.session_summaries import recapped
+from processors.recall.reports.trends import trended
+from processors.recall.reports.working_memory_view import minded, recorded
 from replay.diff import diff
 from state.arrays import Integers
 from state.errors import GraphUnavailableError

@@ -16,7 +16,7 @@
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered; a reader,
 which appends nothing, tells the partition's writer.  What is answered, and from what, is said in
-processors/recall/answer.py: here is only when, and where to.
+processors/recall/answer/answer.py: here is only when, and where to.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from emgas.messages.turns import Reinforce
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.lifecycle.steps import Steps, in_one_go
-from processors.recall.answer import Answer, Answerer, Memory, is_long
-from processors.recall.facts import GraphChangedError
-from processors.recall.picture import pictured
+from processors.recall.answer.answer import Answer, Answerer, Memory, is_long
+from processors.recall.answer.turn_facts import GraphChangedError
+from processors.recall.reports.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import GraphUnavailableError, KeysError, LogRewrittenError, StoreCorruptError, TooMuchAskedError

@@ -13,11 +13,11 @@ from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
 from processors.lifecycle.homeostasis import measures
 from processors.lifecycle.steps import Steps
-from processors.recall.graph_defaults import mode_of, rerank_of
+from processors.recall.answer.answer import mode_of, rerank_of
 from processors.text.shown import Shown
 from state.errors import GraphUnavailableError
-from state.graph import theme_table
 from state.graph.graph import Graph
+from state.graph.tables import theme_table
 from state.partition import Partition
 from streams.query.held import HeldPartition
 

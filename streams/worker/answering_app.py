@@ -26,9 +26,9 @@ from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
-from processors.recall.answer import Answerer
-from processors.recall.dense import Embedder
-from processors.recall.perceptual import Encoder
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.perceptual import Encoder
+from processors.recall.ranking.dense import Embedder
 from state.store.store import Store
 from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
 from streams.plugins.asking import Asking

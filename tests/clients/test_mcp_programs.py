@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gateway.new_keys import digest
+from gateway.auth.new_keys import digest
 from tests.clients.test_foreign_clients import NOT_HERE, ROOT
 from tests.gateway.test_serve import serve
 from tests.support.cli import PATIENCE

@@ -12,10 +12,10 @@ from evaluation.baselines.structured import columns, lasting
 from evaluation.fitting import features
 from evaluation.memory import Memory
 from processors.lexicon.query_expansion import SYNONYM
-from processors.recall.modes.matching import matched
-from processors.recall.modes.seeds import put_in
-from processors.recall.query_terms import asked
-from processors.recall.weights import FEATURES
+from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.weights import FEATURES
+from processors.recall.retrieval.modes.matching import matched
+from processors.recall.retrieval.modes.seeds import put_in
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
 from tests.support.memories import extractor, memory_of, said

@@ -13,8 +13,8 @@ from evaluation import fitted
 from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.measure import Examined, Scores, measured
 from evaluation.methods import recalled
-from processors.recall.recall import RecallOptions
-from processors.recall.weights import DEFAULT_FLOW
+from processors.recall.ranking.weights import DEFAULT_FLOW
+from processors.recall.retrieval.recall import RecallOptions
 from tests.support.memories import demo
 
 

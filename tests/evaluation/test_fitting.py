@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.fitting import Example, cross_validated, fit
-from processors.recall.weights import DEFAULT_FLOW, FEATURES, FlowWeights
+from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FlowWeights
 
 EVERY = FlowWeights(**dict.fromkeys(FEATURES, 1.0))
 

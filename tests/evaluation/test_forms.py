@@ -8,7 +8,7 @@ from emgas.messages.turns import Turn
 from evaluation.datasets import DataSet, Question
 from evaluation.forms import ASSISTANTS, FORMS, LONG, USER
 from evaluation.neutral_replies import TOKENS, reply
-from processors.recall.context import tokens
+from processors.recall.context.context import tokens
 
 ABOUT = 0.95  # of a size: parts are measured one by one, and each is rounded up
 SENTENCE = "I took the early ferry to the island and met my sister there for lunch."

@@ -16,7 +16,7 @@ from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
 from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
 from processors.extraction.extractor import Extraction
-from processors.recall.dense import Vectors, unit
+from processors.recall.ranking.dense import Vectors, unit
 from tests.support.memories import demo
 
 

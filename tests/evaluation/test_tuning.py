@@ -16,7 +16,7 @@ from evaluation.fitting import Example, fit
 from evaluation.measure import Examined
 from evaluation.thresholds import Cases, best, curve, point
 from evaluation.tuning import InForce, Tuning
-from processors.recall.weights import DEFAULT_FLOW, FEATURES
+from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES
 from tests.support import tunable
 from tests.support.memories import memory_of
 

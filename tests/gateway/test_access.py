@@ -25,13 +25,13 @@ from emgas.messages.sessions import InMind
 from emgas.messages.topics import ANSWER, Command, Question
 from emgas.messages.views import Explored, Recapped, Recurring, Trended
 from emgas.wire import SUBJECT
-from gateway.access import CHAT
 from gateway.app import application
-from gateway.chat import Model
-from gateway.errors import TooOftenError
-from gateway.keys import RIGHTS, Caller, Keys, Rates, Right
-from gateway.mcp_tools import mcp_server
-from gateway.new_keys import digest
+from gateway.auth.access import CHAT
+from gateway.auth.keys import RIGHTS, Caller, Keys, Rates, Right
+from gateway.auth.new_keys import digest
+from gateway.doors.chat import Model
+from gateway.doors.mcp_tools import mcp_server
+from gateway.http.errors import TooOftenError
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome, reply
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving

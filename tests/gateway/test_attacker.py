@@ -9,7 +9,7 @@ import asyncio
 from pathlib import Path
 
 from bench.attacker import ATTACKS, attacked, served
-from gateway.connections import raise_descriptors
+from gateway.http.connections import raise_descriptors
 from tests.support.clocks import PATIENCE
 
 MOST_MB = 600

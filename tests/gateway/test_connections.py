@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway import connections
-from gateway.connections import Limits, peer_of
+from gateway.http import connections
+from gateway.http.connections import Limits, peer_of
 from gateway.serve import within
 from tests.support.clocks import PATIENCE, eventually
 from tests.support.served import listening

@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 
 from emgas import MemoryClient
-from gateway.keys import Caller, Keys, Right
-from gateway.new_keys import digest
+from gateway.auth.keys import Caller, Keys, Right
+from gateway.auth.new_keys import digest
 from tests.support.clocks import DAY, NOON
 from tests.support.served import serving
 

@@ -16,10 +16,10 @@ import pytest
 
 from emgas import MemoryClient
 from emgas.errors import TransportError
-from gateway.access import IMPORT_BYTES
-from gateway.imports import AHEAD, AT_ONCE_OF_ALL, LISTED
-from gateway.keys import RIGHTS, Caller, Keys
-from gateway.new_keys import digest
+from gateway.auth.access import IMPORT_BYTES
+from gateway.auth.keys import RIGHTS, Caller, Keys
+from gateway.auth.new_keys import digest
+from gateway.routes.imports import AHEAD, AT_ONCE_OF_ALL, LISTED
 from tests.emgas.connections import MemoryConnection, Sent, accept
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from emgas import MemoryClient
-from gateway.keys import RIGHTS, Caller, Keys
-from gateway.new_keys import digest
+from gateway.auth.keys import RIGHTS, Caller, Keys
+from gateway.auth.new_keys import digest
 from tests.support.served import serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -23,9 +23,9 @@ from starlette.routing import Route
 from emgas import MemoryClient
 from emgas.messages.topics import Command, Question
 from gateway.app import application
-from gateway.chat import Model
-from gateway.keys import RIGHTS, Caller, Keys
-from gateway.new_keys import digest
+from gateway.auth.keys import RIGHTS, Caller, Keys
+from gateway.auth.new_keys import digest
+from gateway.doors.chat import Model
 from tests.gateway.test_access import CALLS, HEADERS, Call, was_refused
 from tests.support.served import listening, serving
 

@@ -15,9 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from emgas import MemoryClient
-from gateway.keys import Caller, Keys
-from gateway.mcp_tools import mcp_server
-from gateway.new_keys import digest
+from gateway.auth.keys import Caller, Keys
+from gateway.auth.new_keys import digest
+from gateway.doors.mcp_tools import mcp_server
 from tests.support.cli import environment
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving

@@ -16,8 +16,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from emgas import MemoryClient
-from gateway import chat
-from gateway.chat import Model
+from gateway.doors import chat
+from gateway.doors.chat import Model
 from tests.emgas.connections import MemoryConnection
 from tests.gateway.test_access import answered
 from tests.support.served import listening, serving

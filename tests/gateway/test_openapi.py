@@ -22,9 +22,9 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from emgas import MemoryClient
 from emgas.limits import RECORD_BYTES
-from gateway.access import BODY_BYTES
-from gateway.keys import RIGHTS, Caller, Keys
-from gateway.new_keys import digest
+from gateway.auth.access import BODY_BYTES
+from gateway.auth.keys import RIGHTS, Caller, Keys
+from gateway.auth.new_keys import digest
 from gateway.openapi import FILE, generate
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving

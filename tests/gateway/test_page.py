@@ -8,8 +8,8 @@ import httpx2 as httpx
 import pytest
 
 from emgas import MemoryClient
-from gateway import page
-from gateway.keys import Keys
+from gateway.auth.keys import Keys
+from gateway.routes import page
 from tests.emgas.connections import MemoryConnection
 from tests.support.served import serving
 

@@ -17,7 +17,7 @@ import pytest
 
 from emgas import Memory
 from emgas.errors import DataDirectoryInUseError, TransportError
-from gateway.new_keys import digest
+from gateway.auth.new_keys import digest
 from tests.support.cli import COMMAND, PATIENCE, emgas, environment
 from tests.support.serving import address_told
 

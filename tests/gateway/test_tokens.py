@@ -18,10 +18,10 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from gateway.errors import BusyError, KeysFileError, NoKeyError, NotAllowedError, TooOftenError
-from gateway.keys import Keys, read_keys
-from gateway.new_keys import digest
-from gateway.tokens import RETRY_SECONDS, WAITING, Issuer, Tokens
+from gateway.auth.keys import Keys, read_keys
+from gateway.auth.new_keys import digest
+from gateway.auth.tokens import RETRY_SECONDS, WAITING, Issuer, Tokens
+from gateway.http.errors import BusyError, KeysFileError, NoKeyError, NotAllowedError, TooOftenError
 from tests.support.clocks import PATIENCE, eventually
 
 PRIVATE = ec.generate_private_key(ec.SECP256R1())

@@ -12,8 +12,8 @@ import httpx2 as httpx
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from gateway.keys import Caller, Keys
-from gateway.new_keys import digest
+from gateway.auth.keys import Caller, Keys
+from gateway.auth.new_keys import digest
 from tests.support.browser import Visit, build_page, launched, served_demo
 from tests.support.cli import ROOT
 

@@ -12,7 +12,7 @@ import pytest
 from evaluation.metrics import METRICS
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.weights import FEATURES, FLOW_EDGES
+from processors.recall.ranking.weights import FEATURES, FLOW_EDGES
 from tests.support.cli import emgas, emgas_here
 
 SAID = {

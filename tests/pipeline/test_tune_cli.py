@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from processors.recall.weights import DEFAULT_FLOW
+from processors.recall.ranking.weights import DEFAULT_FLOW
 from tests.support import tunable
 from tests.support.cli import emgas, emgas_here
 

@@ -16,12 +16,12 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
-from processors.recall.recall import DROP
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.retrieval.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from state.graph.turn_facts import TurnFacts
+from state.graph.tables.turn_facts import TurnFacts
 from tests.support.builders import turn_recorded
 from tests.support.clocks import DAY, NOON
 

@@ -19,7 +19,7 @@ from processors.lifecycle.forgetting import requested
 from processors.lifecycle.parts import parts
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import DueWindow, close, next_alarm
-from processors.recall.answer import Answer, Answerer, Memory
+from processors.recall.answer.answer import Answer, Answerer, Memory
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph

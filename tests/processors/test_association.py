@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.association import Weighting, edges_out
-from state.graph.cooccurrence import PairCounts
+from state.graph.counting.cooccurrence import PairCounts
 from state.graph.view import WindowCounts
 
 CONCEPTS = 6

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from emgas.messages.filters import Filter
 from processors.extraction.extractor import Extraction
-from processors.recall import best_turns, inquiry
-from processors.recall.archive import BEHIND
-from processors.recall.features import values
-from processors.recall.filters import Allowed
-from processors.recall.inquiry import Inquiry
-from processors.recall.query_terms import asked
-from processors.recall.ranking import weighed
-from processors.recall.recall import RecallOptions, activate, recall, seeds_of
-from processors.recall.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.ranking import best_turns, inquiry
+from processors.recall.ranking.archive import BEHIND
+from processors.recall.ranking.features import values
+from processors.recall.ranking.filters import Allowed
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.passage_scores import weighed
+from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.retrieval.recall import RecallOptions, activate, recall, seeds_of
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.graph.view import GraphView

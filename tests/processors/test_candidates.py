@@ -12,7 +12,7 @@ from emgas.times import HOUR_MS as HOUR
 from processors.lifecycle.candidates import batch, frequencies, linked
 from processors.lifecycle.consolidation import consolidated, fresh_passages
 from processors.lifecycle.windows import due_events
-from processors.recall.links import recall_links
+from processors.recall.ranking.links import recall_links
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed
 from state.graph.graph import Graph
 from streams.ingest.reinforcing import recalled_events

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from emgas.times import HOUR_MS
-from processors.recall import context
-from processors.recall.context import (
+from processors.recall.context import context
+from processors.recall.context.context import (
     LONG_TURN,
     SHORT,
     Context,

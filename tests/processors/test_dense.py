@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from processors.recall.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
+from processors.recall.ranking.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_embedded, turn_recorded
 

@@ -13,8 +13,8 @@ from emgas.times import HOUR_MS as HOUR
 from processors.lifecycle.dreams import HOT, dreamt, next_dream
 from processors.lifecycle.windows import DueWindow, next_alarm, next_due
 from state.events.events import MemoryArchived, MemoryReplayed, decode, encode
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 from state.retraction import surviving
 from tests.support.builders import UNLINKED, concepts_recalled, graph_configured, refolded, retracted, turn_recorded
 from tests.support.clocks import NOON

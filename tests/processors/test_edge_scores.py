@@ -9,12 +9,12 @@ import pytest
 
 from emgas.messages.explanations import Why
 from processors.extraction.extractor import Extraction
-from processors.recall.edge_scores import HEIR
-from processors.recall.explanation import explanations
-from processors.recall.features import features
-from processors.recall.query_terms import COMPOUND, SPEAKER, asked
-from processors.recall.recall import RecallOptions, activate, recall, seeds_of
-from processors.recall.weights import DEFAULT_FLOW, FEATURES, FLOW_EDGES, NO_FLOW
+from processors.recall.answer.explanation import explanations
+from processors.recall.ranking.edge_scores import HEIR
+from processors.recall.ranking.features import features
+from processors.recall.ranking.query_terms import COMPOUND, SPEAKER, asked
+from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FLOW_EDGES, NO_FLOW
+from processors.recall.retrieval.recall import RecallOptions, activate, recall, seeds_of
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.graph.view import GraphView

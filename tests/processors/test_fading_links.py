@@ -15,9 +15,9 @@ from processors.lifecycle.parts import parts
 from processors.lifecycle.windows import due_events
 from state.events.events import GraphEvent, TurnRecorded, decode, encode
 from state.events.memory_settings import PRESETS
-from state.graph.decay import NEVER, lifetime, lifetime_long
+from state.graph.counting.link_queue import lifetime_of
 from state.graph.graph import Graph
-from state.graph.link_queue import lifetime_of
+from state.graph.tables.decay import NEVER, lifetime, lifetime_long
 from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,

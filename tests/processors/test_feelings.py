@@ -12,8 +12,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Mood, Trend, Trended
 from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Memory
-from processors.recall.trends import trended
+from processors.recall.answer.answer import Memory
+from processors.recall.reports.trends import trended
 from processors.text import tables
 from processors.text.feelings import feelings
 from state.events.events import TurnRecorded

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from emgas.times import DAY_MS as DAY
 from processors.lifecycle.forgetting import Leaving, faded, requested
 from state.events.memory_settings import PRESETS
-from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
+from state.graph.tables.decay import decayed, lifetime
 from tests.support.builders import (
     concept,
     concepts_recalled,

@@ -21,8 +21,8 @@ from processors.lifecycle.affinity import NEIGHBOURS, Affinities, clusters
 from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habits import recurring as found_by_a_window
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
-from processors.recall.habit_views import recurring
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.reports.habits import recurring
 from processors.text.statements import statements
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
 from state.events.extraction_types import Concept

@@ -20,8 +20,8 @@ from state.events.events import (
     TurnRecorded,
     WindowEvent,
 )
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER
 from tests.support.builders import concepts_recalled, graph_configured, refolded, turn_recorded
 from tests.support.clocks import DAY, NOON
 from tests.support.graphs import assert_same_view

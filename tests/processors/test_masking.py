@@ -10,7 +10,7 @@ from emgas.errors import InvalidMessageError
 from emgas.messages.queries import Query
 from emgas.times import DAY_MS as DAY
 from emgas.validation import build
-from processors.recall.masking import LEFT_OUT, Masks, Thresholds
+from processors.recall.context.masking import LEFT_OUT, Masks, Thresholds
 from state.graph.graph import Graph
 from tests.support.builders import concepts_recalled, pinned, turn_recorded
 from tests.support.clocks import NOON

@@ -9,8 +9,8 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
-from processors.recall.misspellings import WORTH, meant
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.ranking.misspellings import WORTH, meant
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from emgas.messages.modes import Mode, Weighting
 from processors.association import Edges, edges_out
-from processors.recall.activation import SpreadingParameters, spread
-from processors.recall.associations import associations
-from processors.recall.modes import path, ppr, ppr_push, seam, steady_state, subtractive, vector
-from processors.recall.modes.constants import MODES
-from processors.recall.modes.matching import tfidf_cosine
-from processors.recall.modes.ppr import Walk, graph_of, restart_of
-from processors.recall.modes.registry import FINDS
-from processors.recall.modes.seam import Given
-from processors.recall.modes.steady_state import Network
-from processors.recall.modes.ways import likeliest
+from processors.recall.ranking.activation import SpreadingParameters, spread
+from processors.recall.ranking.associations import associations
+from processors.recall.retrieval.modes import path, ppr, ppr_push, seam, steady_state, subtractive, vector
+from processors.recall.retrieval.modes.constants import MODES
+from processors.recall.retrieval.modes.matching import tfidf_cosine
+from processors.recall.retrieval.modes.ppr import Walk, graph_of, restart_of
+from processors.recall.retrieval.modes.registry import FINDS
+from processors.recall.retrieval.modes.seam import Given
+from processors.recall.retrieval.modes.steady_state import Network
+from processors.recall.retrieval.modes.ways import likeliest
 from state.arrays import Floats, Integers
 from state.errors import TooMuchAskedError
 from state.graph.view import GraphView

@@ -8,8 +8,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Explore, Neighbour
 from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Memory
-from processors.recall.neighbourhood import explored
+from processors.recall.answer.answer import Memory
+from processors.recall.reports.neighbourhood import explored
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON

@@ -14,9 +14,9 @@ import pytest
 
 from emgas.messages.filters import Filter
 from emgas.times import DAY_MS
-from processors.recall.filters import NO_FILTER, Allowed
-from processors.recall.perceptual import PREFIX, perceived
-from processors.recall.recall import Ranked
+from processors.recall.answer.perceptual import PREFIX, perceived
+from processors.recall.ranking.filters import NO_FILTER, Allowed
+from processors.recall.retrieval.recall import Ranked
 from state.events.extraction_types import Attached
 from state.events.vectors import packed
 from state.graph.graph import Graph

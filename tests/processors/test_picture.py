@@ -12,8 +12,8 @@ from emgas.messages.fields import Position
 from emgas.messages.pictures import Picture, Pictured
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.facts import GraphChangedError
-from processors.recall.picture import AT_ONCE, STRONGEST, pictured
+from processors.recall.answer.turn_facts import GraphChangedError
+from processors.recall.reports.picture import AT_ONCE, STRONGEST, pictured
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON

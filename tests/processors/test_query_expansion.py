@@ -10,12 +10,12 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
-from processors.recall.activation import LITERAL
-from processors.recall.edge_scores import mentions
-from processors.recall.explanation import explanations
-from processors.recall.inquiry import Inquiry
-from processors.recall.query_terms import asked
-from processors.recall.recall import RecallOptions, recall
+from processors.recall.answer.explanation import explanations
+from processors.recall.ranking.activation import LITERAL
+from processors.recall.ranking.edge_scores import mentions
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.query_terms import asked
+from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.graph.view import GraphView

@@ -15,9 +15,16 @@ from emgas.messages.filters import Filter
 from emgas.messages.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.activation import DEFAULT, LITERAL, SpreadingParameters
-from processors.recall.recall import MOST_RECALLED, RECALLED_ABOVE, SPREADING, RecallOptions, RecallResult, recall
-from processors.recall.weights import FEATURES, NO_FLOW, FlowWeights
+from processors.recall.ranking.activation import DEFAULT, LITERAL, SpreadingParameters
+from processors.recall.ranking.weights import FEATURES, NO_FLOW, FlowWeights
+from processors.recall.retrieval.recall import (
+    MOST_RECALLED,
+    RECALLED_ABOVE,
+    SPREADING,
+    RecallOptions,
+    RecallResult,
+    recall,
+)
 from state.events.events import TurnRecorded
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph

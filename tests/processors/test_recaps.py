@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from emgas.messages.fields import Position
 from emgas.messages.views import Recap, Recapped
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall import compression
-from processors.recall.answer import Memory
-from processors.recall.context import tokens
-from processors.recall.recaps import recapped
+from processors.recall.answer.answer import Memory
+from processors.recall.context.context import tokens
+from processors.recall.reports import segmentation
+from processors.recall.reports.session_summaries import recapped
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
@@ -100,7 +100,7 @@ def talked(texts: Sequence[str], **wanted: object) -> Recapped:
 def test_a_conversation_is_compressed_into_topics_where_it_turns_to_something_else() -> None:
     texts = [*HOUSE, *TRIP] * 3
     (session,) = talked(texts).sessions
-    assert len(session.topics) == compression.how_many(24, compression.entropy("".join(texts))) == 2
+    assert len(session.topics) == segmentation.how_many(24, segmentation.entropy("".join(texts))) == 2
     assert sum(part.turns for part in session.topics) == 24
     assert session.topics[0].first == "t0"
     assert session.topics[-1].last == "t23"
@@ -120,12 +120,12 @@ def test_topics_are_told_on_request_alone() -> None:
     ("turns", "bits", "parts"), [(0, 0.0, 1), (1, 4.2, 1), (20, 4.2, 2), (100, 4.2, 6), (100, 9.0, 7), (100, 1.0, 5)]
 )
 def test_there_are_as_many_topics_as_the_source_has_them(turns: int, bits: float, parts: int) -> None:
-    assert compression.how_many(turns, bits) == parts
-    assert compression.entropy("abab") == 1.0
+    assert segmentation.how_many(turns, bits) == parts
+    assert segmentation.entropy("abab") == 1.0
 
 
 @given(st.lists(st.sets(st.integers(0, 5)), max_size=30), st.integers(1, 9))
 def test_parts_are_not_more_than_asked_for_and_none_is_too_short(held: list[set[int]], parts: int) -> None:
-    places = [0, *compression.cuts(held, parts), len(held)]
+    places = [0, *segmentation.cuts(held, parts), len(held)]
     assert len(places) <= parts + 1
-    assert all(after - before >= compression.SHORTEST for before, after in pairwise(places)) or len(places) == 2
+    assert all(after - before >= segmentation.SHORTEST for before, after in pairwise(places)) or len(places) == 2

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from emgas.messages.relations import RelationType
 from emgas.messages.views import Explore
-from processors.recall.related import MOST, inferred
+from processors.recall.answer.relations import MOST, inferred
 from state.events.extraction_types import Relation
 from state.graph.graph import Graph
 from state.graph.view import GraphView

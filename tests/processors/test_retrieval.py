@@ -15,12 +15,12 @@ from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
-from processors.recall.kinds import recency
-from processors.recall.modes import staged
-from processors.recall.modes.constants import MODES
-from processors.recall.modes.staged import Ranking
-from processors.recall.rerank import FORMULAS
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.ranking.kinds import recency
+from processors.recall.retrieval.modes import staged
+from processors.recall.retrieval.modes.constants import MODES
+from processors.recall.retrieval.modes.staged import Ranking
+from processors.recall.retrieval.rerank import FORMULAS
 from processors.text.complexity import complexity, passages
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.recall.context import LONG_TURN, ContextPacker, Passage, tokens
-from processors.recall.sentences import AROUND, LEFT_OUT, Wanted, best_sentences, sentences
+from processors.recall.context.context import LONG_TURN, ContextPacker, Passage, tokens
+from processors.recall.context.sentences import AROUND, LEFT_OUT, Wanted, best_sentences, sentences
 from state.events.extraction_types import TimeSpan
 
 FERRY = (Wanted(("ferry",), 2.0),)

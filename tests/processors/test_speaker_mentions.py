@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from emgas.limits import NAME_CHARACTERS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.speaker_mentions import named_speakers, speaker_mark
+from processors.recall.ranking.query_terms import named_speakers, speaker_mark
 
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=NAME_CHARACTERS)
 

@@ -12,7 +12,7 @@ from emgas.times import DAY_MS
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.supersession import superseded
-from processors.recall.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, Memory
 from processors.text.statements import statements
 from state.events.events import Forgotten, Superseded, TurnRecorded
 from state.graph.graph import Graph

@@ -19,7 +19,7 @@ from processors.lifecycle.clustering import LEAST, MOST, REGION, Links, Region, 
 from processors.lifecycle.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
-from state.graph.theme_table import Theme
+from state.graph.tables.theme_table import Theme
 from tests.support.builders import UNLINKED, turn_recorded
 from tests.support.clocks import NOON
 

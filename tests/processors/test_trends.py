@@ -14,8 +14,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Period, Trend, Trended
 from emgas.times import DAY_MS, MINUTE_MS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Memory
-from processors.recall.trends import trended
+from processors.recall.answer.answer import Memory
+from processors.recall.reports.trends import trended
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded

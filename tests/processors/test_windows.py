@@ -20,8 +20,8 @@ from processors.lifecycle.windows import (
     next_due,
 )
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived
-from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER, lifetime
 from tests.support.builders import concept, forgotten, graph_configured, ticked, turn_recorded
 from tests.support.living import Life, live
 

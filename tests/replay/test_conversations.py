@@ -24,7 +24,7 @@ from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, Memory
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded

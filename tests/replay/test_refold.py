@@ -26,8 +26,8 @@ def bounded(flush: int, snapshot: int, pairs: int, waiting: int) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("replay.rebuild.rebuild.FLUSH_EVERY", flush)
         patch.setattr("state.partition.REBUILT_STORED_AFTER", snapshot)
-        patch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", 1)
-        patch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", pairs)
+        patch.setattr("state.graph.counting.cooccurrence.QUEUED_PAIRS", 1)
+        patch.setattr("state.graph.counting.cooccurrence.UNREAD_PAIRS", pairs)
         patch.setattr("state.graph.graph.WAITING", waiting)
         patch.setattr("state.graph.turn_counting.FEW", 2)
         yield

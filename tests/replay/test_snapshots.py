@@ -19,9 +19,9 @@ from replay.backup.snapshots import Snapshots, graph_of, restore
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
+from state.lsm.tree import Tables
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from state.store.tables import Tables
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, fold, long_log, reader_of
 

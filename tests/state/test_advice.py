@@ -8,8 +8,8 @@ import pytest
 
 from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
 from state.events.events import GraphEvent, decode, encode
-from state.graph.advice_table import AdviceTable, Judgement, Parts, Rating, Rewriting
 from state.graph.graph import Graph
+from state.graph.tables.advice_table import AdviceTable, Judgement, Parts, Rating, Rewriting
 from state.partition import Partition
 from state.store.store import MemoryStore
 from tests.support.builders import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from state.graph.columns import Table, column
+from state.graph.tables.columns import Table, column
 
 
 class Shelf(Table):

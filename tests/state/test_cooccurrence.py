@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.graph.cooccurrence import QUEUED_PAIRS, PairCounts
+from state.graph.counting.cooccurrence import QUEUED_PAIRS, PairCounts
 
 CONCEPTS = [*range(12), 1023, 2**20, 2**30]
 windows = st.lists(st.sampled_from(CONCEPTS), unique=True, max_size=8)
@@ -46,11 +46,11 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
 @pytest.fixture(autouse=True, params=[(1, 1, 1), (1, 9, 1 << 16), (9, 1 << 18, 4), (QUEUED_PAIRS, QUEUED_PAIRS, 1)])
 def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let windows wait until they hold so many pairs; runs and levels are merged as if they were large."""
-    monkeypatch.setattr("state.graph.cooccurrence.RUNS", 3)
-    monkeypatch.setattr("state.graph.cooccurrence.SMALLEST_LEVEL", 1)
-    monkeypatch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", request.param[0])
-    monkeypatch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", request.param[1])
-    monkeypatch.setattr("state.graph.cooccurrence.MERGED_AT_ONCE", request.param[2])
+    monkeypatch.setattr("state.graph.counting.cooccurrence.RUNS", 3)
+    monkeypatch.setattr("state.graph.counting.cooccurrence.SMALLEST_LEVEL", 1)
+    monkeypatch.setattr("state.graph.counting.cooccurrence.QUEUED_PAIRS", request.param[0])
+    monkeypatch.setattr("state.graph.counting.cooccurrence.UNREAD_PAIRS", request.param[1])
+    monkeypatch.setattr("state.graph.counting.cooccurrence.MERGED_AT_ONCE", request.param[2])
 
 
 @pytest.mark.source("E4", "M2")

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from emgas.times import DAY_MS
-from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long, log2
+from state.graph.tables.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long, log2
 
 YEAR_MS = 365 * DAY_MS
 HALF_LIFE_MS = 30 * DAY_MS

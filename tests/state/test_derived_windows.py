@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from state.errors import TooMuchAskedError
-from state.graph import derived_windows
-from state.graph.derived_windows import DerivedWindow
+from state.graph.counting import derived_windows
+from state.graph.counting.derived_windows import DerivedWindow
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
 

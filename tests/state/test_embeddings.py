@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from state.events.events import decode, encode
 from state.events.vectors import packed
-from state.graph.embedding_table import EmbeddingTable, Model
 from state.graph.graph import Graph
+from state.graph.tables.embedding_table import EmbeddingTable, Model
 from tests.support.builders import folded, forgotten, turn_embedded, turn_recorded
 from tests.support.graphs import assert_same_view
 from tests.support.logs import LogWriter, events_of

@@ -9,7 +9,7 @@ from emgas.limits import EARLIEST_MS
 from state.errors import StaleViewError
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
-from state.graph.passage_table import fingerprint
+from state.graph.tables.passage_table import fingerprint
 from tests.support.builders import concept, concepts_recalled, folded, turn_recorded
 from tests.support.clocks import DAY, NOON
 from tests.support.graphs import pair_counts

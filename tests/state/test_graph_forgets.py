@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from state.graph.decay import NEVER
 from state.graph.graph import Graph
-from state.graph.passage_table import fingerprint
+from state.graph.tables.decay import NEVER
+from state.graph.tables.passage_table import fingerprint
 from tests.support.builders import (
     concept,
     consolidation_closed,

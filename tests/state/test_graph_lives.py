@@ -8,8 +8,8 @@ import pytest
 
 from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS, MemorySettings
-from state.graph.decay import NEVER, decayed, lifetime, lifetime_long
 from state.graph.graph import Graph
+from state.graph.tables.decay import NEVER, decayed, lifetime, lifetime_long
 from tests.support.builders import (
     concept,
     concepts_recalled,

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from state.events.memory_settings import PRESETS, MemorySettings
-from state.graph import mentions
-from state.graph.concept_table import ConceptTable
-from state.graph.decay import decayed, factors
-from state.graph.mentions import Mentions
+from state.graph.counting import mentions
+from state.graph.counting.mentions import Mentions
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.decay import decayed, factors
 from tests.support.builders import concept
 from tests.support.clocks import DAY, NOON
 

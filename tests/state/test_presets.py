@@ -12,7 +12,7 @@ from emgas.messages.modes import Mode, Rerank
 from emgas.messages.preset_sources import NOT_GIVEN, SOURCES
 from emgas.messages.queries import Query
 from emgas.times import DAY_MS
-from processors.recall.graph_defaults import by_graph
+from processors.recall.answer.answer import by_graph
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph

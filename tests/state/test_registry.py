@@ -8,7 +8,7 @@ from state.errors import UnreadableEventError
 from state.events.events import DataEvent, GraphEvent, TurnRecorded, WindowEvent, decode, decode_as, encode, source_of
 from state.events.registry import KINDS, SPECS, Timing
 from state.events.upcasting import VERSION
-from state.graph.folds import FOLDS
+from state.graph.graph import FOLDS
 from tests.support.builders import concepts_recalled, turn_recorded
 from tests.support.golden import values
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from state.graph import sections
-from state.graph.packed import packed, packed_keys, unpacked
-from state.graph.section_pages import decoded, encoded
-from state.graph.sections import SECTION, Name, Section
-from state.graph.stored_sections import Columns, StoredStrings, StoredTexts, stored_names
+from state.lsm import record_types
+from state.lsm.frame_of_reference import packed, packed_keys, unpacked
+from state.lsm.lazy_columns import Columns, StoredStrings, StoredTexts, stored_names
+from state.lsm.page_format import decoded, encoded
+from state.lsm.record_types import SECTION, Name, Section
 
 NEWEST, ALL = SECTION["marks"], SECTION["postings"]
 IDS, NAMES, VECTORS = SECTION["ids"], SECTION["names"], SECTION["vectors"]
@@ -43,7 +43,7 @@ def pages(draw: st.DrawFn, section: Section) -> list[NDArray[Any]]:
 
 
 @pytest.mark.parametrize(
-    "section", [each for each in sections.SECTIONS if each.dtype is not None and each.adding != "sum"]
+    "section", [each for each in record_types.SECTIONS if each.dtype is not None and each.adding != "sum"]
 )
 def test_a_page_of_columns_is_read_as_it_was_written(section: Section) -> None:
     keys = [1, 1, 1, 5, 9, 9] if section.adding == "all" else [-1, 2, 3, 5, 8, 13]
@@ -58,7 +58,7 @@ def test_columns_are_those_of_the_records_brought_together(
 ) -> None:
     section, written = drawn
     columns = Columns(section, [encoded(section, page) for page in written])
-    expected = sections.combined(section, [*written, records(section, [], 0)])
+    expected = record_types.combined(section, [*written, records(section, [], 0)])
     check_columns(columns, expected)
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=len(columns), max_size=len(columns))), np.bool_)
     check_columns(columns.only(chosen), expected[chosen])

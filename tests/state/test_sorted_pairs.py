@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from state.graph import sorted_pairs
-from state.graph.sorted_pairs import EVERY, Sorted
+from state.graph.counting import sorted_pairs
+from state.graph.counting.sorted_pairs import EVERY, Sorted
 
 keys = st.sets(st.integers(0, 3000), min_size=1, max_size=1500)
 

@@ -10,15 +10,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from state import partition as partitions
-from state.graph import cooccurrence, stored_pairs
-from state.graph.cooccurrence import PairCounts
+from state.graph.counting import cooccurrence, stored_pairs
+from state.graph.counting.cooccurrence import PairCounts
 from state.graph.graph import Graph
-from state.graph.tables import Window
+from state.graph.graph_tables import Window
+from state.lsm import table, tree
+from state.lsm.graph_pages import GraphPages
+from state.lsm.inspection import PairCount, StoredGraph
 from state.partition import Partition
-from state.store import keys, segments, tables
-from state.store.pages import GraphPages
+from state.store import keys
 from state.store.store import MemoryStore, Store
-from state.store.stored_graph import PairCount, StoredGraph
 from tests.support.builders import concept
 from tests.support.clocks import NOON
 from tests.support.fakes import WatchedStore
@@ -37,15 +38,15 @@ places = st.sets(st.integers(0, 40), max_size=30)
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables be stored with every flush, in small pages, and merged often, so much at a time."""
     fan, page, credit = request.param
-    found = tuple(section._replace(page=page) for section in segments.SECTIONS)
+    found = tuple(section._replace(page=page) for section in table.SECTIONS)
     named = {section.name: section for section in found}
-    for module in (segments, tables):
+    for module in (table, tree):
         monkeypatch.setattr(module, "SECTION", named)
-    monkeypatch.setattr(segments, "SECTIONS", found)
-    monkeypatch.setattr(tables, "FAN", fan)
-    monkeypatch.setattr(tables, "LEAST_CREDIT", credit)
-    monkeypatch.setattr(tables, "MOST_CREDIT", 1)
-    monkeypatch.setattr(tables, "DELETED_AT_ONCE", 3)
+    monkeypatch.setattr(table, "SECTIONS", found)
+    monkeypatch.setattr(tree, "FAN", fan)
+    monkeypatch.setattr(tree, "LEAST_CREDIT", credit)
+    monkeypatch.setattr(tree, "MOST_CREDIT", 1)
+    monkeypatch.setattr(tree, "DELETED_AT_ONCE", 3)
     monkeypatch.setattr(partitions, "STORED_AFTER", 1)
     monkeypatch.setattr(partitions, "MOST_UNSTORED", 1)
     monkeypatch.setattr(partitions, "REBUILT_STORED_AFTER", 1)
@@ -106,7 +107,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     piece, pages, looked_up = request.param
     monkeypatch.setattr(stored_pairs, "PIECE", piece)
     monkeypatch.setattr(stored_pairs, "FEW", looked_up)
-    monkeypatch.setattr(segments, "CACHED_PAGES", pages)
+    monkeypatch.setattr(table, "CACHED_PAGES", pages)
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
     monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
@@ -355,7 +356,7 @@ def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
     log, store = written(happened), MemoryStore()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partitions, "STORED_AFTER", stored_after)
-        patch.setattr(tables, "FAN", 2)
+        patch.setattr(tree, "FAN", 2)
         partition = Partition(store)
         for number, record in enumerate(log.records):
             partition.fold(*record)
@@ -418,7 +419,7 @@ def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over(
                 pass
     levels = [each.level for each in StoredGraph(store, "ada").segments()]
     assert levels == sorted(levels, reverse=True), "what is older was merged more often"
-    assert len(levels) < 3 * tables.FAN
+    assert len(levels) < 3 * tree.FAN
     check_nothing_is_left_over(store, "ada")
     assert Partition(store).digest() == partition.digest()
 

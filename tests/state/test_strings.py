@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.graph import strings
-from state.graph.strings import Places, Strings
+from state.graph.tables import strings
+from state.graph.tables.strings import Places, Strings
 
 text = st.text("ab\0é咖", max_size=3)
 

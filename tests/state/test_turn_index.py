@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from state.graph import turn_index
 from state.graph.graph import Graph
-from state.graph.lists import Lists
+from state.graph.tables.lists import Lists
 from tests.support.builders import concept, forgotten, turn_recorded
 
 WORDS = ("paint", "painter", "pain", "喝咖啡", "咖啡", "@name", "tea")

@@ -16,7 +16,7 @@ from emgas.times import DAY_MS
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle import said_last as said_last_module
-from processors.recall.dense import Vectors
+from processors.recall.ranking.dense import Vectors
 from processors.text.mentions import TurnBefore
 from state.events.events import (
     GraphConfigured,

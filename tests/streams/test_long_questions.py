@@ -12,16 +12,16 @@ import pytest
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import Steps, in_one_go
-from processors.recall import answer, facts
-from processors.recall.answer import Answer, Answerer, Memory, is_long
-from processors.recall.facts import GraphChangedError
+from processors.recall.answer import answer, turn_facts
+from processors.recall.answer.answer import Answer, Answerer, Memory, is_long
+from processors.recall.answer.turn_facts import GraphChangedError
 from state import partition as partitions
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
-from state.graph import cooccurrence, stored_pairs
+from state.graph.counting import cooccurrence, stored_pairs
+from state.graph.counting.stored_pairs import StoredPairs
 from state.graph.graph import Graph
-from state.graph.stored_pairs import StoredPairs
-from state.store import segments, tables
+from state.lsm import table, tree
 from tests.support.builders import decay_closed, turn_recorded
 from tests.support.clocks import NOW, eventually
 from tests.support.query_handlers import ANSWERER, Answering
@@ -84,7 +84,7 @@ async def test_others_are_let_in_every_few_turns_of_a_long_question_only(
     monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], constant: str | None
 ) -> None:
     for name in ("READ_AT_ONCE", "PACKED_AT_ONCE", "EXPLAINED_AT_ONCE"):
-        room = facts if name == "READ_AT_ONCE" else answer
+        room = turn_facts if name == "READ_AT_ONCE" else answer
         monkeypatch.setattr(room, name, 5 if name == constant else 10**9)
     worker = await grown()
     steps = sum(1 for _ in ANSWERER.answer(query(**fields), worker.memory()))
@@ -132,7 +132,7 @@ async def some_forgotten_and_their_texts_too(worker: Answering) -> None:
 async def test_an_answer_is_that_of_the_moment_which_it_names_whatever_happens_meanwhile(
     monkeypatch: pytest.MonkeyPatch, happens: Callable[[Answering], Any], fields: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(facts, "READ_AT_ONCE", 5)
+    monkeypatch.setattr(turn_facts, "READ_AT_ONCE", 5)
     worker = await grown()
     before = expected(worker, **fields)
     await worker.ask(asked(**fields))
@@ -182,9 +182,9 @@ def resting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_pairs, "PIECE", 1)
     monkeypatch.setattr(partitions, "STORED_AFTER", 1)
     monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
-    small = {name: section._replace(page=1) for name, section in segments.SECTION.items()}
-    monkeypatch.setattr(segments, "SECTIONS", tuple(small.values()))
-    for module in (segments, tables):
+    small = {name: section._replace(page=1) for name, section in table.SECTION.items()}
+    monkeypatch.setattr(table, "SECTIONS", tuple(small.values()))
+    for module in (table, tree):
         monkeypatch.setattr(module, "SECTION", small)
 
 

@@ -15,7 +15,7 @@ from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.messages.memory_settings import AllSettings
 from processors.extraction.extractor import Extraction
-from processors.recall.dense import Vectors
+from processors.recall.ranking.dense import Vectors
 from state.events.events import TurnRecorded, TurnRejected
 from state.events.extraction_types import Concept
 from tests.support.command_handlers import a_handler, a_turn, decide, event_of, fold_into, reason_of

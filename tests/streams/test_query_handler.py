@@ -13,8 +13,8 @@ from emgas.times import DAY_MS
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer
-from processors.recall.recall import MOST_RECALLED
+from processors.recall.answer.answer import Answerer
+from processors.recall.retrieval.recall import MOST_RECALLED
 from state.events.events import (
     UNSTAMPED,
     ConceptsRecalled,

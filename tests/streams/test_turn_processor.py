@@ -21,7 +21,7 @@ from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction, Said
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow
-from processors.recall.dense import Embedder, Vectors
+from processors.recall.ranking.dense import Embedder, Vectors
 from state.errors import StoreCorruptError
 from state.events.events import (
     ConsolidationWindowClosed,

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 from emgas import MemoryClient
-from gateway.keys import Keys
+from gateway.auth.keys import Keys
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving
 

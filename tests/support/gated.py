@@ -11,7 +11,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query, Reply
 from emgas.messages.turns import Turn
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, Memory
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.ingest.beside_words import stated_by

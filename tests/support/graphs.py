@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from state.graph.graph import Graph
-from state.graph.tables import Window
+from state.graph.graph_tables import Window
 
 SEEN = (
     *("graph_id", "turns", "concepts", "tokens", "clock", "settings", "ids", "labels", "numbers", "themes"),

@@ -9,7 +9,7 @@ from typing import Any
 from emgas.errors import TransportError
 from emgas.wire import partition_of
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, Memory
 from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore

@@ -13,9 +13,9 @@ from emgas import MemoryClient
 from emgas.messages.topics import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
-from gateway.chat import Model
-from gateway.connections import Limits
-from gateway.keys import Keys
+from gateway.auth.keys import Keys
+from gateway.doors.chat import Model
+from gateway.http.connections import Limits
 from gateway.serve import configured, listen
 from tests.support.clocks import PATIENCE, eventually
 from tests.support.pipeline import Pipeline

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from state.graph.graph import Graph
+from state.lsm.graph_pages import GraphPages
+from state.lsm.tree import Tables
 from state.store import keys
-from state.store.pages import GraphPages
 from state.store.store import MemoryStore, Store
-from state.store.tables import Tables
 
 
 def tables_of(store: Store, name: str) -> Tables:

@@ -384,7 +384,7 @@ export interface Guidance {
   role?: string | null;
 }
 /**
- * How activation spreads; what is not given takes the mode's own default (processors/recall/activation.py).
+ * How activation spreads; what is not given takes the mode's own default (processors/recall/ranking/activation.py).
  *
  * window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
  *               before somebody speaks again who has had their say in it; in a session

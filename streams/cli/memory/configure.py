@@ -108,7 +108,7 @@ async def _configure(
 
 
 def _show(described: Description) -> None:
-    from processors.recall.weights import DEFAULT_FLOW  # here: --help needs none of it
+    from processors.recall.ranking.weights import DEFAULT_FLOW  # here: --help needs none of it
     from state.events.memory_settings import PRESETS
 
     preset = PRESETS.get(described.preset)

@@ -102,7 +102,7 @@ def _extractor(settings: Settings) -> str:
 
 
 def _embedder(settings: Settings) -> str:
-    from processors.recall.dense import model_name  # here: --help needs none of it
+    from processors.recall.ranking.dense import model_name  # here: --help needs none of it
     from streams.plugins import embedders
 
     embedder = embedders.chosen(settings.embedder, settings.data)

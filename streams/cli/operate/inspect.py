@@ -12,7 +12,7 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
-    from state.store.stored_graph import StoredGraph
+    from state.lsm.inspection import StoredGraph
     from streams.settings import Settings
 
 
@@ -61,7 +61,7 @@ def _show_measures(graph: str, told: dict[str, float], *, json: bool) -> None:
 
 
 async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None, timeout: float) -> dict[str, Any]:
-    from state.store.stored_graph import StoredGraph  # here: --help needs none of it
+    from state.lsm.inspection import StoredGraph  # here: --help needs none of it
     from streams.cli.shared.live_state import live
     from streams.transport.select import readable
 
@@ -96,7 +96,7 @@ def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> s
 
 
 def _show_pair(told: dict[str, Any]) -> None:
-    from state.store.stored_graph import PairCount  # here: --help needs none of it
+    from state.lsm.inspection import PairCount  # here: --help needs none of it
 
     rows = output.table(f"{' and '.join(told['pair'])}, together in", "windows", "times")
     for window in PairCount._fields:

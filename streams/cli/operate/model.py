@@ -17,7 +17,7 @@ def add(
     json: output.Json = False,
 ) -> None:
     """Put a model into the data directory, where EMGAS_EMBEDDER=NAME finds it.  Nothing is downloaded."""
-    from processors.recall.dense import model_name  # here: --help needs none of it
+    from processors.recall.ranking.dense import model_name  # here: --help needs none of it
     from streams.plugins import model_store
     from streams.plugins.embedders import load
 

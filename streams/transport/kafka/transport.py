@@ -1,7 +1,7 @@
 """Faust's aiokafka driver, made safe.
 
     producer   acks=all and idempotent, which Faust turns on only for its own transactions (drivers/aiokafka.py:1323);
-               goes on behind a record that failed (emgas/client/sequence_gaps.py); tells by which route it sends;
+               goes on behind a record that failed (emgas/client/kafka.py); tells by which route it sends;
                takes a whole dead letter, where Faust's limit is 1,000,000 bytes
     consumer   sources stand where the state says before an agent sees a message (streams/transport/source_offsets.py);
                an empty fetch waits `fetch_wait_ms`, where Faust hard-codes 1500 (drivers/aiokafka.py:615);
@@ -29,8 +29,7 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, AppT, ConsumerMessage
 from yarl import URL
 
-from emgas.client.kafka import BATCH_BYTES
-from emgas.client.sequence_gaps import mending
+from emgas.client.kafka import BATCH_BYTES, mending
 from emgas.wire import ProducerRecord, Record, as_mapping
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder

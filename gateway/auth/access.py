@@ -1,0 +1,205 @@
+"""Who asks, and with what: decided once for each request, by plain ASGI, for the routes of HTTP and MCP's tools alike.
+
+A context variable hands the caller on, because MCP's tools see no request.  (Starlette's BaseHTTPMiddleware would
+lose it.)  Without keys whoever is on this machine may do everything.  A page of another site, in a browser here, may
+not: its requests are told by the headers that a browser adds: Host (of a rebound name), Origin and Content-Type.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection
+from contextvars import ContextVar
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from emgas.errors import InvalidMessageError
+from emgas.limits import RECORD_BYTES
+from gateway.auth.keys import ANYBODY, Caller, Keys, Right
+from gateway.http.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
+from gateway.http.paths import PathGraph
+
+# What needs no key: it tells nothing of any memory.
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
+OPEN_FOLDER = "/page/"
+BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
+CHAT_BYTES = 16 * 1024 * 1024  # a conversation, with pictures in it
+CHAT = "/v1/chat/completions"
+IMPORT_BYTES = 64 * 1024 * 1024  # a chat's export
+IMPORT = re.compile(r"/v1/graphs/.+/import")
+FILES = ("application/octet-stream", "application/zip", "application/x-ndjson", "application/json")
+API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
+
+
+class Claim(NamedTuple):
+    """For whom a request says that it asks, and what that one may do at most; None: it does not say."""
+
+    subject: str | None = None
+    rights: frozenset[str] | None = None
+
+
+NO_CLAIM = Claim()
+_caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
+_claimed: ContextVar[Claim] = ContextVar("claimed", default=NO_CLAIM)
+_bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
+
+
+class Access:
+    """Let a request in with its caller and a body of a bearable size, or answer why not."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app, self._keys = app, keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            token = _caller.set(await self._let_in(scope["path"], headers))
+            claimed = _claimed.set(_claim(headers))
+            _check_body(scope, headers)
+        except GatewayError as error:
+            await refused(error)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, bounded(receive, most_bytes(scope["path"])), send)
+        finally:
+            _caller.reset(token)
+            _claimed.reset(claimed)
+
+    async def _let_in(self, path: str, headers: Headers) -> Caller:
+        if path in OPEN or path.startswith(OPEN_FOLDER):
+            return NOBODY
+        if not self._keys.are_wanted:
+            check_local(headers)
+        return await self._keys.caller(headers.get("authorization"))
+
+
+NOBODY = Caller(name="nobody")
+
+
+def check_local(headers: Headers) -> None:
+    """Raise NotAllowedError for what another site's page made a browser send."""
+    host = headers.get("host", "")
+    if not is_loopback(hostname(f"//{host}")):
+        raise NotAllowedError("without keys, only http://localhost and loopback addresses are served")
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        raise NotAllowedError("without keys, no other site's page is served")
+
+
+def hostname(url: str) -> str:
+    """Tell a URL's host; "" where there is none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_body(scope: Scope, headers: Headers) -> None:
+    """Raise TooLargeError, WrongContentTypeError for a body that need not be read."""
+    length, most = headers.get("content-length", "0"), most_bytes(scope["path"])
+    if length.isdecimal() and int(length) > most:
+        raise TooLargeError(f"the body has more than {most} bytes")
+    if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith(API):
+        media = headers.get("content-type", "").partition(";")[0].strip().lower()
+        wanted = FILES if IMPORT.fullmatch(scope["path"]) else FILES[-1:]
+        if media not in wanted:
+            raise WrongContentTypeError(f"send the header Content-Type: {wanted[0]}")
+
+
+def most_bytes(path: str) -> int:
+    """Tell how large a body may be."""
+    if IMPORT.fullmatch(path):
+        return IMPORT_BYTES
+    return CHAT_BYTES if path == CHAT else BODY_BYTES
+
+
+def bounded(receive: Receive, most: int) -> Receive:
+    """Read at most `most` bytes of a body that did not say how long it is."""
+    read = 0
+
+    async def bounded_receive() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > most:
+            raise HTTPException(413, f"the body has more than {most} bytes")
+        return message
+
+    return bounded_receive
+
+
+def caller() -> Caller:
+    """Name who sent the request that is being answered."""
+    return _caller.get()
+
+
+def subject() -> str | None:
+    """Name on whose behalf the request comes, for graphs that grant rights (emgas/messages/rights.py).
+
+    A key stands for its name.  One with the right to admin, and who needs no key, runs the memory, and may say by the
+    header Emgas-Subject for whom it asks.
+    """
+    who = caller()
+    return _claimed.get().subject if "admin" in who.rights else who.name
+
+
+def rights() -> frozenset[str] | None:
+    """Tell what the subject may do at most, for what a memory decides: whether it may undo something, or see it.
+
+    None for who runs the memory.  Another gateway of his may say by the header Emgas-Rights what its own key may do.
+    """
+    who = caller()
+    return _claimed.get().rights if "admin" in who.rights else frozenset(who.rights)
+
+
+def _claim(headers: Headers) -> Claim:
+    given, at_most = headers.get("emgas-subject"), headers.get("emgas-rights")
+    return Claim(unquote(given) if given else None, None if at_most is None else frozenset(at_most.split(",")))
+
+
+def may(right: Right, *parameters: str) -> Any:
+    """Make the dependency that lets a route go on only if the caller has `right` in the path's graph.
+
+    parameters    all that the query may hold: one that is misspelt would be passed over in silence
+    """
+
+    async def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:  # no thread
+        _refuse_unknown(request, parameters)
+        caller().check(right, graph)
+        return graph
+
+    return Depends(check)
+
+
+def known(*parameters: str) -> Any:
+    """Make the dependency of a route that any key opens.  `parameters`: as those of `may`."""
+
+    async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
+        _refuse_unknown(request, parameters)
+
+    return Depends(check)
+
+
+def _refuse_unknown(request: Request, parameters: Collection[str]) -> None:
+    if not set(request.query_params) <= set(parameters):
+        raise InvalidMessageError(
+            f"query: holds a parameter that is not known here, of: {', '.join(parameters) or '–'}"
+        )

@@ -1,0 +1,1 @@
+"""Interfaces of other programs: MCP, mem0, and OpenAI's chat completions."""

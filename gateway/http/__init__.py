@@ -1,0 +1,1 @@
+"""What every route shares: errors, paths, and how connections are admitted."""

@@ -1,0 +1,467 @@
+"""Everything under /v1/graphs: the wire's messages as HTTP.  The path names the graph, a body never does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse
+
+from emgas.client.client import MemoryClient
+from emgas.client.several import asked_of_all, named
+from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.limits import (
+    CHANGES,
+    LISTED_GRAPHS,
+    PICTURED_CONCEPTS,
+    PICTURED_LINKS,
+    PICTURED_PASSAGES,
+    READ_TURNS,
+    RECAPPED,
+    RING_TURNS,
+    SEVERAL_GRAPHS,
+    TOP,
+)
+from emgas.messages import contents, pictures, queries, rights, sessions, turns, views
+from emgas.messages.fields import GraphId, Message, Name, Position, Text
+from emgas.messages.relations import RelationType
+from emgas.messages.several import Merged
+from emgas.validation import build
+from gateway.auth.access import caller, known, may
+from gateway.http.errors import REFUSALS, RejectedError, UnknownGraphError
+from gateway.http.paths import PathGraph
+from gateway.routes.bodies import (
+    EndBody,
+    FeedbackBody,
+    ForgetBody,
+    PinBody,
+    QueryBody,
+    RightsBody,
+    SettingsBody,
+    TurnBody,
+    UndoBody,
+)
+
+listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
+router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
+several = APIRouter(prefix="/v1", responses=REFUSALS)
+LISTED = 100  # concepts that a live answer shows
+
+
+async def memory_of(request: Request) -> MemoryClient:
+    """Hand a route the one client of this gateway.  A coroutine: the framework puts plain functions into a thread."""
+    client: MemoryClient = request.app.state.memory
+    return client
+
+
+Memory = Annotated[MemoryClient, Depends(memory_of)]
+Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a room")]
+IdempotencyKey = Annotated[
+    Name | None, Header(description="the id of a body that has none: the same again has no effect")
+]
+Moment = Annotated[
+    str | None, Query(description="as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970")
+]
+
+
+class GraphNames(Message):
+    """Names of graphs, ascending.  `next`: `after` of the next page, null on the last."""
+
+    graphs: list[str]
+    next: str | None
+
+
+@listing.get("", dependencies=[known("after", "limit")])
+async def list_graphs(
+    memory: Memory,
+    *,
+    after: Annotated[str | None, Query(description="the names after this one")] = None,
+    limit: Annotated[int, Query(ge=1, le=LISTED_GRAPHS)] = LISTED_GRAPHS,
+) -> GraphNames:
+    """List the graphs that the caller's key may read."""
+    caller().check_right("read")
+    readable = await memory.graphs(patterns=caller().patterns)
+    seen = [name for name in readable if after is None or name > after]
+    return GraphNames(graphs=seen[:limit], next=seen[limit - 1] if len(seen) > limit else None)
+
+
+@router.post(
+    "/turns",
+    status_code=201,
+    response_model=turns.Outcome,
+    responses={200: {"model": turns.Outcome, "description": "known already"}},
+)
+async def record_turn(
+    graph: Annotated[Graph, may("write")],
+    body: TurnBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Record a turn; answers once its graph has folded it."""
+    outcome = await memory.record(build(turns.Turn, _message(graph, body, idempotency_key)))
+    return _told(outcome, 201)
+
+
+@router.post("/query")
+async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
+    """Ask what was said.  With `reinforce` the right to write is needed too."""
+    query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
+    if query.reinforce:
+        caller().check("write", graph)
+    return await memory.ask(query)
+
+
+class SeveralBody(QueryBody):
+    """A question to several graphs: as to one, with their names; `after` means nothing here."""
+
+    graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS)]
+
+
+@several.post("/query", dependencies=[known()])
+async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
+    """Ask several graphs at once; answers are merged by rank, each passage with its graph.
+
+    A graph that the key does not open, or that did not grant its name the right to read, says so; the others answer.
+    """
+    if not any(map(caller().may_see, body.graphs)):
+        caller().check("read", body.graphs[0])
+    caller().check_right("read")
+    wanted = build(queries.Query, {**body.model_dump(exclude_unset=True, exclude={"graphs"}), "graph": body.graphs[0]})
+    if wanted.reinforce or wanted.after is not None:
+        raise InvalidMessageError("query: `reinforce` and `after` are of one graph: ask it alone")
+
+    async def asked(graph: str, budget: int) -> queries.Reply:
+        if not caller().may_see(graph):
+            raise QueryFailedError("forbidden", "this key does not belong to this graph")
+        return await memory.ask(wanted.model_copy(update={"graph": graph, "budget": budget}))
+
+    return await asked_of_all(named(body.graphs), asked, wanted.budget, wanted.top_passages)
+
+
+async def activated(
+    graph: Annotated[Graph, may("read", "text")], memory: Memory, text: Annotated[Text, Query()]
+) -> queries.Reply:
+    """Answer before the response begins: what fails then is still a problem with a status."""
+    return await memory.query(graph, text, explain=True, top_concepts=LISTED)
+
+
+@router.get("/activation", response_class=EventSourceResponse)
+async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) -> AsyncIterator[ServerSentEvent]:
+    """Stream an answer step by step: `round` events with the concepts that woke, then `passages`, then `context`."""
+    for length in sorted({len(concept.path) for concept in reply.concepts}):
+        woken = [concept.model_dump() for concept in reply.concepts if len(concept.path) == length]
+        yield ServerSentEvent(event="round", id=str(length), data=woken)
+    yield ServerSentEvent(event="passages", data=[passage.model_dump() for passage in reply.passages])
+    yield ServerSentEvent(event="context", data={"context": reply.context, "tokens": reply.tokens})
+
+
+@router.get("")
+async def describe(
+    graph: Annotated[Graph, may("read")],
+    memory: Memory,
+    response: Response,
+    measures: bool = False,  # noqa: FBT001, FBT002 - a parameter of the address
+) -> queries.Description:
+    """Tell what a graph holds; with `measures`, how it hangs together.  ETag: how far its log was folded."""
+    described = await memory.describe(graph, measures=measures)
+    _found(response, described.position, found=described.found)
+    return described
+
+
+@router.get("/turns")
+async def read(
+    graph: Annotated[Graph, may("read", "id", "session", "concept", "newest", "cursor", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    id: Annotated[list[Name], Query(max_length=READ_TURNS, description="these alone")] = [],  # noqa: B006 - read only
+    session: Annotated[Name | None, Query(description="only of this session")] = None,
+    concept: Annotated[Name | None, Query(description="only those that hold it")] = None,
+    newest: Annotated[bool, Query(description="the last one first")] = False,
+    cursor: Annotated[int | None, Query(ge=0, lt=2**63, description="`next` of the page before")] = None,
+    limit: Annotated[int, Query(ge=1, le=READ_TURNS)] = 20,
+    as_of: Moment = None,
+) -> contents.Turns:
+    """Read turns as they were said, a page of them.  ETag: how far the log was folded."""
+    walk: dict[str, Any] = {"session": session, "concept": concept, "newest": newest, "cursor": cursor, "limit": limit}
+    page = await memory.turns(graph, ids=id, as_of=as_of, **walk)
+    _found(response, page.position, found=page.found)
+    return page
+
+
+@router.get("/picture")
+async def picture(
+    graph: Annotated[Graph, may("read", "around", "hops", "nodes", "links", "passages", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    around: Annotated[list[Name], Query(max_length=TOP, description="concepts that it grows from")] = [],  # noqa: B006
+    hops: Annotated[int, Query(ge=0, le=5)] = 2,
+    nodes: Annotated[int, Query(ge=0, le=PICTURED_CONCEPTS)] = 300,
+    links: Annotated[int, Query(ge=0, le=PICTURED_LINKS)] = 3000,
+    passages: Annotated[int, Query(ge=0, le=PICTURED_PASSAGES)] = 0,
+    as_of: Moment = None,
+) -> pictures.Pictured:
+    """Tell what the graph looks like, now or at a time: concepts, links, turns and themes, as columns."""
+    wanted: dict[str, Any] = {"around": around, "hops": hops, "nodes": nodes, "links": links, "passages": passages}
+    seen = await memory.picture(graph, as_of=as_of, **wanted)
+    _found(response, seen.position, found=seen.found)
+    return seen
+
+
+@router.get("/changes")
+async def compare(
+    graph: Annotated[Graph, may("read", "since", "until", "limit")],
+    memory: Memory,
+    response: Response,
+    since: Annotated[str, Query(description="a time, as `as_of`")],
+    *,
+    until: Annotated[str | None, Query(description="a later one; else now")] = None,
+    limit: Annotated[int, Query(ge=1, le=CHANGES)] = 100,
+) -> pictures.Compared:
+    """Tell what changed between two times: what was born, grew, faded and was archived."""
+    changed = await memory.compare(graph, since, until, limit=limit)
+    _found(response, changed.position, found=changed.found)
+    return changed
+
+
+def _found(response: Response, position: Position, *, found: bool) -> None:
+    """Say how far the log was folded, or raise UnknownGraphError."""
+    if not found:
+        raise UnknownGraphError("nobody ever wrote to this graph, or had by then")
+    response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+
+
+@router.get("/sessions")
+async def recap(
+    graph: Annotated[Graph, may("read", "session", "limit", "words", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    session: Annotated[list[Name], Query(max_length=RECAPPED, description="these alone")] = [],  # noqa: B006 - read only
+    limit: Annotated[int, Query(ge=1, le=RECAPPED)] = 5,
+    words: Annotated[int, Query(ge=0, le=400, description="of each summary, at most")] = 60,
+    as_of: Moment = None,
+) -> views.Recapped:
+    """Tell what conversations were about, the last ones first."""
+    told = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/recent")
+async def recent(
+    graph: Annotated[Graph, may("read", "session", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    session: Annotated[Name | None, Query(description="of this conversation, else of the latest one")] = None,
+    limit: Annotated[int, Query(ge=0, le=RING_TURNS)] = 10,
+    as_of: Moment = None,
+) -> sessions.InMind:
+    """Tell what is in mind of a conversation: its last turns, keywords, and what it inherits."""
+    told = await memory.recent(graph, session, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/trend")
+async def trend(
+    graph: Annotated[Graph, may("read", "text", "speaker", "session", "by", "offset", "moods", "as_of")],
+    memory: Memory,
+    response: Response,
+    text: Annotated[Text | None, Query(description="a question, or words; without it, all turns")] = None,
+    *,
+    speaker: Annotated[list[Name] | None, Query(description="only what these said")] = None,
+    session: Annotated[list[Name] | None, Query(description="only of these sessions")] = None,
+    by: views.Period = "day",
+    offset: Annotated[int, Query(ge=-1080, le=1080, description="of the asker's clock from UTC, minutes")] = 0,
+    moods: Annotated[bool, Query(description="also how those felt who said it")] = False,
+    as_of: Moment = None,
+) -> views.Trended:
+    """Tell how often something is spoken of, since when, at which hours, and when not."""
+    only = {"speakers": speaker or [], "sessions": session or []}
+    told = await memory.trend(graph, text, only=only, by=by, offset=offset, moods=moods, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/habits")
+async def habits(
+    graph: Annotated[Graph, may("read", "text", "speaker", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    text: Annotated[Text | None, Query(description="a question, or words; without it, all of them")] = None,
+    speaker: Annotated[Name | None, Query(description="whose")] = None,
+    limit: Annotated[int, Query(ge=1, le=TOP)] = 20,
+    as_of: Moment = None,
+) -> views.Recurring:
+    """Tell what recurs, how often, since when, and when not."""
+    told = await memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/concept")
+async def explore(
+    graph: Annotated[Graph, may("read", "name", "to", "hops", "relation", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    name: Annotated[Name, Query(description="of the concept, by id or as it was written")],
+    *,
+    to: Annotated[Name | None, Query(description="another one: by which ways does the first lead to it?")] = None,
+    hops: Annotated[int, Query(ge=1, le=3)] = 1,
+    relation: Annotated[RelationType | None, Query(description="what follows about it by this relation?")] = None,
+    limit: Annotated[int, Query(ge=0, le=TOP)] = 10,
+    as_of: Moment = None,
+) -> views.Explored:
+    """Tell what a concept is to the graph, what was said of it and others, and what it is linked with."""
+    told = await memory.explore(graph, name, to=to, hops=hops, relation=relation, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.put("/settings", response_model=turns.Outcome)
+async def configure(
+    graph: Annotated[Graph, may("admin")],
+    body: SettingsBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say how the graph is to live from here on: a preset, and what differs from it."""
+    wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
+    settings = wanted.settings.model_dump(exclude_none=True)
+    made = await memory.configure(
+        graph,
+        wanted.preset,
+        weights=wanted.weights,
+        mode=wanted.mode,
+        rerank=wanted.rerank,
+        timezone=wanted.timezone,
+        id=wanted.id,
+        **settings,
+    )
+    return _told(made, 200)
+
+
+@router.post("/forget", response_model=turns.Outcome)
+async def forget(
+    graph: Annotated[Graph, may("forget")],
+    body: ForgetBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Forget concepts, turns and sessions; the log keeps the past."""
+    wanted = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
+    outcome = await memory.forget(
+        graph,
+        wanted.concepts,
+        wanted.turns,
+        sessions=wanted.sessions,
+        everything=wanted.everything,
+        id=wanted.id,
+    )
+    return _told(outcome, 200)
+
+
+@router.post("/pin", response_model=turns.Outcome)
+async def pin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+    wanted = build(turns.Pin, _message(graph, body, idempotency_key, kind="pin"))
+    return _told(await memory.pin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/unpin", response_model=turns.Outcome)
+async def unpin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let concepts and turns that were pinned fade again."""
+    wanted = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
+    return _told(await memory.unpin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/feedback", response_model=turns.Outcome)
+async def feedback(
+    graph: Annotated[Graph, may("write")],
+    body: FeedbackBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say of turns that came back whether they were right or wrong."""
+    wanted = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
+    outcome = await memory.feedback(graph, wanted.turns, wanted.value, query=wanted.query, id=wanted.id)
+    return _told(outcome, 200)
+
+
+@router.post("/sessions/end", response_model=turns.Outcome)
+async def end_session(
+    graph: Annotated[Graph, may("write")],
+    body: EndBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
+    wanted = build(sessions.EndSession, _message(graph, body, idempotency_key, kind="endsession"))
+    return _told(await memory.end_session(graph, wanted.session, id=wanted.id), 200)
+
+
+@router.post("/grant", response_model=turns.Outcome)
+async def grant(
+    graph: Annotated[Graph, may("admin")],
+    body: RightsBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let a subject, as a key's name, do this in the graph; one that grants anything is closed to all others."""
+    wanted = build(rights.Grant, _message(graph, body, idempotency_key, kind="grant"))
+    return _told(await memory.grant(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+
+
+@router.post("/revoke", response_model=turns.Outcome)
+async def revoke(
+    graph: Annotated[Graph, may("admin")],
+    body: RightsBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let a subject no longer do this in the graph."""
+    wanted = build(rights.Revoke, _message(graph, body, idempotency_key, kind="revoke"))
+    return _told(await memory.revoke(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+
+
+@router.post("/undo", response_model=turns.Outcome)
+async def undo(
+    graph: Annotated[Graph, may("forget")],
+    body: UndoBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Take back events of the graph; itself an event that can be taken back."""
+    wanted = build(turns.Undo, _message(graph, body, idempotency_key, kind="undo"))
+    return _told(await memory.undo(graph, wanted.first, wanted.last, id=wanted.id), 200)
+
+
+def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> dict[str, Any]:
+    fields = {**body.model_dump(exclude_unset=True), **more, "graph": graph_id}
+    if fields.get("id") is None:
+        fields["id"] = key or uuid4().hex
+    return fields
+
+
+def _told(outcome: turns.Outcome, accepted: int) -> Response:
+    if outcome.status == "rejected":
+        raise RejectedError(outcome.reason)
+    return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)

@@ -1,0 +1,258 @@
+"""Records over HTTP: the third transport of `MemoryClient` (emgas/client/http.py speaks it).
+
+    GET  /v1/partitions                                       how many partitions the keyed topics share
+    POST /v1/records/{turns,queries}?key=&partition=&seconds= body: the record's value, as on the wire
+
+    answer=false   202, once the log has it
+    answer=true    200, once the log has it; the body is the answer's bytes, and comes when there is one.  The memory's
+                   failures too are answers here, as on the wire; where none comes in time, the body stays empty
+    headers        Emgas-Partition, Emgas-Offset, Emgas-Timestamp: the receipt
+
+The value's graph must be the key, and the caller must have the rights that its kind needs: otherwise a key of one graph
+would reach another.  A question for a list of graphs goes on with the patterns of the caller's key, so that the memory
+filters names before it counts them.  Every answer is passed on as it came, unread.
+
+`send` is what the document describes.  Nearly all requests are `PlainRecords`': those that every client makes, without
+the framework's detours, which cost more than all else that a request does here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter, ValidationError
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from emgas.client.request_reply import RequestReply
+from emgas.errors import EmgasError, InvalidMessageError
+from emgas.limits import RECORD_BYTES
+from emgas.messages import queries, turns
+from emgas.messages.advice import Advice
+from emgas.messages.contents import List
+from emgas.messages.operator import Checkpoint, Inspect
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession
+from emgas.messages.topics import INBOUND, REQUEST, Question
+from emgas.validation import describe
+from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
+from gateway.auth.access import caller, known
+from gateway.http.errors import REFUSALS, NotJsonError
+
+LONGEST_SECONDS = 600.0
+LARGEST_PARTITION = 2**31 - 1
+READERS: dict[str, TypeAdapter[Any]] = {"turns": INBOUND, "queries": REQUEST}
+TOPICS = {f"/v1/records/{topic}": topic for topic in READERS}
+ANSWERS = {"true": True, "false": False}
+SECONDS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
+RECEIPT = {
+    f"Emgas-{name}": {"description": f"the record's {name.lower()}", "schema": {"type": "integer"}}
+    for name in ("Partition", "Offset", "Timestamp")
+}
+VALUE = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "description": "the record's value, as docs/wire.md has it"}
+            }
+        },
+    }
+}
+ANSWERED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "the log has it; the answer",
+        "content": {"application/json": {"schema": {"type": "object", "description": "as docs/wire.md has it"}}},
+        "headers": RECEIPT,
+    },
+    202: {"description": "the log has it", "headers": RECEIPT},
+}
+router = APIRouter(prefix="/v1", responses=REFUSALS)
+
+
+@router.get("/partitions", dependencies=[known()])
+async def partitions(request: Request) -> int:
+    """Tell the partition count that turns, events and queries share."""
+    return await _exchange(request).connection.partitions()
+
+
+@router.post(
+    "/records/{topic}",
+    response_class=Response,
+    responses=ANSWERED,
+    openapi_extra=VALUE,
+    dependencies=[known("key", "partition", "seconds", "answer")],
+)
+async def send(
+    topic: Literal["turns", "queries"],
+    request: Request,
+    *,
+    key: Annotated[str | None, Query(description="the graph; nothing for a question to a partition")] = None,
+    partition: Annotated[int | None, Query(ge=0, le=LARGEST_PARTITION)] = None,
+    seconds: Annotated[float, Query(gt=0, le=LONGEST_SECONDS)] = 10.0,
+    answer: Annotated[bool, Query()] = True,
+) -> Response:
+    """Append a record; answer what came back, or where it lies."""
+    wanted = Wanted(topic=topic, key=key, partition=partition, seconds=seconds, answer=answer)
+    return await _sent(request, wanted)
+
+
+class Wanted(NamedTuple):
+    """What the path and the query of a request say of its record."""
+
+    topic: str
+    key: str | None
+    partition: int | None
+    seconds: float
+    answer: bool
+
+
+class PlainRecords(BaseRoute):
+    """The route of records as clients ask for them.  What is written in any other way is `send`'s to judge."""
+
+    path = "/v1/records/{topic}"  # as metrics name it
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        wanted = _wanted(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
+        return (Match.NONE, {}) if wanted is None else (Match.FULL, {"route": self, "wanted": wanted})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await _sent(Request(scope, receive), scope["wanted"])
+        await response(scope, receive, send)
+
+
+def _wanted(scope: Scope) -> Wanted | None:
+    """Read the path and the query of a request, if they are as clients write them."""
+    topic = TOPICS.get(scope["path"])
+    if topic is None:
+        return None
+    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    found = dict(given)
+    key, seconds, answer = found.pop("key", None), found.pop("seconds", "10"), found.pop("answer", "true")
+    if found or len(given) > 3 or answer not in ANSWERS or not SECONDS.fullmatch(seconds):
+        return None
+    if not 0 < float(seconds) <= LONGEST_SECONDS:
+        return None
+    return Wanted(topic, key, None, float(seconds), ANSWERS[answer])
+
+
+async def _sent(request: Request, wanted: Wanted) -> Response:
+    value = await request.body()
+    message = _read(wanted.topic, value)
+    _check(message, wanted.key)
+    exchange, partition = _exchange(request), wanted.partition
+    if partition is not None and partition >= await exchange.connection.partitions():
+        raise InvalidMessageError("partition: there is none of that number")
+    topics = exchange.connection.topics
+    name = topics.turns if wanted.topic == "turns" else topics.queries
+    key = None if wanted.key is None else wanted.key.encode()
+    record = ProducerRecord(name, key, _limited(message, value), _headers(message), partition)
+    if not wanted.answer:
+        return Response(status_code=202, headers=_receipt(await exchange.append(record, wanted.seconds)))
+    return await _answered(exchange, record, wanted.seconds)
+
+
+def _exchange(request: Request) -> RequestReply:
+    exchange: RequestReply = request.app.state.memory.request_reply
+    return exchange
+
+
+def _receipt(there: Receipt) -> dict[str, str]:
+    return {f"Emgas-{name}": str(n) for name, n in zip(("Partition", "Offset", "Timestamp"), there, strict=True)}
+
+
+async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: float) -> Response:
+    """Respond as soon as the log has a record, with a body that waits for the answer."""
+    appended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+    asking = asyncio.create_task(exchange.ask_unread(record, seconds, appended.set_result))
+    try:
+        await asyncio.wait((asking, appended), return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        asking.cancel()
+        raise
+    if not appended.done():  # it raises why it was not appended, or was answered without
+        return Response(await asking, media_type="application/json")
+    return AnswerToCome(asking, _receipt(appended.result()))
+
+
+class AnswerToCome(Response):
+    """A response that begins at once, and goes on when the answer is there; with nothing where none comes in time.
+
+    The caller knows his deadline, so he finds that as well.  One who hangs up needs no answer any more.
+    """
+
+    media_type = "application/json"
+
+    def __init__(self, asking: asyncio.Task[bytes], headers: dict[str, str]) -> None:
+        super().__init__(headers=headers)
+        del self.headers["content-length"]  # that nobody knows yet
+        self._asking = asking
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        leaving = asyncio.ensure_future(receive())
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await asyncio.wait((self._asking, leaving), return_when=asyncio.FIRST_COMPLETED)
+            is_there = self._asking.done() and not isinstance(self._asking.exception(), EmgasError)
+            body = self._asking.result() if is_there else b""
+            await send({"type": "http.response.body", "body": body})
+        finally:
+            leaving.cancel()
+            self._asking.cancel()
+
+
+def _limited(message: Any, value: bytes) -> bytes:
+    """Write the caller's patterns into a question for a list of graphs; every other value goes on as it came."""
+    patterns = caller().patterns
+    if not isinstance(message, List) or patterns is None:
+        return value
+    return message.model_copy(update={"patterns": patterns}).model_dump_json().encode()
+
+
+def _read(topic: str, value: bytes) -> Any:
+    """Read a record's value.  Raises NotJsonError, InvalidMessageError."""
+    if len(value) > RECORD_BYTES:
+        raise InvalidMessageError(f"record: is {len(value)} bytes of JSON, the limit is {RECORD_BYTES}")
+    try:
+        return READERS[topic].validate_json(value)
+    except ValidationError as error:
+        if error.errors(include_input=False)[0]["type"] == "json_invalid":
+            raise NotJsonError("send one JSON object in UTF-8") from None
+        raise InvalidMessageError(describe(error)) from None
+
+
+def _check(message: Any, key: str | None) -> None:
+    """Raise NotAllowedError unless the caller may send this, InvalidMessageError where the key is another graph's."""
+    match message:
+        case Inspect() | Checkpoint():
+            caller().check("admin", None)
+            return
+        case List():
+            caller().check_right("read")
+            if message.patterns is not None and caller().patterns is not None:
+                raise InvalidMessageError("patterns: your key already says which graphs to list; leave them out")
+            return
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce() | EndSession():
+            caller().check("write", message.graph)
+        case turns.Configure() | turns.Erase() | Grant() | Revoke() | Advice():
+            caller().check("admin", message.graph)
+        case turns.Forget() | turns.Undo():
+            caller().check("forget", message.graph)
+        case _:
+            caller().check("read", message.graph)
+    if isinstance(message, queries.Query) and message.reinforce:
+        caller().check("write", message.graph)
+    if key != message.graph:
+        raise InvalidMessageError("key: must be the graph that the record names")
+
+
+def _headers(message: Any) -> Headers:
+    kind = getattr(message, "kind", "turn")
+    is_query = isinstance(message, Question)
+    identity = getattr(message, "id", None) or uuid4().hex
+    return cloud_event("query" if is_query else kind, identity, getattr(message, "graph", "partition"))

@@ -1,0 +1,574 @@
+"""Answers: from a query of the wire and a graph, as it is or was, to the reply.
+
+    query ─▶ what turns tell, if it is asked ─▶ recall ─▶ why each passage came ─▶ a context for the prompt ─▶ Reply
+             (facts.py)                         (recall.py)   (explanation.py)        (context.py)
+
+Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
+and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
+others in meanwhile.  They may change the graph.  The answer is that of the moment at which it began all the same, or
+GraphChangedError says that it has to begin again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final, NamedTuple, cast, get_args
+
+import numpy as np
+from msgspec.structs import asdict
+
+from emgas.limits import EARLIEST_MS
+from emgas.messages.advice import Advised, TextPart
+from emgas.messages.explanations import Why
+from emgas.messages.fields import Position
+from emgas.messages.filters import Filter
+from emgas.messages.modes import Mode, Rerank
+from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
+from emgas.times import wall_clock
+from processors.extraction.extractor import Extractor
+from processors.lifecycle.steps import Steps
+from processors.recall.answer.explanation import explanations, explanations_of_mode
+from processors.recall.answer.habits import asked_for
+from processors.recall.answer.perceptual import perceived
+from processors.recall.answer.provenance import Meant, guided, how, words_of
+from processors.recall.answer.relations import said, told_of
+from processors.recall.answer.turn_facts import GraphChangedError, learned
+from processors.recall.context.context import Context, ContextPacker, Passage, is_short, most_lines
+from processors.recall.context.masking import Masks, Thresholds
+from processors.recall.context.sentences import Wanted
+from processors.recall.ranking.activation import SpreadingParameters
+from processors.recall.ranking.dense import Embedder, likeness
+from processors.recall.ranking.filters import Allowed
+from processors.recall.ranking.kinds import KINDS
+from processors.recall.ranking.query_terms import QueryTerms, worth
+from processors.recall.ranking.weights import of_graph
+from processors.recall.ranking.working_memory import latest_session
+from processors.recall.retrieval.recall import (
+    SPREADING,
+    Ranked,
+    RecallOptions,
+    by_token,
+    latest_of,
+    recent,
+    worth_showing,
+)
+from processors.recall.retrieval.rerank import EPISODES
+from processors.recall.retrieval.retrieval import retrieve
+from processors.text.complexity import complexity
+from processors.text.continuations import continuation
+from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from state.graph.tables.habit_table import Habit
+from state.graph.view import GraphView
+
+# How many things somebody can take in: an answer of 7 ± 2 items, by how busy who reads it is.  SEEDS P47.
+#
+#     load 0     nothing else to do: 9        load 0.5   7        load 1   busy: 5
+#
+# Miller 1956: working memory holds seven chunks, plus or minus two.  Off unless a question tells a load: a prompt for a
+# model is no reader, and takes as much as the question needs.
+
+SPAN: Final = 7
+SPREAD: Final = 2
+
+
+def items(load: float) -> int:
+    """Tell how many items a reader with a load in [0, 1] takes in."""
+    return round(SPAN + SPREAD * (1 - 2 * load))
+
+
+def eased(query: Query) -> Query:
+    """Let a question ask for no more than its reader takes in; one that tells no load stays as it is."""
+    if query.load is None:
+        return query
+    most = items(query.load)
+    given = (query.top_passages, query.context_passages)
+    listed, packed = (None if number is None else min(number, most) for number in given)
+    return query.model_copy(update={"top_passages": listed, "context_passages": most if packed is None else packed})
+
+
+# What advisors said of a turn, told to whoever asks: it stands beside the turn, whose text is as it was said.
+
+
+def advised(graph: Graph, turn: str) -> Advised | None:
+    """Tell what advisors said of a turn, None if nothing."""
+    table = graph.advice
+    words, parts, judged = table.rewritten.get(("turn", turn)), table.split.get(turn), table.judged.get(turn)
+    if not (words or parts or judged):
+        return None
+    return Advised(
+        rewritten=words.text if words else None,
+        role=words.role if words else "",
+        rewritten_by=words.by if words else "",
+        parts=[TextPart(start=start, end=end) for start, end in parts.spans] if parts else [],
+        split_by=parts.by if parts else "",
+        worth=judged.worth / 100 if judged else None,
+        keywords=list(judged.keywords) if judged else [],
+        judged_by=judged.by if judged else "",
+    )
+
+
+# What a question leaves open, as its graph is set: where it is asked, in which mode, by whose formula.
+#
+# A question that names a mode is answered in that, plainly; one that asks for a kind of memory, in the default mode,
+# which alone has kinds: its episodes are ordered by whose formula the graph's questions are, where that has one for
+# them.
+
+
+def mode_of(graph: Graph) -> Mode:
+    """Give the mode of a graph's questions; one that this version does not know is the default."""
+    return cast(Mode, graph.mode) if graph.mode in get_args(Mode) else "default"
+
+
+def rerank_of(graph: Graph) -> Rerank | None:
+    """Give whose formula orders what a graph's questions find, None for nobody's."""
+    return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
+
+
+def by_graph(query: Query, graph: Graph) -> Query:
+    """Let a question that names no mode, or no time zone, be answered as its graph is set."""
+    known: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
+    rerank = rerank_of(graph) if query.rerank is None else query.rerank
+    if query.mode is None and query.memory == "episodic":
+        known["rerank"] = rerank if rerank in EPISODES else None
+    elif query.mode is None and query.memory == "all":
+        known |= {"mode": mode_of(graph), "rerank": rerank}
+    return query.model_copy(update=known) if known else query
+
+
+BY_VECTORS: Final = frozenset({"default", "vector", "staged"})  # modes that make use of embeddings
+LATEST: Final = 10  # turns that are offered where nothing is found
+LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
+EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
+PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
+MEMBERS: Final = 20  # of a habit that is a passage: the latest
+UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
+
+
+class Memory(NamedTuple):
+    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded.
+
+    now  when it is asked, in the graph's own time (ms); None: as its clock stands
+    """
+
+    graph: Graph | None
+    text_of: Callable[[Graph, int], TurnRecorded]  # passage number → the event that recorded it
+    position: Position
+    now: int | None = None
+
+    @property
+    def time(self) -> int:
+        """Tell when it is asked, ms: never before the last thing that happened in the graph."""
+        clock = EARLIEST_MS if self.graph is None else self.graph.clock
+        return max(clock, clock if self.now is None else self.now)
+
+
+class Answer(NamedTuple):
+    """A reply, and what a reinforcing question records: nothing if it does not reinforce.
+
+    recalled  ids of the concepts that it woke
+    restored  ids of the turns that it brought back from the archive, of as many as it needed
+    """
+
+    reply: Reply
+    recalled: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+
+
+class Answerer:
+    """Answers queries, with one extractor and one model of embeddings or none."""
+
+    def __init__(self, extractor: Extractor, embedder: Embedder | None = None) -> None:
+        self.extractor, self.embedder = extractor, embedder
+
+    def answer(self, query: Query, memory: Memory, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
+        """Answer a query from `memory`, step by step; it is asked as it is when the first step is taken.
+
+        read  turns by the ordinal of their event: what is read is added, what is there is not read again
+
+        Raises GraphChangedError, and what `memory.text_of` raises.
+        """
+        graph = memory.graph
+        if graph is None or graph.is_blank:  # what was taken back entirely never was
+            return Answer(_nothing(query, memory.position))
+        if not graph.settings.recalling:
+            nothing = _nothing(query, memory.position)
+            return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
+        if query.only.asks_facts:
+            yield from learned(graph, memory.text_of)
+        return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
+
+
+def is_long(query: Query) -> bool:
+    """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
+    explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
+    return query.only.asks_facts or query.budget > LONG_BUDGET or explains
+
+
+class _Shown(NamedTuple):
+    """What a graph says of a turn beside its text."""
+
+    archived: bool
+    pinned: bool
+    superseded_by: str | None
+
+
+class _Answering:
+    """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
+
+    def __init__(
+        self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
+    ) -> None:
+        query = eased(by_graph(query, graph))
+        self._zone = query.timezone or "UTC"
+        self._query, self._memory, self._graph = query, memory, graph
+        self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
+        self._read = {} if read is None else read
+        self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
+        extractor, embedder = answerer.extractor, answerer.embedder
+        now = wall_clock(graph.clock, self._zone)  # "last week": seen from the end of what is known
+        self._question = extractor.of_query(query.text, now)
+        self._guiding = words_of(query.guidance, self._view, extractor)
+        self._options = _options(query, graph, extractor, memory.time, self._guiding)
+        self._cosine = (
+            likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
+        )
+        self._goes_on = query.retriever == "default" and continuation(query.text) == "alone"
+        self._found = retrieve(self._view, self._question, query.text, self._options, self._cosine)
+        if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
+            wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
+            latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
+            self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
+        self._perceives = query.memory == "perceptual"
+        if self._perceives:
+            allowed = Allowed(self._view, self._options.only)
+            seen = perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
+            self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
+        self._habits = self._recurring()
+        self._relations = self._told()
+        self._is_match = bool(self._found.passages or self._habits or self._relations)
+        if not self._is_match and query.fallback == "recent":
+            wanted = query.top_passages or LATEST
+            latest = recent(self._view, self._options.only, wanted)
+            self._found = replace(self._found, passages=latest, depth=LATEST)
+        if query.load is not None:
+            self._found = replace(self._found, depth=min(self._found.depth, items(query.load)))
+
+    def _recurring(self) -> list[Habit]:
+        """Find what recurs, if that is asked for: it comes first."""
+        query, asker = self._query, self._options.asker
+        if (
+            query.retriever != "default"
+            or query.top_passages == 0
+            or self._goes_on
+            or self._perceives
+            or self._options.kind.in_mind
+        ):
+            return []
+        return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
+
+    def _told(self) -> list[KnownRelation]:
+        """List what turns say of what is asked for, of a kind of memory that tells relations."""
+        return told_of(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
+
+    def steps(self) -> Steps[Answer]:
+        """Find what is listed, explain it, pack the context."""
+        query, found = self._query, self._found
+        listed = self._listed()
+        whys = yield from self._whys(listed)
+        shown = self._shown(listed)
+        archived = self._from_archive() if query.reinforce else ()
+        context = yield from self._packed()
+        reply = Reply(
+            graph=query.graph,
+            found=True,
+            seeds=list(found.seeds),
+            concepts=list(found.concepts),
+            passages=self._with_habits(
+                [self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)]
+            ),
+            context=context.text,
+            tokens=context.tokens,
+            position=self._memory.position,
+            timing=UNTIMED,
+            matched=self._is_match,
+            relations=self._relations,
+            how=how(query, self._view, self._options, found, self._guiding),
+            timezone=self._zone,
+        )
+        return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
+
+    def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
+        """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
+        best = passages[0].score if passages else 0.0
+        top = self._query.top_passages
+        found = [*(_habit(habit, best) for habit in self._habits), *passages]
+        return found if top is None else found[:top]
+
+    def _from_archive(self) -> tuple[str, ...]:
+        needed = self._found.passages[: self._found.depth]
+        shown = zip(needed, self._shown(needed), strict=True)
+        return tuple(self._view.passage_id[one.number] for one, marks in shown if marks.archived)
+
+    def _shown(self, listed: Sequence[Ranked]) -> list[_Shown]:
+        """Look up what the graph says of turns now: it may change while others are let in."""
+        numbers = np.array([ranked.number for ranked in listed], np.int64)
+        archived, pinned, newer = (
+            self._view.of_turns(column, numbers).tolist() for column in ("archived", "pinned", "superseded")
+        )
+        names = (None if number < 0 else self._view.passage_id[number] for number in newer)
+        return [
+            _Shown(bool(away), bool(stays), name) for away, stays, name in zip(archived, pinned, names, strict=True)
+        ]
+
+    def _listed(self) -> list[Ranked]:
+        """Find the passages that the reply lists, best first."""
+        top = self._found.depth if self._query.top_passages is None else self._query.top_passages
+        return list(self._found.passages[:top])
+
+    def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
+        """Explain each of the listed passages, if the query wants that."""
+        if (
+            not self._query.explain or not self._is_match or self._goes_on or self._perceives
+        ):  # the latest turns come for no reason
+            return [None] * len(listed)
+        if self._query.retriever != "default" or self._options.rerank is not None:
+            return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
+        whys: list[Why | None] = []
+        explained = self._explanations(listed)
+        for count in range(len(listed)):
+            if count % EXPLAINED_AT_ONCE == 0:
+                yield from self._let_others_in()
+            whys.append(next(explained))
+        return whys
+
+    def _explanations(self, listed: list[Ranked]) -> Iterator[Why]:
+        numbers = [ranked.number for ranked in listed]
+        return explanations(
+            self._view,
+            self._question,
+            self._query.text,
+            passages=numbers,
+            options=self._options,
+            cosine=self._cosine,
+            scores=[ranked.score for ranked in listed],
+        )
+
+    def _let_others_in(self) -> Steps[None]:
+        """Yield; what is left to do needs the graph just as it was."""
+        yield
+        if self._graph.events != self._events:
+            raise GraphChangedError
+
+    def _packed(self) -> Steps[Context]:
+        """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
+        packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
+        for place, habit in enumerate(self._habits, start=1):
+            text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
+            packer.add(Passage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
+        for place, known in enumerate(self._relations, start=len(self._habits) + 1):
+            if known.history:
+                continue
+            packer.add(Passage(-place, wall_clock(known.last, self._zone), known.source_label, said(known)))
+        if self._query.context_passages is not None:
+            left = min(left, self._query.context_passages)
+        for count, ranked in enumerate(self._in_context()):
+            if count and count % PACKED_AT_ONCE == 0:
+                _ = self._worth, self._over_since, self._masks  # of the graph as it was
+                yield
+                changed = self._masks is not None and self._graph.events != self._events
+                if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
+                    raise GraphChangedError
+            if not left:
+                break
+            left -= 1
+            if not packer.add(self._line(ranked)):
+                break
+        return packer.context()
+
+    def _in_context(self) -> list[Ranked]:
+        """List what a context takes, in the order in which it does until it is full.
+
+        Room for some turns goes to those that answer best, room for some tokens to those that do per token.
+        """
+        query, found = self._query, self._found.passages
+        found = found[: most_lines(query.budget)]  # however many more are listed
+        is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
+        plain = is_by_odds and self._options.rerank is None  # else scores are no odds
+        shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
+        is_listed_order = query.context_passages is not None or not self._is_match or not plain
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
+
+    def _turn(self, ranked: Ranked) -> TurnRecorded:
+        """Read a turn, once."""
+        ordinal = self._passages.event[ranked.number]
+        turn = self._read.get(ordinal)
+        if turn is None:
+            turn = self._read[ordinal] = self._memory.text_of(self._graph, ranked.number)
+        return turn
+
+    def _line(self, ranked: Ranked) -> Passage:
+        turn = self._turn(ranked)
+        wanted = () if is_short(turn.text) else self._wanted(turn)
+        at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
+        until = self._over_since.get(ranked.number)
+        over = None if until is None else wall_clock(until, self._zone)
+        text = turn.text
+        if self._masks is not None:
+            text = self._masked(turn, self._masks)
+            times = tuple(span for span in times if span.text in text)
+        if turn.attachments:
+            text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
+
+    @cached_property
+    def _masks(self) -> Masks | None:
+        """What has faded of turns, if the query asks for that."""
+        query = self._query
+        if query.render != "masked":
+            return None
+        return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
+
+    def _masked(self, turn: TurnRecorded, masks: Masks) -> str:
+        """Give the text of a turn as it is remembered; once for a turn."""
+        if turn.id not in self._remembered:
+            self._remembered[turn.id] = masks.masked(turn)
+        return self._remembered[turn.id]
+
+    def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
+        """List the words of the question that a turn holds, as it has them."""
+        held = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
+        return tuple(Wanted((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
+
+    @cached_property
+    def _over_since(self) -> dict[int, int]:
+        """When what a passage says was said to be otherwise, ms, by the passages that are history."""
+        older, newer = self._view.successions
+        return dict(zip(older.tolist(), self._view.of_turns("at", newer).tolist(), strict=True))
+
+    @cached_property
+    def _worth(self) -> dict[str, float]:
+        """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
+        return worth(self._view, self._meant)
+
+    @cached_property
+    def _meant(self) -> QueryTerms:
+        known = self._found.meant if self._options.rounds == 1 else None  # else it is what the last round meant
+        return known or self._options.terms(self._view, self._question, self._query.text)
+
+    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
+        turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)
+        return RecalledPassage(
+            id=turn.id,
+            session=turn.session,
+            speaker=turn.speaker,
+            role=turn.role,
+            text=turn.text,
+            at=turn.at,
+            score=ranked.score,
+            archived=shown.archived,
+            pinned=shown.pinned,
+            superseded_by=shown.superseded_by,
+            attachments=[Attachment(**asdict(each)) for each in turn.attachments],
+            importance=turn.importance,
+            masked=None if self._masks is None else self._masked(turn, self._masks),
+            topic=None if topic is None else self._view.labels[topic],
+            why=why,
+        )
+
+
+def _habit(habit: Habit, score: float) -> RecalledPassage:
+    """Tell what recurs as a passage, of the score of the best turn."""
+    return RecalledPassage(
+        id=habit.id,
+        session="",
+        speaker=habit.speaker,
+        role=None,
+        text=habit.text,
+        at=habit.last,
+        score=score,
+        kind="habit",
+        members=list(habit.members[-MEMBERS:]),
+    )
+
+
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: Meant) -> RecallOptions:
+    view = graph.view()
+    only = _by_id(query.only, view, extractor)
+    goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
+    listed = MOST_DEPTH if query.top_passages is None else query.top_passages
+    options = RecallOptions(
+        mode=query.retriever,
+        spreading=_spreading(query),
+        rerank=query.rerank or KINDS[query.memory].rerank,
+        concepts=query.top_concepts,
+        asker=query.asker or "",
+        passages=max(listed, most_lines(query.budget)),
+        only=only,
+        flow=of_graph(graph.weights),
+        memory=query.memory,
+        session=_session(query, view) if goes_on else query.session,
+        now=now,
+        depth=_depth_of(query),
+    )
+    return guided(options, query, guiding)
+
+
+def _depth_of(query: Query) -> float | None:
+    """Say how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
+    return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
+
+
+def _spreading(query: Query) -> SpreadingParameters:
+    """Take the mode's own constants, but for what the query changes."""
+    if not query.spreading.model_fields_set and query.weighting is None:
+        return SPREADING[query.retriever]
+    given = query.spreading.model_dump(exclude_none=True)
+    if (turns := given.pop("window_turns", None)) is not None:
+        given["window"] = turns
+    if query.weighting is not None:
+        given["weighting"] = query.weighting
+    return replace(SPREADING[query.retriever], **given)
+
+
+def _session(query: Query, view: GraphView) -> str | None:
+    """Name the conversation that is gone on with: the one that is named, that of the filter, or the latest."""
+    if query.session is None and len(query.only.sessions) == 1:
+        return query.only.sessions[0]
+    return latest_session(view) if query.session is None else query.session
+
+
+def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
+    """Name the concepts of a filter by id."""
+    if not only.concepts:
+        return only
+    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
+
+
+def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
+    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
+    ids: list[str] = []
+    for name in names:
+        found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
+        ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
+    return ids
+
+
+def _nothing(query: Query, position: Position) -> Reply:
+    """Make the reply of a graph that nobody wrote to."""
+    return Reply(
+        graph=query.graph,
+        found=False,
+        seeds=[],
+        concepts=[],
+        passages=[],
+        context="",
+        tokens=0,
+        position=position,
+        timing=UNTIMED,
+    )

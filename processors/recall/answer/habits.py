@@ -1,0 +1,107 @@
+"""Which habits a question asks for: of whom it names or who asks, if it does, and about a word that it names.
+
+One that names nothing of the kind ("what are my habits?") asks for all of them, those with most turns first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from emgas.messages.filters import Filter
+from processors.extraction.extractor import Extraction
+from processors.lifecycle.consolidation import fresh_passages
+from processors.lifecycle.habit_texts import part_of_day
+from processors.lifecycle.habits import recurring
+from processors.recall.ranking.filters import NO_FILTER
+from processors.recall.ranking.query_terms import named_speakers
+from processors.text import tables
+from processors.text.language import clean
+from processors.text.question_types import asks_habit, of_asker
+from state.graph.graph import Graph
+from state.graph.tables.habit_table import Habit
+
+# Words that tell what is asked for: not those that are said with everything ("drink", "go", 喝, 去).
+#
+# The latter (processors/text/data/everyday_verbs.tsv) count only where nothing else is named: "how often do I drink
+# latte" asks for latte.
+
+_EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
+
+
+def telling(names: Iterable[str]) -> list[str]:
+    """Choose the names that tell something; all of them if none does."""
+    named = list(names)
+    return [name for name in named if name not in _EVERYDAY] or named
+
+
+AS_PASSAGES: Final = 3  # habits that come back with passages, at most
+
+_PARTS: Final = tuple(  # of the day, as habit_texts.part_of_day counts them
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (r"\bmornings?\b|早[上晨]|上午", r"\bafternoons?\b|下午", r"\bevenings?\b|晚上", r"\bnights?\b|夜里")
+)
+
+
+def asked_for(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[Habit]:
+    """Find the habits that a question asks for; none if it does not ask how often, or filters turns otherwise."""
+    plain = clean(text)
+    if not asks_habit(plain) or not _lets_habits_through(only):
+        return []
+    known = graph.view().speakers
+    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, known)
+    speakers = only.speakers or [known[number] for number in named.tolist()]
+    return by_size(about(graph, of(current(graph), speakers), question, plain))[:AS_PASSAGES]
+
+
+def current(graph: Graph) -> list[Habit]:
+    """List the habits of a graph as they would be if a window closed now: what was just said is among them."""
+    known = graph.habits
+    if graph.fresh_turns:
+        events = recurring(graph, fresh_passages(graph), graph.clock)
+        known = graph.habits.copied()
+        for event in events:
+            known.apply(event, event.members)
+    return list(known.habits.values())
+
+
+def _lets_habits_through(only: Filter) -> bool:
+    """Tell whether a filter is of whose turns they are, and of nothing else."""
+    return only.model_copy(update={"speakers": [], "include_archive": True}) == NO_FILTER
+
+
+def of(habits: Iterable[Habit], speakers: Sequence[str]) -> list[Habit]:
+    """Choose the habits of some speakers, of all for none."""
+    return [habit for habit in habits if not speakers or habit.speaker in speakers]
+
+
+def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) -> list[Habit]:
+    """Choose the habits that are about a word of a question; all of them if none of its words tells anything.
+
+    A part of the day that it names is none of its words: habits of that part are chosen.
+    """
+    parts = {part for part, pattern in enumerate(_PARTS) if pattern.search(text)}
+    habits = [habit for habit in habits if not parts or part_of_day(habit.hours)[0] in parts]
+    names = set(telling(concept.id for concept in question.concepts))
+    speakers = {speaker.casefold() for speaker in graph.passages.speakers}
+    tells = (name for name in names if not name.startswith("@") and not asks_habit(name))
+    words = {name for name in tells if not any(part.search(name) for part in _PARTS)} - speakers
+    about = [habit for habit in habits if any(_meets(word, habit) for word in words)]
+    return about if words & _known(graph, words) or about else habits
+
+
+def _known(graph: Graph, words: set[str]) -> set[str]:
+    return {word for word in words if word in graph.concepts.numbers}
+
+
+def _meets(word: str, habit: Habit) -> bool:
+    """Tell whether a habit is about a word; of a Chinese one, also where one holds the other (拿铁, 喝拿铁)."""
+    if word in habit.concepts:
+        return True
+    return not word.isascii() and any(word in concept or concept in word for concept in habit.concepts)
+
+
+def by_size(habits: list[Habit]) -> list[Habit]:
+    """Order habits by how many turns they have, most first."""
+    return sorted(habits, key=lambda habit: (-habit.count, habit.id))

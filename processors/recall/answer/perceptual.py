@@ -1,0 +1,91 @@
+"""What came with turns, as it looks or sounds: photos, voice notes, films.  SEEDS H13, H14.
+
+    score    (0.8 · vec + 0.2 · rec) · (0.8 + 0.4 · importance),   rec = max(0.1, e^(−0.1 · days))
+    vec      like=TURN    the best cosine with what came with that turn, among the vectors that encoders gave both
+             else         how well the caption answers: e^(score − best score) of the default recall
+
+An Encoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes with a
+turn, as a TurnEmbedded of the encoder's own model; so a question needs no encoder, and a replay calls none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+
+from emgas.messages.fields import Modality
+from emgas.times import DAY_MS
+from processors.recall.ranking.dense import Vectors
+from processors.recall.ranking.filters import Allowed
+from processors.recall.ranking.working_memory import matters
+from processors.recall.retrieval.recall import Ranked
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
+
+FADING: Final = 0.1  # a day
+LEAST_RECENT: Final = 0.1
+VECTOR: Final = 0.8  # share of likeness in a score; the rest is recency
+PREFIX: Final = "perceptual "  # how the models of encoders are named in the log: no text is ever compared with them
+
+
+class Encoder(Protocol):
+    """Turns what came with a turn into a vector: a function of its bytes alone."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+
+    @property
+    def version(self) -> str:
+        """What tells this model's vectors from another's."""
+
+    @property
+    def kind(self) -> Modality:
+        """What it encodes."""
+
+    def encode(self, uri: str) -> Vectors | None:
+        """Encode what lies at `uri`: (d,), of length 1; None for what cannot be read."""
+
+
+def encoder_name(encoder: Encoder) -> str:
+    """Name an encoder's model as the log does."""
+    return f"{PREFIX}{encoder.kind} {encoder.name} {encoder.version}"
+
+
+def perceived(view: GraphView, found: Sequence[Ranked], *, allowed: Allowed, like: str | None) -> tuple[Ranked, ...]:
+    """Rank the turns that something came with: those like the attachments of a turn, or those of `found`."""
+    if like is not None:
+        turns, likeness = _alike(view, like)
+    else:
+        turns = np.array([each.number for each in found], np.int64)
+        scores = np.array([each.score for each in found])
+        likeness = np.exp(scores - scores.max(initial=0.0)) if len(scores) else scores
+    shows = (view.of_turns("modality", turns) > 0) & allowed.passes(turns)
+    turns, likeness = turns[shows], likeness[shows]
+    graded = (VECTOR * likeness + (1 - VECTOR) * _recency(view, turns)) * (0.8 + 0.4 * matters(view, turns))
+    order = np.lexsort((-turns, -graded))
+    return tuple(
+        Ranked(number, score) for number, score in zip(turns[order].tolist(), graded[order].tolist(), strict=True)
+    )
+
+
+def _alike(view: GraphView, turn: str) -> tuple[Integers, Floats]:
+    """List the turns that share an encoder with a turn, which is not among them, and the best cosine of each."""
+    of = view.passage_numbers([turn])
+    best = np.full(view.turns, -1.0)
+    for model, held in view.embeddings.items():
+        mine = np.flatnonzero(np.isin(held.passage, of))
+        if model.name.startswith(PREFIX) and len(mine):
+            passages = held.passage.astype(np.int64)
+            best[passages] = np.maximum(best[passages], held.vector.astype(np.float64) @ held.vector[mine[0]])
+    best[of] = -1.0
+    turns = np.flatnonzero(best > 0)
+    return turns, best[turns]
+
+
+def _recency(view: GraphView, turns: Integers) -> Floats:
+    days = (view.clock - view.of_turns("at", turns)) / DAY_MS
+    recent: Floats = np.maximum(LEAST_RECENT, np.exp(-FADING * days))
+    return recent

@@ -1,0 +1,37 @@
+"""Learning what turns tell of themselves: reading those that nobody read yet, for filters that ask for it.
+
+The first question of a graph reads all of its turns, step by step, and lets others in between; the next only what has
+come since (state/graph/tables/turn_facts.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from processors.lifecycle.steps import Steps
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+
+READ_AT_ONCE: Final = 100  # turns that are read without letting others in: a millisecond or two
+
+
+class GraphChangedError(Exception):
+    """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
+
+
+def learned(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded]) -> Steps[None]:
+    """Read the turns of a graph that are not known yet; what was read stays known, whatever happens.
+
+    Raises GraphChangedError, and what `text_of` raises.
+    """
+    events, ordinals, kept = graph.events, np.array(graph.passages.event), graph.passages.kept
+    for count, number in enumerate(graph.facts.missing(ordinals).tolist()):
+        if count and count % READ_AT_ONCE == 0:
+            yield
+            if graph.events != events:
+                raise GraphChangedError
+        if kept[number]:
+            graph.facts.add(int(ordinals[number]), text_of(graph, number))

@@ -1,0 +1,1 @@
+"""What a prompt gets: recalled turns packed into a budget of tokens."""

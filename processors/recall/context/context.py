@@ -1,0 +1,221 @@
+"""The context that a prompt gets: recalled passages, packed into a budget of tokens, one line each.
+
+    [2023-05-08 13:56] Caroline: I went to a support group yesterday and it was so powerful.
+
+    which   what answers best per token first, until one does not fit (the rule that docs/recall.md measures with); the
+            budget is an upper bound: what is much less likely to answer is not handed over.  A passage that
+            would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
+            that says what a chosen one says: at least nine tenths of the words of both, and every number.
+    quoted  a turn of more than LONG_TURN tokens contributes the sentences that answer best, word for word, with […]
+            where something is left out (sentences.py): so a budget holds several long turns, where it held one
+    gaps    an empty line, which costs nothing, stands between sessions
+    order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
+    cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
+            (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
+            the 1.2 of older English ones.  A run of other letters or signs costs a word for every 12 characters begun.
+            The whole line counts, its date and speaker too: the budget is what the prompt pays.
+    history what a later turn says has changed ends with " [history: changed 2024-02-03]"
+    times   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
+            first, as far as the budget has room left: it takes no passage's place
+
+Times come from the turns, and are told by the clock of who asks (else UTC); no clock is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from math import ceil
+from typing import NamedTuple
+
+from emgas.times import format_utc
+from processors.dates.resolve import days_of, told
+from processors.recall.context.sentences import Wanted, best_sentences
+from processors.text.scripts import DENSE
+from state.events.extraction_types import TimeSpan
+
+LONGEST_WORD = 12  # characters that one word's cost covers
+SAME = 0.9  # share of common words from which a passage repeats another
+LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
+SHORT = 2 * (LONG_TURN * 10 // 13)  # characters, no two of which are more than a word where words have spaces between
+LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
+
+_DENSE = re.compile(f"[{DENSE}]")
+_WORD = re.compile(r"[^\W_]+")
+_APART = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
+
+
+class Passage(NamedTuple):
+    """What a context shows of a turn.
+
+    `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
+    `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
+    `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
+    """
+
+    number: int
+    at: int
+    speaker: str
+    text: str
+    times: tuple[TimeSpan, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
+    session: str = ""
+    over: int | None = None
+
+
+class Context(NamedTuple):
+    """A text of lines, its estimated tokens, and the numbers of the passages in it, in the order shown."""
+
+    text: str
+    tokens: int
+    passages: tuple[int, ...]
+
+
+class ContextPacker:
+    """Packs passages, handed over best first, into a context of `budget` tokens."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._spent = 0
+        self._chosen: list[Passage] = []
+        self._shown: dict[int, str] = {}  # passage number → its line
+        self._said = _Said()
+
+    def add(self, passage: Passage) -> bool:
+        """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
+        words = _words(passage.text)
+        first = _first(words)
+        passage = quoted(passage)
+        cost = tokens(shown := line(passage))
+        if cost > self._budget or self._said.repeats(words, first):
+            return True
+        if self._spent + cost > self._budget:
+            return False
+        self._chosen.append(passage)
+        self._shown[passage.number] = shown
+        self._said.add(words, first)
+        self._spent += cost
+        return True
+
+    def context(self) -> Context:
+        """Put together what was taken, in the order in which it was said."""
+        notes, cost = _notes(self._chosen, self._budget - self._spent)
+        chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
+        lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
+        gaps = ["\n" if one.session != other.session else "" for one, other in pairwise(chosen)]
+        text = "\n".join(line + gap for line, gap in zip(lines, [*gaps, ""], strict=False))
+        return Context(text, self._spent + cost, tuple(passage.number for passage in chosen))
+
+
+def quoted(passage: Passage) -> Passage:
+    """Shorten a long passage to its best sentences, and what its times mean to the expressions that are left."""
+    if is_short(passage.text):
+        return passage
+    text = best_sentences(passage.text, passage.wanted, LONG_TURN, tokens)
+    return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text))
+
+
+def is_short(text: str) -> bool:
+    """Tell whether a turn is shown whole; most are told by their length alone."""
+    return len(text) <= (SHORT if text.isascii() else LONG_TURN) or tokens(text) <= LONG_TURN
+
+
+class _Said:
+    """The words of the passages chosen so far, by those words of which two that are alike have one in common.
+
+    Texts that share SAME of all their words lack at most 1 − SAME of those of either: so of any so many and one more of
+    a text's words, in one order for all, the other has one, among its own first.  Prefix filtering: Chaudhuri, Ganti &
+    Kaushik 2006.
+    """
+
+    def __init__(self) -> None:
+        self._by_word: dict[str, list[frozenset[str]]] = {}
+
+    def add(self, words: frozenset[str], first: Iterable[str]) -> None:
+        for word in first:
+            self._by_word.setdefault(word, []).append(words)
+
+    def repeats(self, words: frozenset[str], first: Iterable[str]) -> bool:
+        """Tell whether a passage of these words says what one of them says.
+
+        first  those of its words without which nothing is alike
+        """
+        for word in first:
+            for others in self._by_word.get(word, ()):
+                if _alike(words, others):
+                    return True
+        return False
+
+
+def _first(words: frozenset[str]) -> list[str]:
+    """List the words that no text can lack all of and be alike; longer ones first, as fewer texts hold them."""
+    listed = sorted(words)
+    listed.sort(key=len, reverse=True)  # of one length, they stay in their order
+    return listed[: len(words) - ceil(SAME * len(words)) + 1]
+
+
+def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
+    """Map passage numbers to what their lines get, "" where `room` (tokens) has run out; add up what all that costs."""
+    notes, spent = dict[int, str](), 0
+    for passage in ranked:
+        note = note_of(passage) if passage.times else ""
+        cost = tokens(note) if note else 0
+        fits = spent + cost <= room
+        notes[passage.number] = note if fits else ""
+        spent += cost if fits else 0
+    return notes, spent
+
+
+def note_of(passage: Passage) -> str:
+    """Say what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
+    days = (span for span in passage.times if not span.kind)
+    meant = (told(span) for span in days if str(days_of(span).first.year) not in span.text)
+    together = "; ".join(meant)
+    return f" [{together}]" if together else ""
+
+
+def most_lines(budget: int) -> int:
+    """Bound how many passages a context of `budget` tokens can hold: no more need be ranked for it."""
+    return budget // LEAST_LINE
+
+
+def line(passage: Passage) -> str:
+    """Write a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
+    over = "" if passage.over is None else f" [history: changed {format_utc(passage.over)[:10]}]"
+    return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}{over}"
+
+
+def tokens(text: str) -> int:
+    """Estimate the number of tokens of `text`, rounded up; 0 only for blank text."""
+    spaced, dense = _apart(text)
+    parts = spaced.split()
+    words = len(parts)
+    if parts and max(map(len, parts)) > LONGEST_WORD:
+        words += sum((len(part) - 1) // LONGEST_WORD for part in parts)
+    return -(-13 * words // 10) + len(dense)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Find the words of a text, each sign of a script without spaces counting as one."""
+    if text.isascii():  # the same, in a fifth of the time
+        return frozenset(text.lower().translate(_APART).split())
+    spaced, dense = _apart(text.casefold())
+    return frozenset(_WORD.findall(spaced) + dense)
+
+
+def _apart(text: str) -> tuple[str, list[str]]:
+    """Part a text from its signs of scripts that write no spaces; return both."""
+    return (text, []) if text.isascii() else (_DENSE.sub(" ", text), _DENSE.findall(text))
+
+
+def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Tell whether two texts share at least SAME of the words of both, but differ in no number."""
+    shared = len(words & others)
+    if shared < SAME * (len(words) + len(others) - shared) or not shared:
+        return False
+    return not any(map(str.isdigit, "".join(words ^ others)))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,107 @@
+"""Which passages may be recalled: by who said them, when, in which session, what they hold and tell, and by name.
+
+Filters come first, then the ranking: only sessions that hold a turn that passes are laid out.  What is filtered out
+still carries flow to others, so the filtered ranking is the ranking without what does not pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emgas.messages.filters import Filter
+from state.arrays import Integers
+from state.graph.tables.passage_table import ROLES, modality
+from state.graph.view import GraphView, importance
+
+Mask = NDArray[np.bool_]
+NO_FILTER = Filter()
+
+
+class Allowed:
+    """A filter, as it is for one graph.  Its concepts are ids; what only turns tell must be known (facts.py).
+
+    sessions  the sessions that it lets anything through of, ascending; None for any
+    """
+
+    def __init__(self, view: GraphView, only: Filter) -> None:
+        self._view, self._only = view, only
+        self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
+        self._exclude = frozenset(only.exclude)
+        self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
+        self._holding = self._told(self._holders() if only.concepts else None)
+        self.sessions = self._sessions()
+
+    def _holders(self) -> Integers:
+        numbers = [number for name in self._only.concepts if (number := self._view.number(name)) is not None]
+        lists = [self._view.holders(number)[0] for number in numbers]
+        return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
+
+    def _told(self, holding: Integers | None) -> Integers | None:
+        """Find which of passages, None for all, tell of themselves what is asked, None if nothing is."""
+        if not self._only.asks_facts:
+            return holding
+        facts, only = self._view.facts, self._only
+        ordinals = self._view.of_turns("event", np.arange(self._view.turns))
+        passes = np.ones(len(ordinals), np.bool_)
+        if only.metadata:
+            passes &= np.isin(ordinals, facts.holding(only.metadata))
+        if only.spoken_since is not None or only.spoken_until is not None:
+            passes &= np.isin(ordinals, facts.speaking_of(only.spoken_since, only.spoken_until))
+        passages = np.flatnonzero(passes)
+        return passages if holding is None else np.intersect1d(passages, holding)
+
+    def _sessions(self) -> Integers | None:
+        if self._holding is None:
+            return self._named
+        found = np.unique(self._view.of_turns("session", self._holding))
+        return found if self._named is None else np.intersect1d(found, self._named)
+
+    def passes(self, turn: Integers) -> Mask:
+        """Tell which of `turn` (k,) it lets through."""
+        passes = self._said_by(turn) & self._said_when(turn) & self._matters(turn)
+        if self._holding is not None:
+            passes &= np.isin(turn, self._holding)
+        if self._exclude:
+            passes &= ~np.isin(turn, self._view.passage_numbers(self._exclude))
+        if self._view.uncounted:  # gates left them out: they hold no word, and are nobody's neighbours
+            passes &= self._view.of_turns("uncounted", turn) == 0
+        return passes
+
+    def _said_by(self, turn: Integers) -> Mask:
+        view, passes = self._view, np.ones(len(turn), np.bool_)
+        if self._named is not None:
+            passes &= np.isin(view.of_turns("session", turn), self._named)
+        if self._speakers is not None:
+            passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
+        if self._only.modality:
+            passes &= (view.of_turns("modality", turn) & modality(self._only.modality)) > 0
+        if self._only.roles:
+            passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
+        return passes
+
+    def _said_when(self, turn: Integers) -> Mask:
+        passes = np.ones(len(turn), np.bool_)
+        if self._only.since is not None:
+            passes &= self._view.of_turns("at", turn) >= self._only.since
+        if self._only.until is not None:
+            passes &= self._view.of_turns("at", turn) < self._only.until
+        return passes
+
+    def _matters(self, turn: Integers) -> Mask:
+        view, only, passes = self._view, self._only, np.ones(len(turn), np.bool_)
+        if only.min_importance is not None:
+            matters = importance(view.of_turns("importance", turn))
+            passes &= np.where(view.of_turns("pinned", turn) > 0, 1.0, matters) >= only.min_importance
+        if only.pinned is not None:
+            passes &= (view.of_turns("pinned", turn) > 0) == only.pinned
+        if not only.include_archive:
+            passes &= view.of_turns("archived", turn) == 0
+        return passes
+
+
+def _positions(names: Sequence[str], wanted: Iterable[str]) -> Integers:
+    chosen = set(wanted)
+    return np.array([position for position, name in enumerate(names) if name in chosen], np.int64)

@@ -1,0 +1,88 @@
+"""Kinds of memory: what differs from the default when a question asks for one, as data.  SEEDS H1–H6, H9, H10.
+
+    all       every turn, by the default weights
+    working   what is in mind of a conversation alone (working.py), by the source's formula; 5 where nobody says how
+              many
+    episodic  score · recency · (0.8 + 0.4 importance), recency = max(0.1, e^(−0.05 a day)) by the graph's clock.  A
+              score is a logarithm of odds here, so its factors are terms, their logarithms, in the place of the
+              default's own term for importance
+
+    semantic  what is known, whenever it was said: relations of the concepts asked for come with the answer
+              (related.py), and turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), twice as many
+              looked at as come back (rerank.py); what is history behind what came in its place (succession.py)
+    perceptual  turns that something came with, ranked anew (perceptual.py)
+
+A kind is a filter, terms and constants of the one engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from emgas.messages.modes import Rerank
+from emgas.messages.queries import MemoryKind
+from emgas.times import DAY_MS
+from processors.recall.ranking.working_memory import matters
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
+
+FADING: Final = 0.05  # of an episode, a day
+LEAST_RECENT: Final = 0.1
+
+
+def recency(view: GraphView, turns: Integers) -> Floats:
+    """Grade k turns by age, ln max(0.1, e^(−0.05 a day)): (k,) in [ln 0.1, 0]."""
+    days = (view.clock - view.of_turns("at", turns)) / DAY_MS
+    graded: Floats = np.maximum(np.log(LEAST_RECENT), -FADING * days)
+    return graded
+
+
+def moment(view: GraphView, turns: Integers) -> Floats:
+    """Grade k turns by how much they matter, ln (0.8 + 0.4 importance): (k,) in [ln 0.8, ln 1.2]."""
+    graded: Floats = np.log(0.8 + 0.4 * matters(view, turns))
+    return graded
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a kind of memory asks for.
+
+    in_mind  whether only what is in mind of a conversation comes back, weighed as working.py does
+    depth    how many turns come back where nobody says; None: as many as the question needs
+    without  features that are worth nothing
+    terms    what is added to a turn's score besides, by its name in an explanation;  most: all of it, at most
+    rerank   by whose formula the best are ordered anew, None for nobody's
+    tells    whether relations of what is asked for come with the answer
+    """
+
+    in_mind: bool = False
+    depth: int | None = None
+    without: tuple[str, ...] = ()
+    terms: Mapping[str, Callable[[GraphView, Integers], Floats]] = field(default_factory=dict)
+    most: float = 0.0
+    rerank: Rerank | None = None
+    tells: bool = False
+
+    def graded(self, view: GraphView, turns: Integers, scores: Floats) -> Floats:
+        """Add what the kind does to the scores of k turns."""
+        for term in self.terms.values():
+            scores = scores + term(view, turns)
+        return scores
+
+    def explained(self, view: GraphView, turn: int) -> dict[str, float]:
+        """Give the terms that the kind adds to the score of a turn, by name."""
+        found = {name: float(term(view, np.array([turn]))[0]) for name, term in self.terms.items()}
+        return {name: value for name, value in found.items() if value}
+
+
+KINDS: Final[dict[MemoryKind, Kind]] = {
+    "all": Kind(),
+    "working": Kind(in_mind=True, depth=5),
+    "semantic": Kind(rerank="hello-agents", tells=True),
+    "perceptual": Kind(),
+    "episodic": Kind(without=("importance",), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))),
+}

@@ -1,0 +1,206 @@
+"""What a question puts in: the nodes of the graph where its energy starts, and what else it says about its answer.
+
+    words     its concepts that the graph knows, at weight 1; of a Chinese word the graph may know only a part, or only
+              a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
+    relatives what means nearly the same as one of its words, known to the graph or not
+              (processors/lexicon/query_expansion.py)
+    meant     what was probably meant by a word that nobody ever said: misspellings.py
+    keywords  of the conversation that it goes on from ("and then what did she buy?"), at weight WEAK
+    dates     the days and months it states, or that "last week" means
+    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
+              asker, if that is known
+    wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
+    kinds     its words that ask for a kind of thing, each with the members that the graph knows
+              (processors/lexicon/hyponyms.py)
+
+A name of a speaker is that speaker, not a word: "Caroline" in a turn is mostly somebody talking to her.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction
+from processors.lexicon.hyponyms import MEMBERS, cues
+from processors.lexicon.query_expansion import Expansion, assigned, shares
+from processors.recall.ranking.bm25 import idf
+from processors.recall.ranking.misspellings import meant
+from processors.text.language import clean
+from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
+from processors.text.scripts import HAN
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
+
+# Which speakers a question names: a name counts as a whole word; in scripts without spaces, wherever it stands.
+
+# A letter or digit of a script that writes spaces between words; 去 beside "Caroline" does not make her another word.
+_SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+
+
+def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
+    """Find (k,) the positions in `speakers` of those that `text` names, ascending; case and width do not matter."""
+    folded = _folded(text)
+    return np.array([number for number, name in enumerate(speakers) if _stands_in(_folded(name), folded)], np.int64)
+
+
+def speaker_mark(speaker: str) -> str:
+    """Name the node that stands for a speaker: its id, as the extractor marks every turn of theirs."""
+    return f"@speaker:{' '.join(clean(speaker).split()).casefold()}"
+
+
+def _folded(text: str) -> str:
+    return " ".join(clean(text).split()).casefold()
+
+
+def _stands_in(name: str, text: str) -> bool:
+    # The plain search first: it is fast, and a graph may have many speakers.
+    if not name or name not in text:
+        return False
+    return re.search(rf"(?<!{_SPACED}){re.escape(name)}(?!{_SPACED})", text) is not None
+
+
+WANTED: Final = ("@time", "@name", "@number")
+SPEAKER: Final = 0.5
+WEAK: Final = 0.2  # weight of a word of the conversation that a question goes on from
+COMPOUND: Final = 2.0
+MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is asked for
+SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
+
+_HAN: Final = re.compile(f"[{HAN}]{{2,}}")
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """A question as seen by one graph; numbers are concept numbers, ascending within each group's order of the text.
+
+    words, weight  (k,) seeds that are words, and how much each counts
+    unknown        words that the graph does not know, but relatives of them: (u,) in number
+    relatives      what counts in part for one of the k + u words
+    dates          (d,) marks of days and months
+    speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
+    wants          subset of WANTED
+    now, past      whether it asks how things are now, or how they once were
+    pictures       whether it asks for a photo
+    kinds          asking word → numbers of its members, seeds left out
+    """
+
+    words: Integers
+    weight: Floats
+    unknown: tuple[str, ...]
+    relatives: Expansion
+    dates: Integers
+    speakers: Integers
+    named: Integers
+    wants: frozenset[str]
+    now: bool
+    past: bool
+    pictures: bool
+    kinds: dict[str, tuple[int, ...]]
+
+    @property
+    def seeds(self) -> Integers:
+        """Every seed that is a row of the match: words, dates, speakers."""
+        return np.concatenate((self.words, self.dates, self.speakers))
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each of `seeds`."""
+        return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
+
+
+def asked(view: GraphView, question: Extraction, text: str, asker: str = "", weak: Iterable[int] = ()) -> QueryTerms:
+    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known.
+
+    weak  words of the conversation that it goes on from, by number
+    """
+    plain = clean(text)
+    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
+    names = {view.speakers[number].casefold() for number in named}
+    ids = [concept.id for concept in question.concepts]
+    words = [name for name in ids if not name.startswith("@") and name not in names]
+    known = {number: 1.0 for name in words if (number := view.number(name)) is not None}
+    seeds = {**known, **{number: weight for number, weight in _compounds(view, words).items() if number not in known}}
+    seeds |= {number: WEAK for number in weak if number not in seeds}
+    kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
+    related = shares(view, words, kinds)
+    seeds |= _misspelt(view, words, seeds, related)
+    unknown = tuple(word for word in related if view.number(word) not in seeds)
+    dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))
+    speakers = _numbers(view, (speaker_mark(view.speakers[number]) for number in named))
+    rows = {view.ids[number]: row for row, number in enumerate(seeds)}
+    rows.update((word, len(seeds) + len(dates) + len(speakers) + row) for row, word in enumerate(unknown))
+    return QueryTerms(
+        words=np.array(list(seeds), np.int64),
+        weight=np.array(list(seeds.values()), np.float64),
+        unknown=unknown,
+        relatives=assigned(rows, related, seeds),
+        dates=dates,
+        speakers=speakers,
+        named=named,
+        wants=frozenset(ids).intersection(WANTED),
+        now=asks_now(plain),
+        pictures=asks_picture(plain),
+        past=asks_past(plain) or len(dates) > 0,
+        kinds=kinds,
+    )
+
+
+def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
+    """Map the ids of words that the question asks for to how rare each is, times its weight; relatives by their share.
+
+    A member of a kind that is asked for counts MEMBER_WORTH.
+    """
+    found = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
+    found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
+    found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
+    rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
+    weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
+    return dict(zip((view.ids[number] for number in found), weighed, strict=True))
+
+
+def _misspelt(
+    view: GraphView, words: Iterable[str], seeds: Mapping[int, float], related: Container[str]
+) -> dict[int, float]:
+    """Find what was meant by words that have no node and no relative, and how much each counts."""
+    unknown = (word for word in words if view.number(word) is None and word not in related)
+    found = ((view.number(name), weight) for word in unknown for name, weight in meant(view, word).items())
+    return {number: weight for number, weight in found if number is not None and number not in seeds}
+
+
+def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
+    return np.array(view.known_of(dict.fromkeys(names)), np.int64)
+
+
+def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, ...]:
+    return tuple(number for number in view.known_of(MEMBERS[cue]) if number not in seeds)
+
+
+def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:
+    """Find the words of the graph that share a part with a Chinese word of the question, and their weights."""
+    found: dict[int, float] = {}
+    for word in words:
+        if _HAN.fullmatch(word):
+            for other, overlap in _related(view, word):
+                number = view.number(other)
+                if number is not None:
+                    found[number] = max(found.get(number, 0.0), COMPOUND * overlap)
+    return found
+
+
+def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
+    """Yield known words that hold `word` or lie in it; if it is not known, also those that share two characters."""
+    pairs = {word[at : at + 2] for at in range(len(word) - 1)}
+    parts = [word] if view.number(word) is not None else sorted(pairs)
+    inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
+    holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
+    candidates = inside.union(holding) - {word}
+    for other in sorted(candidates):
+        if _HAN.fullmatch(other):
+            held = other in word or word in other
+            shorter, longer = sorted((len(word), len(other)))
+            yield other, shorter / longer if held else SHARED_PART

@@ -1,0 +1,1 @@
+"""Views of a graph beside answers: habits, trends, summaries, pictures, neighbourhoods."""

@@ -1,0 +1,94 @@
+"""What recurs in a graph, told to whoever asks: its habits, and how near they are to each other.
+
+groups   habits at .7, .5 and .3 of  γ · cos + (1 − γ) · e^(−Δt / τ)  of what they are about, and Δt between them;
+         each level holds the one before it.  SEEDS P21, P23
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, sqrt
+from typing import Final
+
+from emgas.limits import TOP
+from emgas.messages.views import Exemption, HabitGroup, Habits, Recurring
+from emgas.messages.views import Habit as Told
+from emgas.times import DAY_MS
+from processors.extraction.extractor import Extractor
+from processors.lifecycle.affinity import clusters
+from processors.recall.answer.answer import Memory
+from processors.recall.answer.habits import about, by_size, current, of
+from processors.text.language import clean
+from state.graph.graph import Graph
+from state.graph.tables.habit_table import Habit
+
+LEVELS: Final = (0.7, 0.5, 0.3)
+MEMBERS: Final = TOP  # that are named, the latest
+
+
+def recurring(memory: Memory, asked: Habits, extractor: Extractor) -> Recurring:
+    """Tell what recurs in a graph."""
+    graph = memory.graph
+    if graph is None or graph.is_blank:
+        return Recurring(graph=asked.graph, found=False, position=memory.position)
+    known = current(graph)
+    habits = of(known, [asked.speaker] if asked.speaker is not None else [])
+    if asked.text is not None:
+        habits = about(graph, habits, extractor.of_query(asked.text), clean(asked.text))
+    habits = by_size(habits)[: asked.limit]
+    return Recurring(
+        graph=asked.graph,
+        found=True,
+        total=len(known),
+        habits=[_told(graph, habit) for habit in habits],
+        groups=list(_groups(graph, habits)),
+        position=memory.position,
+    )
+
+
+def _told(graph: Graph, habit: Habit) -> Told:
+    numbers, concepts = graph.concepts.numbers, graph.concepts
+    words = graph.advice.rewritten.get(("habit", habit.id))
+    return Told(
+        id=habit.id,
+        speaker=habit.speaker,
+        text=habit.text,
+        concepts=[concepts.label(numbers[id]) for id in habit.concepts if id in numbers],
+        turns=habit.count,
+        days=habit.days,
+        first=habit.first,
+        last=habit.last,
+        period=habit.period / DAY_MS,
+        hours=list(habit.hours),
+        weekdays=list(habit.weekdays),
+        exceptions=[Exemption(since=each.since, until=each.until, turn=each.turn or None) for each in habit.exceptions],
+        members=list(habit.members[-MEMBERS:]),
+        by=habit.by,
+        rewritten=words.text if words else None,
+        rewritten_by=words.by if words else None,
+    )
+
+
+def _groups(graph: Graph, habits: Sequence[Habit]) -> Iterable[HabitGroup]:
+    """Yield the groups of each level that are wider than those of the level before."""
+    known: set[tuple[int, ...]] = set()
+    for above in LEVELS:
+        near = [
+            (left, right)
+            for right in range(len(habits))
+            for left in range(right)
+            if _near(graph, habits[left], habits[right]) >= above
+        ]
+        for group in clusters(near):
+            if tuple(group) not in known:
+                known.add(tuple(group))
+                yield HabitGroup(above=above, habits=[habits[place].id for place in group])
+
+
+def _near(graph: Graph, left: Habit, right: Habit) -> float:
+    """Compute the affinity of two habits; Δt is what lies between them, 0 where they overlap."""
+    shared = len(set(left.concepts).intersection(right.concepts))
+    cosine = shared / sqrt(max(1, len(left.concepts)) * max(1, len(right.concepts)))
+    between = max(0, left.first - right.last, right.first - left.last)
+    gamma = graph.settings.affinity_gamma
+    return gamma * cosine + (1 - gamma) * exp(-between / graph.settings.affinity_tau)

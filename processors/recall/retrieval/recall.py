@@ -1,0 +1,350 @@
+"""Recall: a question in; the woken concepts and the passages that answer best out.  It reads a view, changes nothing.
+
+    question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
+
+Two modes share the graph and the one spreading function; a mode differs in how activation spreads and in how passages
+score.  Any other mode is put beside them by retrieval.py:
+
+    default   what flows to a turn over typed edges, and what the turn is (edge_scores.py, features.py, weights.py)
+    literal   seed 000 §4.3: the N most active concepts name the passages, ranked by the energy they hold; no marks
+
+A query never changes state (SEEDS trap T8): what a reinforcing query should record is `RecallResult.recalled`.  It
+depends on the question and the graph alone, not on how much of either the asker wants to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from emgas.limits import EARLIEST_MS
+from emgas.messages.filters import Filter
+from emgas.messages.modes import Mode, Rerank, Stage
+from emgas.messages.queries import ActivatedConcept, MemoryKind
+from processors.extraction.extractor import Extraction
+from processors.recall.ranking.activation import DEFAULT, Activation, SpreadingParameters, spread
+from processors.recall.ranking.associations import associations
+from processors.recall.ranking.best_turns import FEW, best_turns
+from processors.recall.ranking.edge_scores import Mask
+from processors.recall.ranking.filters import NO_FILTER, Allowed
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.kinds import KINDS, Kind
+from processors.recall.ranking.passage_scores import per_token
+from processors.recall.ranking.query_terms import QueryTerms, asked
+from processors.recall.ranking.succession import succeeded
+from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.ranking.working_memory import decay, going_on, in_mind, keywords, weighed
+from processors.recall.retrieval.modes import literal
+from processors.recall.retrieval.modes.constants import MODES
+from processors.text import complexity
+from processors.text.continuations import continuation
+from processors.text.language import clean
+from processors.text.question_types import LEAST_DEPTH, depth, greets
+from processors.text.shown import Shown
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
+
+SPREADING: Final[dict[Mode, SpreadingParameters]] = {mode: facts.spreading for mode, facts in MODES.items()}
+MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
+LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
+DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
+EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
+SEMANTIC: Final = ("association", "bridge", "kinds")  # and between what belongs together, wherever it was said
+RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
+
+
+@dataclass(frozen=True)
+class RecallOptions:
+    """What to recall.
+
+    spreading  SPREADING[mode], or a variation of it by `dataclasses.replace`
+    concepts   how many of the most active concepts to list
+    passages   how many passages to rank at most; for a context, `most_lines` (context.py) says how many;
+               None: as many as the question needs (processors/text/question_types.py `depth`)
+    sources    literal mode: how many of the most active concepts name passages (the seed's N; it gives no number)
+    flow       default mode: what each edge type and each property of a turn is worth (weights.py)
+    asker      who asks: "my" means this speaker; "" if nobody knows
+    only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
+    few        turns of a graph that is looked at whole (best_turns.py): it changes no result
+    memory     of which kind (kinds.py)
+    session    conversation that is gone on with, None for none, as it is at `now` (ms)
+    rerank     by which formula the best are ordered anew (rerank.py), None for none
+    weak       ids of concepts that are sought too, weakly: what a mood or a role says; not in the literal mode
+    depth      how thoroughly it is searched, 0 to 1; None: as the question's words tell
+    rounds     2: ask again with what the best passages of the first round hold
+    episodic, semantic  how much counts what was said in one place, and what belongs together at all; 1 each by itself
+    """
+
+    mode: Mode = "default"
+    spreading: SpreadingParameters = DEFAULT
+    concepts: int = 10
+    passages: int | None = 100
+    sources: int = 20
+    flow: FlowWeights = DEFAULT_FLOW
+    asker: str = ""
+    only: Filter = NO_FILTER
+    few: int = FEW
+    memory: MemoryKind = "all"
+    session: str | None = None
+    now: int = EARLIEST_MS
+    rerank: Rerank | None = None
+    weak: tuple[str, ...] = ()
+    depth: float | None = None
+    rounds: int = 1
+    episodic: float = 1.0
+    semantic: float = 1.0
+
+    @property
+    def kind(self) -> Kind:
+        """Say what is different about the kind of memory that is asked."""
+        return KINDS[self.memory]
+
+    @property
+    def weights(self) -> FlowWeights:
+        """What features are worth."""
+        flow = self.flow.replace(**dict.fromkeys(self.kind.without, 0.0)) if self.kind.without else self.flow
+        if self.episodic == self.semantic == 1.0:
+            return flow
+        return flow.replace(
+            **{name: flow[name] * self.episodic for name in EPISODIC},
+            **{name: flow[name] * self.semantic for name in SEMANTIC},
+        )
+
+    @property
+    def looked_at(self) -> int:
+        """How many of the most active concepts are looked at: those that are listed, and those that are recorded."""
+        return max(LOOKED_AT * self.concepts, MOST_RECALLED)
+
+    def terms(self, view: GraphView, question: Extraction, text: str) -> QueryTerms:
+        """Find what a question means to a graph, and to the conversation that it goes on from."""
+        goes_on = self.session is not None and continuation(text) is not None
+        weak = keywords(view, self.in_mind(view).tolist()) if goes_on else []
+        weak += [number for name in self.weak if (number := view.number(name)) is not None]
+        return asked(view, question, text, self.asker, weak)
+
+    def in_mind(self, view: GraphView) -> Integers:
+        """List what is in mind of the conversation that is gone on with."""
+        return np.zeros(0, np.int64) if self.session is None else in_mind(view, self.session, self.now)
+
+
+class Ranked(NamedTuple):
+    """A passage number and its score; the score of the default mode may be negative, its order is what counts."""
+
+    number: int
+    score: float
+
+
+# Of hundreds that are ranked, a few are shown: a tuple is one at once, where its class takes its parts one by one.
+_RANKED: Final[Callable[[tuple[int, float]], Ranked]] = partial(tuple.__new__, Ranked)
+
+
+@dataclass(frozen=True)
+class RecallResult:
+    """What a question brought back.
+
+    seeds     where energy was put in, in the order of the question's concepts, then its marks and its speakers
+    concepts  the most active concepts, seeds among them, marks not; by energy descending, then number
+    passages  by score descending, of equal scores the newer first
+    woken     how many nodes hold energy, seeds included
+    clamped   whether an energy was cut off at activation.CEILING
+    depth     how many passages the question needs (processors/text/question_types.py)
+    recalled  ids that a reinforcing query records: the seeds, then of the MOST_RECALLED most active concepts those with
+              more energy than RECALLED_ABOVE
+    stages    what was done, one after the other, in modes that tell
+    terms     passage number → what its score is made of, in modes that tell
+    topics    passage number → the concept through which it was found, in modes that go by concepts
+    activation  what the spreading left behind
+    meant       what the question means to the graph, in modes that are asked in one round
+    """
+
+    seeds: tuple[ActivatedConcept, ...]
+    concepts: tuple[ActivatedConcept, ...]
+    passages: tuple[Ranked, ...]
+    woken: int
+    clamped: bool
+    depth: int = 0
+    recalled: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    terms: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    topics: Mapping[int, int] = field(default_factory=dict)
+    activation: Activation | None = field(default=None, compare=False, repr=False)
+    meant: QueryTerms | None = field(default=None, compare=False, repr=False)
+
+
+def ranked(passages: Integers, scores: Floats) -> tuple[Ranked, ...]:
+    """List passages (k,) with their scores (k,)."""
+    made = map(_RANKED, zip(passages.tolist(), scores.tolist(), strict=True))
+    return tuple(made)
+
+
+NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=False)
+
+
+def recall(
+    view: GraphView, question: Extraction, text: str, options: RecallOptions, cosine: Floats | None = None
+) -> RecallResult:
+    """Recall from `view` what answers the question `text`, of which `question` was extracted.
+
+    cosine  (p,) of each passage with the question, if there are embeddings; the literal mode has no use for it
+
+    A greeting, and a question of which the graph knows nothing, nor what is near it, bring back nothing.
+    """
+    if options.mode == "default" and greets(clean(text)):
+        return NOTHING
+    meant = options.terms(view, question, text)
+    seeds = seeds_of(view, question, meant, options.mode)
+    near = len(meant.relatives.concept) if options.mode == "default" else 0
+    if not len(seeds) and not near and cosine is None:
+        return NOTHING
+    activation = activate(view, seeds, options.spreading)
+    awake = np.flatnonzero(activation.energy > 0)
+    words = awake[~view.marks(awake)]
+    strongest = strongest_of(activation, words, options.looked_at)
+    needed = needs(text, meant, options)
+    limit = needed if options.passages is None else options.passages
+    allowed = Allowed(view, options.only)
+    if options.kind.depth is not None:
+        needed = options.kind.depth
+    if options.mode == "literal":
+        passages = literal.ranked(view, activation, strongest_of(activation, words, options.sources), allowed, limit)
+    elif options.kind.in_mind:
+        passages = _of_mind(view, meant, options, allowed, limit)
+    else:
+        inquiry = Inquiry(view, meant, activation.energy, cosine)
+        found = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
+        passages = succeeded(inquiry, found, allowed, options.weights, limit)
+    return RecallResult(
+        seeds=described(view, activation, seeds),
+        concepts=shown(view, activation, strongest, options),
+        passages=ranked(*passages),
+        woken=len(awake),
+        clamped=activation.clamped,
+        depth=needed,
+        recalled=recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
+        activation=activation,
+        meant=meant,
+    )
+
+
+def needs(text: str, meant: QueryTerms, options: RecallOptions) -> int:
+    """Tell how many passages a question needs, 3 to 20: as deep as it is asked, or as its words tell."""
+    if options.depth is not None:
+        return complexity.passages(options.depth)
+    return MODES[options.mode].depth or depth(text, len(meant.words), len(meant.named))
+
+
+def strongest_of(activation: Activation, words: Integers, limit: int) -> Integers:
+    """Find the `limit` of ascending `words` that hold most energy."""
+    energy = activation.energy[words]
+    return words[highest(energy, energy > 0, limit)]
+
+
+def _of_mind(
+    view: GraphView, meant: QueryTerms, options: RecallOptions, allowed: Allowed, limit: int
+) -> tuple[Integers, Floats]:
+    """Rank what is in mind of a conversation and holds something of what is asked."""
+    turns = options.in_mind(view)
+    turns = turns[allowed.passes(turns)]
+    scores = weighed(view, meant, turns, options.now).scores
+    order = np.lexsort((-turns, -scores))
+    order = order[scores[order] > 0][:limit]
+    return turns[order], scores[order]
+
+
+def latest_of(view: GraphView, session: str, options: RecallOptions, limit: int) -> tuple[Ranked, ...]:
+    """List the last turns of a conversation that a filter lets through, the newest first: what "and then?" asks for.
+
+    Those in mind; of a conversation that fell silent, its last ones all the same.  Each scores what its age leaves.
+    """
+    allowed = Allowed(view, options.only)
+    for turns in (in_mind(view, session, options.now), going_on(view, session)):
+        passing = turns[allowed.passes(turns)][::-1][:limit]
+        if len(passing):
+            scores = decay(view, passing, options.now)
+            return ranked(passing, scores)
+    return ()
+
+
+def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
+    """Order passages, best first, as a context takes them: by what they answer for each token, if scores tell that."""
+    if mode != "default" or not passages:
+        return list(passages)
+    numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
+    order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers)), kind="stable")
+    return [passages[place] for place in order.tolist()]
+
+
+def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
+    """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
+    passages = np.arange(view.turns)
+    passages = passages[Allowed(view, only).passes(passages)]
+    order = np.lexsort((-passages, -view.of_turns("at", passages)))[:limit]
+    return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
+
+
+def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
+    """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
+
+    What is less than e^−drop times as likely to answer as the third best is left out.  Scores of other modes tell no
+    such thing.
+    """
+    if mode != "default" or len(passages) <= LEAST_DEPTH:
+        return passages
+    least = passages[LEAST_DEPTH - 1].score - drop
+    return [each for each in passages if each.score >= least]
+
+
+def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
+    """Name what a reinforcing query records: seeds first, each concept once."""
+    numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]
+    return tuple(view.ids[number] for number in dict.fromkeys(numbers))
+
+
+def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mode) -> Integers:
+    """Find (k,) where energy is put in: in literal mode the words alone, as the question has them."""
+    if mode == "literal":
+        known = [number for concept in question.concepts if (number := view.number(concept.id)) is not None]
+        return np.array([number for number in known if not view.marks(np.array([number]))[0]], np.int64)
+    wants = [number for mark in sorted(meant.wants) if (number := view.number(mark)) is not None]
+    return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
+
+
+def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Activation:
+    """Let energy spread from `seeds` over associations, links of recall and links by topic."""
+    return spread(seeds, view.concepts, associations(view, how), how)
+
+
+def highest(values: Floats, among: Mask, limit: int) -> Integers:
+    """Find the positions of the `limit` highest values `among` these, highest first, ties by position."""
+    candidates = np.flatnonzero(among)
+    if 0 < limit < len(candidates):
+        # Everything that could still tie with the last place stays in, so that ties fall by position alone.
+        last = np.partition(values[candidates], -limit)[-limit]
+        candidates = candidates[values[candidates] >= last]
+    return candidates[(-values[candidates]).argsort(kind="stable")][:limit]
+
+
+def shown(
+    view: GraphView, activation: Activation, strongest: Integers, options: RecallOptions
+) -> tuple[ActivatedConcept, ...]:
+    """Describe the strongest words (k,), the strongest first, in the default mode those that people would say."""
+    if options.mode == "literal":
+        return described(view, activation, strongest[: options.concepts])
+    looked_at = strongest[: LOOKED_AT * options.concepts]
+    listed = islice(Shown(view.known).labels(looked_at.tolist()), options.concepts)
+    return tuple(_concept(view, activation, number, label) for number, label in listed)
+
+
+def described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:
+    """Describe concepts, in their order."""
+    return tuple(_concept(view, activation, number, view.labels[number]) for number in numbers.tolist())
+
+
+def _concept(view: GraphView, activation: Activation, number: int, label: str) -> ActivatedConcept:
+    path = [view.ids[node] for node in activation.path(number)]
+    return ActivatedConcept(id=view.ids[number], label=label, energy=float(activation.energy[number]), path=path)

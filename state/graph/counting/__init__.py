@@ -1,0 +1,1 @@
+"""How often concepts occur, and how often two of them occur together."""

@@ -1,0 +1,301 @@
+"""Pairs of one graph that stay where they are stored, and are read by need: what was counted before it was opened.
+
+    a question     reads the pages in which the neighbours of its concepts lie, a few of every run
+    `load`         reads all of them, a piece at a time, into the form that counts in memory have
+
+Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does loads all of it.
+
+They do not change: what is counted since comes on top of them (PairCounts).  A run is what one segment of the graph's
+tables holds of them (state/lsm/table.py); they are runs of state/lsm/record_types.py `said`, under rows of concepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers, Mask
+from state.graph.counting import pair_records
+from state.graph.counting.pair_merge import with_neighbours
+from state.graph.counting.pair_records import Records
+from state.graph.tables.lists import ragged
+
+PIECE = 1 << 16  # pairs that are read at once: some milliseconds
+FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare, and joined in one go
+Said = Literal["turn", "exchange"]
+_LOW = np.int64(0xFFFFFFFF)
+
+
+class Runs(Protocol):
+    """Sorted records of pairs, in as many runs as there are; they never change."""
+
+    @property
+    def records(self) -> int:
+        """How many there are, at most."""
+
+    def bounds(self, most: int) -> Sequence[int | None]:
+        """Part all records into pieces of about `most`: ascending keys, None at either end; no pair is torn apart."""
+
+    def within(self, first: int | None, last: int | None) -> Records:
+        """Read all records from the key `first` to before `last`, ascending; several of one pair may be there."""
+
+    def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
+        """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
+
+    def as_now(self) -> Runs:
+        """Give these runs as they are, whatever is added or brought together from here on."""
+
+    @property
+    def size(self) -> int:
+        """How much memory pages take that were read, bytes."""
+
+
+class Counting(Protocol):
+    """Who counts one kind of window on top of what is stored."""
+
+    def settle(self) -> None:
+        """Bring everything that was counted into the form that is read."""
+
+    def begin_to_join(self, keys: Integers, counts: Counts, fan: Integers | None) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted.
+
+        fan  (k,) of exchanges, the distinct neighbours of each concept there; those behind have none
+        """
+
+    def join(self, most: float) -> bool:
+        """Join so many keys that were counted on top with what was stored; tell whether there are more."""
+
+    def end_joining(self) -> None:
+        """Rest on the store no more."""
+
+
+class _Edges(NamedTuple):
+    """Records of edges: (m,) position of the concept that was asked for, number of the other one, and the record."""
+
+    position: Integers
+    neighbour: Integers
+    record: Records
+
+
+class StoredPairs:
+    """The pairs of windows of what was said, as they were when the graph was opened, or stored last.
+
+    rows     (n,) of the concepts that there were then, ascending
+    numbers  (born + 1,) the concept of each row, -1 for what was forgotten
+    counted  who counts each of these windows on top of it
+    grows    whether runs are brought together, and others added with the next flush, while this rests on them
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        rows: Integers,
+        numbers: Integers,
+        counted: Mapping[Said, Counting],
+        *,
+        grows: bool = False,
+    ) -> None:
+        self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
+        self.grows = grows
+        self._loading: _Loading | None = None
+        self._are_read = False  # and are being joined with what was counted since
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes."""
+        return self._runs.size + (self._loading.size if self._loading else 0)
+
+    @property
+    def records(self) -> int:
+        """How many pairs there are, in both directions, at most."""
+        return self._runs.records
+
+    def edges(self, window: Said, concepts: Integers) -> tuple[Integers, Integers, Integers]:
+        """Find the edges that leave `concepts` (k,), in any order, and one of them several times: counts add up.
+
+        returns  (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
+        """
+        position, neighbour, record = self._edges(concepts)
+        count = _count(window, record)
+        there = (neighbour >= 0) & (count > 0)
+        return position[there], neighbour[there], count[there]
+
+    def _edges(self, concepts: Integers) -> _Edges:
+        asked = np.flatnonzero(concepts < len(self._rows))
+        firsts = self._rows[concepts[asked]] << pair_records.ROW_BITS + pair_records.COUNT_BITS
+        lasts = firsts + (1 << pair_records.ROW_BITS + pair_records.COUNT_BITS)
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        for records in self._runs.near(firsts, lasts):
+            start = np.searchsorted(records, firsts)
+            length = np.searchsorted(records, lasts) - start
+            found.append((np.repeat(asked, length), records[ragged(start, length)]))
+        position, record = (np.concatenate(column) for column in zip(*found, strict=True))
+        return _Edges(position, self._numbers[pair_records.ends(record)[1]], record)
+
+    def has(self, keys: Integers) -> Mask:
+        """Tell which of the pairs a << 32 | b, a < b, were ever together in an exchange."""
+        one, other, here = keys >> 32, keys & _LOW, np.zeros(len(keys), np.bool_)
+        asked = np.flatnonzero(other < len(self._rows))
+        if len(asked):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
+            firsts = self._rows[other[asked]] << pair_records.ROW_BITS | self._rows[one[asked]]
+            firsts <<= pair_records.COUNT_BITS
+            for records in self._runs.near(firsts, firsts + (1 << pair_records.COUNT_BITS)):
+                at = np.minimum(np.searchsorted(records, firsts), len(records) - 1)
+                here[asked] |= records[at] >> pair_records.COUNT_BITS == firsts >> pair_records.COUNT_BITS
+        return here
+
+    def one_way(self, window: Said) -> tuple[Integers, Counts]:
+        """List the keys with a < b, ascending, and their counts, (pairs,) each."""
+        found, counted = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+        for keys, exchanges, turns in self._totals():
+            counts = exchanges if window == "exchange" else turns
+            there = (counts > 0) & (keys >> 32 < keys & _LOW)
+            found.append(keys[there])
+            counted.append(counts[there].astype(np.int32))
+        return np.concatenate(found), np.concatenate(counted)
+
+    def renumber(self, numbers: Integers) -> None:
+        """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
+        before = numbers[: len(self._rows)]
+        self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
+        self._rows, self._loading, self._are_read = self._rows[before >= 0], None, False
+
+    def stay(self) -> None:
+        """Rest on what is stored now: what is flushed from here on stays in memory, too, and no runs are to go."""
+        if self.grows:
+            self._runs, self.grows, self._loading = self._runs.as_now(), False, None
+
+    def load(self, most: float = inf) -> bool:
+        """Read on, as many records as that, or join as many with what was counted since; tell whether there are more.
+
+        Once there are none, all is counted in memory alone.
+        """
+        if not self._are_read and self._read(most):
+            return True
+        for counted in self._counted.values():
+            while counted.join(most):
+                if most < inf:
+                    return True
+        for counted in self._counted.values():
+            counted.end_joining()
+        return False
+
+    def _read(self, most: float) -> bool:
+        """Read so many records; tell whether there are more: else they are being joined from here on."""
+        if self._runs.records >= FEW:
+            for counted in self._counted.values():
+                counted.settle()  # as they come: to be joined, all of them have to be
+        if self._loading is None:
+            self._loading = _Loading(self._totals(), self._runs.records, self._counted)
+        if self._loading.step(most):
+            return True
+        loaded, self._loading, self._are_read = self._loading, None, True
+        for window, counted in self._counted.items():
+            counted.begin_to_join(*loaded.found(window))
+        return False
+
+    def _totals(self) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """Yield pieces of keys, every pair in both directions, ascending, with its exchanges and turns, (m,) each."""
+        for first, last in pairwise(self._runs.bounds(PIECE)):
+            yield _numbered(pair_records.totals(self._runs.within(first, last)), self._numbers)
+
+
+def _count(window: Said, records: Records) -> Integers:
+    exchanges, turns = pair_records.counts(records)
+    return exchanges if window == "exchange" else turns
+
+
+def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
+    windows, turns, pair = totals
+    one, other = numbers[pair >> pair_records.ROW_BITS], numbers[pair & (1 << pair_records.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    keys = one << 32 | other
+    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
+
+
+class _Loading:
+    """All pairs, as far as they have been read."""
+
+    def __init__(
+        self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int, windows: Iterable[Said]
+    ) -> None:
+        self._pieces = pieces
+        self._columns = {window: _Columns(records, has_fan=window == "exchange") for window in windows}
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes."""
+        return sum(each.size for each in self._columns.values())
+
+    def step(self, most: float) -> bool:
+        """Read on, as many records as that; tell whether there are more."""
+        done = 0
+        while done < most:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return False
+            keys, exchanges, turns = piece
+            for window, columns in self._columns.items():
+                count = exchanges if window == "exchange" else turns
+                there = count > 0
+                columns.extend(keys[there], count[there])
+            done += len(keys)
+        return True
+
+    def found(self, window: Said) -> tuple[Integers, Counts, Integers | None]:
+        """Give the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
+        return self._columns[window].take()
+
+
+class _Columns:
+    """The pairs of one window, as far as they have been read, and the fans of those that have any."""
+
+    def __init__(self, records: int, *, has_fan: bool) -> None:
+        self._keys, self._counts = _Filled(np.int64, records), _Filled(np.int32, records)
+        self._fan = np.zeros(0, np.int64) if has_fan else None
+
+    @property
+    def size(self) -> int:
+        return self._keys.size + self._counts.size + (0 if self._fan is None else self._fan.nbytes)
+
+    def extend(self, keys: Integers, counts: Integers) -> None:
+        self._keys.extend(keys)
+        self._counts.extend(counts)
+        if self._fan is not None:
+            self._fan = with_neighbours(self._fan, keys)
+
+    def take(self) -> tuple[Integers, Counts, Integers | None]:
+        return self._keys.take(), self._counts.take(), self._fan
+
+
+class _Filled:
+    """An array that is filled from its beginning: what is not filled yet takes no memory."""
+
+    def __init__(self, dtype: type[np.generic], room: int) -> None:
+        self._rows: NDArray[Any] = np.empty(room, dtype)
+        self._end = 0
+
+    @property
+    def size(self) -> int:
+        return self._end * self._rows.itemsize
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._rows[: self._end]
+
+    def take(self) -> NDArray[Any]:
+        """Give the rows, to be kept: what is not filled is memory all the same where there is little of it."""
+        return self.rows.copy() if len(self._rows) < FEW else self.rows
+
+    def extend(self, rows: NDArray[Any]) -> None:
+        end = self._end + len(rows)
+        if end > len(self._rows):  # pages were larger once
+            self._rows = np.concatenate((self.rows, np.empty(end, self._rows.dtype)))
+        self._rows[self._end : end] = rows
+        self._end = end

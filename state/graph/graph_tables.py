@@ -1,0 +1,127 @@
+"""What one graph holds: its tables and counters.
+
+state/graph/graph.py folds events into them, codec.py packs them, view.py reads them.
+
+A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: whoever
+reads calls `Graph.settle` or `Graph.compact` before.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Literal, get_args
+
+from emgas.limits import EARLIEST_MS
+from state.events.graph_configured import GraphConfigured
+from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph.counting.cooccurrence import PairCounts
+from state.graph.tables.advice_table import AdviceTable
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.decay import NEVER
+from state.graph.tables.embedding_table import EmbeddingTable
+from state.graph.tables.habit_table import HabitTable
+from state.graph.tables.passage_table import PassageTable
+from state.graph.tables.relation_table import RelationTable
+from state.graph.tables.session_table import SessionTable
+from state.graph.tables.statement_table import StatementTable
+from state.graph.tables.theme_table import ThemeTable
+from state.graph.tables.turn_facts import TurnFacts
+
+Window = Literal["turn", "exchange", "recall"]
+
+
+class GraphTables:
+    """Everything that a graph's memory holds.  Only the graph's fold writes here.
+
+    clock          stream time, ms: the largest event time seen
+    live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
+    fresh_turns    turns since the last consolidation
+    last_turn_at   the largest event time of a turn
+    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    mode, rerank   of its questions that name no mode
+    timezone       of turns and questions that do not say where they were said
+    pace           how much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt
+    active_before  turns that were active after the last consolidation, where windows adapt
+    recalled       ConceptsRecalled that had an effect
+    forgotten      concepts that are gone for good; turns that are, are `passages.gone`
+    events         how many events there were, those without effect among them: the next one's ordinal
+    undoable_from  ordinal of the first event that may still be taken back: it only ever grows
+    weights        what features of a turn are worth in its recall, by name, where that is not the default
+    configured     whether a GraphConfigured is among the events that count
+    pairs          how often concepts occurred together, by kind of window
+    sessions       the conversations that have ended
+    ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
+    unrecorded     turns that came while recording was paused
+    uncounted      turns that gates left out of what is counted: they are passages without a word
+    access         who may do what, by subject; empty: nobody is kept out
+    advice         what advisors said, beside all that
+    facts          metadata and times of turns, as far as somebody asked for them: no content
+    """
+
+    def __init__(self, graph_id: str) -> None:
+        self.graph_id = graph_id
+        self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
+        self.events = self.undoable_from = 0
+        self.configured = self.live = False
+        self.preset, self.settings = "default", PRESETS["default"]
+        self.weights: dict[str, float] = {}
+        self.mode, self.rerank, self.timezone = "default", "", "UTC"
+        self.pace = self.active_before = 0
+        self.recalled = self.forgotten = 0
+        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
+        self.concepts = ConceptTable()
+        self.passages = PassageTable()
+        self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
+        self.embeddings = EmbeddingTable()
+        self.themes = ThemeTable()
+        self.relations = RelationTable()
+        self.statements = StatementTable()
+        self.habits = HabitTable()
+        self.sessions, self.ended_at = SessionTable(), NEVER
+        self.unrecorded = 0
+        self.uncounted = 0
+        self.access: dict[str, list[str]] = {}
+        self.advice = AdviceTable()
+        self.facts = TurnFacts()
+
+    def live_by(self, event: GraphConfigured) -> None:
+        """Take over what a request to configure says; windows that no longer adapt are as they are set at once."""
+        self.preset, self.settings, self.configured = event.preset, event.settings, True
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        self.timezone = event.timezone
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
+        return self.settings.paced(self.pace)
+
+    def load_pairs(self, most: float = inf) -> bool:
+        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows and stored.load(most)
+
+    @property
+    def rests_on_store(self) -> bool:
+        """Whether pairs are read where they are stored: they must not be changed there."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows
+
+    def merge_pairs(self, most: int) -> bool:
+        """Merge so many of the pairs in memory, if they are to be; tell whether any were."""
+        return any(pairs.merge_some(most) for pairs in self.pairs.values())
+
+    @property
+    def turns(self) -> int:
+        """Count the turns that were ever accepted."""
+        return self.passages.accepted
+
+    @property
+    def is_blank(self) -> bool:
+        """Say whether nothing counts: nothing has happened yet, or all of it was taken back."""
+        return not self.configured and self.clock == EARLIEST_MS
+
+    def knows(self, turn: str) -> bool:
+        """Say whether a turn of this id was ever accepted."""
+        return self.passages.knows(turn) is not None

@@ -1,0 +1,1 @@
+"""The tables of one graph, and the columns, lists and strings that they are made of."""

@@ -1,0 +1,473 @@
+"""The turns of one graph, as columns; a passage's number is its position, in the order folded.
+
+    postings   (concept number, count), by passage ascending: the only copy of "which concept stands where"
+
+Texts are not here: they stay in the store, and only recalled passages are read.  Of a table that was opened from a
+store, ids and columns stay packed until somebody asks for them, or a turn comes.
+
+    active      what is remembered
+    archived    faded, over, or said twice: recall ranks it behind, and brings it back when it is asked for
+    gone        somebody wanted it forgotten (and in logs of version 1: what faded).  It leaves `numbers` at once, and
+                its row goes with the next compaction (Graph.compact); the turn itself stays in the log
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers, Mask
+from state.events.events import TurnRecorded
+from state.graph.tables.columns import Late, Table, column, may_be_late
+from state.graph.tables.decay import HOLDS
+from state.graph.tables.lists import stable_order
+from state.graph.tables.strings import Places, Strings
+
+ROLES = (None, "user", "assistant", "system", "tool")
+MODALITIES = ("image", "audio", "video", "file")
+PROTECTED = 80  # percent: a turn that matters more is never archived (SEEDS M24)
+_ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
+
+
+def modality(kinds: Iterable[str]) -> int:
+    """Write kinds of attachments as bits."""
+    return sum({1 << MODALITIES.index(kind) for kind in kinds})
+
+
+def fingerprint(text: str) -> int:
+    """Hash what tells two texts under one turn id apart: the first 8 bytes of its sha256."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
+
+
+PASSAGE_BYTES = 180  # beside columns: its id 60, what finds it 100, its place in lists 20
+GONE_BYTES = 140
+ERASED = -1  # stands for the fingerprint of a turn that was erased
+
+
+def hashed(turn: str) -> int:
+    """Hash a gone turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
+    return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class PassageTable(Table):
+    """Columns over passage numbers, and over postings.  Only the graph's fold writes here."""
+
+    at: array[int] = column("q")  # event time, ms
+    tokens: array[int] = column("i")  # length in words
+    session: array[int] = column("i")  # position in `sessions`
+    speaker: array[int] = column("i")  # position in `speakers`
+    role: array[int] = column("b")  # position in ROLES
+    question: array[int] = column("b")  # 1 where the turn asks something
+    event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text lies in the store
+    fingerprint: array[int] = column("q")  # of its text
+    starts: array[int] = column("q", per="offset")  # where its postings begin; they end where the next passage's begin
+    kept: array[int] = column("b", default=1)  # 0 once gone
+    posting_concept: array[int] = column("i", per="posting")  # concept number
+    posting_count: array[int] = column("i", per="posting")  # how often the concept stands in the text
+    archived: array[int] = column("b", added_as="archived_turn")  # 1 while it is in the archive
+    restored: array[int] = column("q", added_as="restored")  # ms, when it last came back from there, 0 for never
+    importance: array[int] = column("b", -1, added_as="importance")  # percent, -1: as much as any other
+    pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
+    feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
+    repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
+    ahead: array[int] = column("i", added_as="ahead")  # minutes by which the speaker's clock is ahead of UTC
+    modality: array[int] = column("b", added_as="modality")  # bits: the places in MODALITIES of what came with it
+    superseded: array[int] = column(
+        "i", -1, added_as="superseded"
+    )  # the passage since which it is history, -1 for none
+    anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
+    uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
+
+    sessions: dict[str, int] = may_be_late()  # name → number
+    origins: dict[str, dict[str, int]] = may_be_late()  # of sessions, and of speakers: name → key it is stored under
+    _before: array[int] = may_be_late()  # passage before it in its session, -1 for none; derived, so not packed
+    _last_of_session: dict[int, int] = may_be_late()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: list[str] = []  # turn ids
+        self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
+        self._packed: Places | None = None  # what both are made of, until they are
+        self._packed_sessions: Strings | None = None  # the names of sessions, until there are more
+        self.sessions = {}
+        self.speakers: dict[str, int] = {}
+        self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
+        self.changed = array("b")  # 1 for those that have changed since they were stored
+        self.removed: list[int] = []  # events of those that went since then
+        self.newly_gone: list[int] = []  # what was put into `gone` since then
+        self.origins = {"sessions": {}, "speakers": {}}
+        self._last_of_session, self._before = {}, array("i")
+
+    def __len__(self) -> int:
+        return len(self._ids) if self._packed is None else len(self._packed)
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        return super().size + len(self) * PASSAGE_BYTES + len(self.gone) * GONE_BYTES
+
+    @property
+    def here(self) -> int:
+        """Count the turns that are kept."""
+        return len(self) if self._numbers is None else len(self._numbers)
+
+    @property
+    def accepted(self) -> int:
+        """Count the turns that were ever accepted, gone ones among them."""
+        known = self._numbers
+        return (len(self) if known is None else len(known)) + len(self.gone)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The id of each turn, by number: not to be kept."""
+        return self._ids if self._packed is None else self._packed.texts
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Turn id → number, of those that are kept: not to be kept."""
+        if self._numbers is not None:
+            return self._numbers
+        return self._by_id() if self._packed is None else self._packed
+
+    def _by_id(self) -> dict[str, int]:
+        if self._numbers is None:
+            self._numbers = {turn: number for number, turn in enumerate(self._ids)}
+        return self._numbers
+
+    def _unpack(self) -> None:
+        """List ids, and lay out all else: turns are to be added, or to go."""
+        if (packed := self._packed) is not None:
+            self._ids, self._packed = packed.texts.listed(), None
+            self.lay_all()
+            self._packed_sessions = None
+
+    @property
+    def session_names(self) -> Sequence[str]:
+        """Name the sessions, by number: not to be kept."""
+        return list(self.sessions) if self._packed_sessions is None else self._packed_sessions
+
+    @property
+    def session_count(self) -> int:
+        """Count the sessions."""
+        return len(self.sessions if self._packed_sessions is None else self._packed_sessions)
+
+    def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
+        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
+        if self._packed is not None:
+            self._unpack()
+        number = (self._numbers or self._by_id())[turn.id] = len(self._ids)
+        self._ids.append(turn.id)
+        self.at.append(turn.at)
+        self.tokens.append(turn.tokens)
+        self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
+        self.speaker.append(self.speakers.setdefault(turn.speaker, len(self.speakers)))
+        self.role.append(_ROLE_NUMBERS[turn.role])
+        self.question.append(turn.question)
+        self.event.append(event)
+        self.fingerprint.append(fingerprint(turn.text))
+        self.kept.append(1)
+        self.archived.append(0)
+        self.restored.append(0)
+        self.importance.append(-1 if turn.importance is None else round(turn.importance * 100))
+        self.pinned.append(0)
+        self.feedback.append(0)
+        self.repeats.append(-1)
+        self.changed.append(0)
+        self.superseded.append(-1)
+        self.ahead.append(turn.ahead)
+        self.modality.append(modality(each.kind for each in turn.attachments) if turn.attachments else 0)
+        self.anchored.append(turn.anchor is not None and turn.anchor.kind == "spontaneous")
+        self.uncounted.append(bool(turn.uncounted))
+        self._follow(number)
+        self.starts.append(len(self.posting_concept))
+        self.posting_concept.extend(concepts)
+        self.posting_count.extend([concept.count for concept in turn.concepts])
+        return number
+
+    def _follow(self, number: int) -> None:
+        """Let a passage be the last one of its session."""
+        session = self.session[number]
+        self._before.append(self._last_of_session.get(session, -1))
+        self._last_of_session[session] = number
+
+    def _follow_all(self) -> None:
+        """Let each passage be the last one of its session, in their order."""
+        self._before, self._last_of_session = _all_before(self), _last_of_all(self)
+
+    def knows(self, turn: str) -> int | None:
+        """Find the fingerprint of the turn of this id, None if none was ever accepted."""
+        number = self.numbers.get(turn)
+        if number is not None:
+            return self.fingerprint[number]
+        return self.gone.get(hashed(turn)) if self.gone else None
+
+    def last_of(self, session: str) -> int:
+        """Find the last kept passage of a session, -1 for none."""
+        return self._last_of_session.get(self.sessions.get(session, -1), -1)
+
+    def has_session(self, session: str) -> bool:
+        """Say whether a turn of this session is kept."""
+        return self.last_of(session) >= 0
+
+    def erase(self, turn: str) -> None:
+        """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
+        if turn not in self.numbers:
+            self._go(turn, ERASED)
+
+    def _go(self, turn: str, fingerprint: int) -> None:
+        key = hashed(turn)
+        self.gone[key] = fingerprint
+        self.newly_gone.append(key)
+
+    def holding(self, wanted: Mask, first: int = 0, last: int | None = None) -> tuple[Counts, Integers]:
+        """List the postings of wanted concepts (n,) in the passages from `first` to before `last`, as they lie.
+
+        returns  (m,) the concept of each, and (m,) its passage, ascending
+        """
+        starts = np.frombuffer(self.starts, np.int64) if len(self) else np.zeros(0, np.int64)
+        if first >= len(starts):
+            return np.zeros(0, np.int32), starts[:0]
+        begin, end = starts[first], starts[last] if last is not None and last < len(starts) else None
+        concepts = np.frombuffer(self.posting_concept, np.int32)[begin:end]
+        at = np.flatnonzero(wanted[concepts])
+        return concepts[at], np.searchsorted(starts, at + begin, "right") - 1
+
+    def concepts_of(self, number: int) -> Sequence[int]:
+        """Slice the concept numbers of a passage, forgotten ones among them."""
+        end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.posting_concept)
+        return self.posting_concept[self.starts[number] : end]
+
+    def concepts_before(self, number: int) -> Sequence[int]:
+        """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
+        before = self._before[number]
+        return () if before < 0 else self.concepts_of(before)
+
+    def before_within(self, number: int, tokens: float) -> Iterator[int]:
+        """Yield the kept passages before this one in its session, the last first, as long as they fit into `tokens`."""
+        before = self._before[number]
+        while before >= 0:
+            if self.kept[before]:
+                tokens -= self.tokens[before]
+                if tokens < 0:
+                    return
+                yield before
+            before = self._before[before]
+
+    def backwards(self, session: int) -> Iterator[int]:
+        """Yield the passages of a session that are kept, the last folded first."""
+        passage = self._last_of_session.get(session, -1)
+        while passage >= 0:
+            if self.kept[passage]:
+                yield passage
+            passage = self._before[passage]
+
+    def postings(self, first: int) -> tuple[Counts, Counts]:
+        """Copy the concept numbers of the passages from `first` on, (m,), and how many each has, (passages,)."""
+        starts = np.append(np.frombuffer(self.starts, np.int64)[first:], len(self.posting_concept))
+        concepts = np.frombuffer(self.posting_concept, np.int32)[starts[0] :].copy()
+        return concepts, np.diff(starts).astype(np.int32)
+
+    def exchanges(self, first: int) -> tuple[Integers, Integers]:
+        """List the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
+
+        returns  (m,) position of the passage, counted from `first`, ascending, (m,) concept number
+        """
+        before = np.array(self._before[first:], np.int64)
+        follows = np.flatnonzero(before >= 0)
+        position = np.concatenate((np.arange(len(before)), follows))
+        passages = np.concatenate((np.arange(first, len(self)), before[follows]))
+        starts, ends = self.bounds(passages)
+        lengths = ends - starts
+        total = np.cumsum(lengths)
+        postings = np.repeat(ends - total, lengths) + np.arange(total[-1])
+        concepts = np.frombuffer(self.posting_concept, np.int32)[postings].astype(np.int64)
+        found = np.sort(np.repeat(position, lengths) << 32 | concepts)
+        found = found[np.diff(found, prepend=-1) > 0]
+        return found >> 32, found & 0xFFFFFFFF
+
+    def bounds(self, passages: Integers) -> tuple[Integers, Integers]:
+        """Find where the postings of each of `passages` begin, and where they end."""
+        if not len(passages):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        starts = np.frombuffer(self.starts, np.int64)
+        ends = starts[np.minimum(passages + 1, len(starts) - 1)]
+        return starts[passages], np.where(passages + 1 < len(starts), ends, len(self.posting_concept))
+
+    def archive(self, number: int, repeats: int = -1) -> None:
+        """Move a passage to the archive, as one that `repeats` another if it does."""
+        self.archived[number] = self.changed[number] = 1
+        if repeats >= 0:
+            self.repeats[number] = repeats
+
+    def restore(self, number: int, at: int) -> None:
+        """Bring a passage back from the archive at `at` (ms): its life begins anew."""
+        self.archived[number] = 0
+        self.changed[number] = 1
+        self.restored[number] = max(self.restored[number], at)
+
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a passage in mind, out of the archive too, or let it end again."""
+        self.pinned[number] = pinned
+        self.changed[number] = 1
+        if pinned:
+            self.archived[number] = 0
+
+    def judge(self, number: int, value: float) -> None:
+        """Add what a user thinks of a passage, in [−1, 1]."""
+        self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
+        self.changed[number] = 1
+
+    def supersede(self, number: int, newer: int) -> None:
+        """Let a passage be history since another."""
+        self.superseded[number] = newer
+        self.changed[number] = 1
+
+    def stays(self, number: int) -> bool:
+        """Tell whether no window may archive a passage: it is pinned, or matters too much."""
+        return bool(self.pinned[number]) or self.importance[number] > PROTECTED
+
+    def over_at(self, number: int, life: int) -> int:
+        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive.
+
+        One that a spontaneous anchor holds lives HOLDS times as long.
+        """
+        return (self.restored[number] or self.at[number]) + (life * HOLDS if self.anchored[number] else life)
+
+    def is_active(self) -> NDArray[np.bool_]:
+        """Tell which passages are neither archived nor gone, (p,)."""
+        return np.array(self.kept, np.bool_) & ~np.array(self.archived, np.bool_)
+
+    def remove(self, number: int) -> None:
+        """Take a passage out for good; its id stays known."""
+        self._unpack()
+        turn, session = self._ids[number], self.session[number]
+        self._go(turn, self.fingerprint[number])
+        self.removed.append(self.event[number])
+        self.kept[number] = 0
+        del self._by_id()[turn]
+        if self._last_of_session.get(session) == number:
+            self._find_last(session, number)
+
+    def _find_last(self, session: int, number: int) -> None:
+        """Let the session's last passage be the last one that is kept, so that compaction changes nothing."""
+        while number >= 0 and not self.kept[number]:
+            number = self._before[number]
+        if number >= 0:
+            self._last_of_session[session] = number
+        else:
+            del self._last_of_session[session]
+
+    def compacted(self, concepts: Integers) -> tuple[PassageTable, Integers]:
+        """Copy the table without the passages that are gone.
+
+        concepts  (n,) new number of each concept, -1 for the forgotten ones: their postings are left out
+        returns   the copy, and (p,) the number of each passage in it, -1 for the gone ones
+
+        Sessions and speakers get the order of their first kept passage: what compaction leaves must not depend on when
+        it was done.
+        """
+        kept = np.array(self.kept, np.bool_)
+        of_passage = np.repeat(np.arange(len(self)), self.lengths())
+        concept, count = self.copies("posting").values()
+        stays = kept[of_passage] & (concepts[concept] >= 0)
+        numbers = np.where(kept, np.cumsum(kept) - 1, -1)
+        arrays = {name: rows[kept] for name, rows in self.copies("row").items()}
+        for name in ("repeats", "superseded"):
+            arrays[name] = np.append(numbers, -1)[arrays[name]].astype(np.int32)  # -1: the last, and stays so
+        counted = np.bincount(of_passage[stays], minlength=len(self))[kept]
+        arrays["starts"] = (np.cumsum(counted) - counted).astype(np.int64)
+        arrays["posting_concept"] = concepts[concept[stays]].astype(np.int32)
+        arrays["posting_count"] = count[stays]
+        sessions, arrays["session"] = _in_order(list(self.sessions), arrays["session"])
+        speakers, arrays["speaker"] = _in_order(list(self.speakers), arrays["speaker"])
+        turns = list(compress(self.ids, self.kept))
+        table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
+        table.gone, table.newly_gone, table.removed = self.gone, self.newly_gone, self.removed
+        table.changed = array("b", np.array(self.changed)[kept].tobytes())
+        table.origins = {
+            end: {name: key for name, key in origins.items() if name in getattr(table, end)}
+            for end, origins in self.origins.items()
+        }
+        return table, numbers
+
+    def is_stored(self) -> None:
+        """Note that all that the table holds has been stored."""
+        self.changed, self.removed, self.newly_gone = array("b", bytes(len(self))), [], []
+
+    def lengths(self) -> Integers:
+        """Count the postings of each passage, (p,)."""
+        return np.diff(np.array(self.starts), append=len(self.posting_concept))
+
+    def values(self) -> dict[str, Any]:
+        """Give what is text as JSON-able values."""
+        return {"turns": list(self.ids), "sessions": list(self.sessions), "speakers": list(self.speakers)}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copy what a digest covers into arrays by name; gone turns by their hash, ascending."""
+        known = sorted(self.gone.items())
+        gone = np.array([turn for turn, _ in known], np.int64)
+        texts = np.array([text for _, text in known], np.int64)
+        return {**super().arrays(), "archived": gone, "archived_fingerprint": texts}
+
+    @classmethod
+    def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> PassageTable:
+        """Build the table that `values` and `arrays` described."""
+        table = cls()
+        table._ids = values["turns"]
+        table._numbers = None
+        table.sessions = dict(zip(values["sessions"], range(len(values["sessions"])), strict=True))
+        table.speakers = dict(zip(values["speakers"], range(len(values["speakers"])), strict=True))
+        table.read(arrays)
+        table.changed = array("b", bytes(len(table)))
+        table._follow_all()
+        if "archived" in arrays:
+            texts = arrays["archived_fingerprint"].tolist()
+            table.gone = dict(zip(arrays["archived"].tolist(), texts, strict=True))
+        return table
+
+    @classmethod
+    def opened(
+        cls, ids: Places, sessions: Strings, speakers: Sequence[str], origins: Late, late: Mapping[str, Late]
+    ) -> PassageTable:
+        """Begin with what is stored: ids (p,), and the names of sessions and speakers, by number.
+
+        origins  the attribute of that name;  late: the columns
+        """
+        table = cls()
+        table._packed, table._numbers, table._packed_sessions = ids, None, sessions
+        table.speakers = dict(zip(speakers, range(len(speakers)), strict=True))
+        table.changed = array("b", bytes(len(ids)))
+        named = Late(lambda _: dict(zip(sessions, range(len(sessions)), strict=True)))
+        follows = {"_before": Late(_all_before, 4 * len(ids)), "_last_of_session": Late(_last_of_all)}
+        table.later({**late, **follows, "sessions": named, "origins": origins})
+        return table
+
+
+def _all_before(table: PassageTable) -> array[int]:
+    """Find the passage before each one in its session."""
+    session = np.frombuffer(table.session, np.int32)
+    order = stable_order(session)
+    goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
+    before = np.full(len(order), -1, np.int32)
+    before[order[goes_on + 1]] = order[goes_on]
+    return array("i", before.tobytes())
+
+
+def _last_of_all(table: PassageTable) -> dict[int, int]:
+    """Find the last passage of each session."""
+    last = np.zeros(table.session_count, np.int64)
+    last[np.frombuffer(table.session, np.int32)] = np.arange(len(table))  # of those of one session, the last counts
+    return dict(enumerate(last.tolist()))
+
+
+def _in_order(names: list[str], numbers: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
+    """Order the names by when `numbers` first point at them; change the numbers so."""
+    order = {old: new for new, old in enumerate(dict.fromkeys(numbers.tolist()))}
+    renumbered = np.array([order[old] for old in numbers.tolist()], numbers.dtype)
+    return [names[old] for old in order], renumbered

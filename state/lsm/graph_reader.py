@@ -1,0 +1,328 @@
+"""A graph made of records that were stored (state/lsm/record_types.py); state/lsm/graph_writer.py wrote them.
+
+What was stored may be one fold, many changes one behind the other, or changes that were brought together since: the
+graph is the same, and so is its digest.
+
+Little is laid out of it: pages are read whole, and stay packed until somebody asks for a column of concepts or turns,
+or for all names; what is added to the graph asks for all of them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers, Mask
+from state.events.extraction_types import Statement
+from state.events.memory_settings import MemorySettings
+from state.graph.codec import NO_CONTENT, PLAIN
+from state.graph.counting import cooccurrence, pair_records
+from state.graph.counting.stored_pairs import Runs, StoredPairs
+from state.graph.graph import Graph
+from state.graph.tables.advice_table import AdviceTable
+from state.graph.tables.columns import Column, Late
+from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.embedding_table import EmbeddingTable
+from state.graph.tables.habit_table import HabitTable
+from state.graph.tables.passage_table import PassageTable
+from state.graph.tables.relation_table import RelationTable
+from state.graph.tables.session_table import SessionTable
+from state.graph.tables.strings import Places
+from state.graph.tables.theme_table import ThemeTable
+from state.lsm.lazy_columns import Columns, Reading, StoredStrings, StoredTexts
+from state.lsm.page_format import columns_of
+from state.lsm.record_types import Values
+
+_POINTING = ("repeats", "superseded")  # at other turns
+
+
+def stored(
+    events: int,
+    values: Values,
+    read: Reading,
+    dead_rows: Collection[int],
+    dead_events: Collection[int],
+    *,
+    said: Runs | None = None,
+    lazily: bool = False,
+) -> Graph:
+    """Build the graph of `events` events that was stored.
+
+    dead    rows and events of what was forgotten: their records may be there, or not
+    said    the runs of that section, None to leave out what was together
+    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded.
+            Where nobody knows their fans, whoever asks first has them loaded (PairCounts.prepare)
+    Raises ValueError for what another layout wrote.
+    """
+    graph = Graph(values["name"])
+    for name in (*PLAIN, *NO_CONTENT):
+        setattr(graph, name, values[name])
+    graph.settings = MemorySettings(**values["settings"])
+    graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
+    graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
+    if said is not None:
+        _fill_pairs(graph, read, numbers)
+    faded = read.columns("faded")
+    if said is not None and said.records:
+        was_cut = _cut(faded).any()  # what was cut is in no fan, but in the records still
+        knows_fans = values["fans"] and not was_cut
+        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
+        if not lazily or was_cut or not (knows_fans or said.records >= cooccurrence.RESTING):
+            graph.load_pairs()
+    if len(faded):
+        _take_faded(graph, faded, numbers)
+    graph.embeddings = _stored_vectors(read, graph.passages)
+    graph.themes = _stored_themes(values["topics"], numbers)
+    graph.habits = HabitTable.of(values["habits"])
+    graph.advice = AdviceTable.of(values.get("advice", {}))
+    graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.timezone = values.get("timezone", "UTC")
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.weights = values.get("weights", {})
+    graph.access, graph.uncounted = values["access"], values["uncounted"]
+    _fill_from_turns(graph, values, read, numbers)
+    graph.begin_from_store(events)
+    return graph
+
+
+def _sorted(listed: Collection[int]) -> Integers:
+    return np.array(sorted(listed), np.int64)
+
+
+def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptTable, Integers]:
+    """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
+    records = _records(read, "concepts", dead)
+    rows = records["key"]
+    numbers = np.full(born + 1, -1)
+    numbers[rows] = np.arange(len(rows))
+    late = {each.name: _late(records, each) for each in ConceptTable.columns}
+    late |= {f"_{name}": Late(partial(_by_number, read.texts(name), numbers)) for name in ("forms", "kinds")}
+    return ConceptTable.opened(read.names().of(rows), late, rows, born), numbers
+
+
+def _by_number(texts: StoredTexts, numbers: Integers, _: ConceptTable) -> dict[int, dict[str, int]]:
+    found = ((int(numbers[row]), counts) for row, counts in texts.by_key().items())
+    return {number: counts for number, counts in found if number >= 0}
+
+
+def _late(records: Columns, column: Column) -> Late:
+    """Lay out a column of a table as it is stored."""
+    return Late(lambda _: records.rows(column.name, column.code), len(column.blank) * len(records))
+
+
+def _records(read: Reading, name: str, dead: Integers) -> Columns:
+    found = read.columns(name)
+    return found.only(~np.isin(found["key"], dead)) if len(dead) else found
+
+
+def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
+    records = _records(read, "turns", dead)
+    events = records["key"]
+    names = read.strings("origins")
+    sessions, speakers = _Named(names, records["session"]), _Named(names, records["speaker"])
+    late = {each.name: _late(records, each) for each in PassageTable.columns if each.name in columns_of("turns")}
+    late |= _late_marks(events, _records(read, "marks", dead))
+    late |= _Postings(events, _records(read, "postings", dead), concepts).late()
+    late["event"] = Late(lambda _: _rows(events, "q"), 8 * len(events))
+    late["session"] = Late(lambda _: _rows(sessions.places, "i"), 4 * len(events))
+    late["speaker"] = Late(lambda _: _rows(speakers.places, "i"), 4 * len(events))
+    origins = Late(lambda _: {"sessions": sessions.keys_by_name(), "speakers": speakers.keys_by_name()})
+    late["kept"] = Late(lambda _: array("b", b"\1" * len(events)), len(events))
+    ids = Places(len(events), partial(read.strings("ids").of, events))
+    table = PassageTable.opened(ids, sessions.names, speakers.names, origins, late)
+    gone = read.columns("gone")
+    table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
+    return table
+
+
+def _rows(values: NDArray[Any], code: str) -> array[Any]:
+    """Copy values into a typed array."""
+    rows = array(code)
+    rows.frombytes(np.ascontiguousarray(values, code).view(np.uint8).data)
+    return rows
+
+
+class _Named:
+    """The sessions, or speakers, of turns: their names, in the order in which they come first, and places (p,) there.
+
+    keys  (p,) under which the name of each turn's is stored
+    """
+
+    def __init__(self, stored: StoredStrings, keys: Integers) -> None:
+        self._keys, self.places = _in_order_seen(keys)
+        self.names = stored.of(self._keys)
+
+    def keys_by_name(self) -> dict[str, int]:
+        """List the keys that names are stored under."""
+        return dict(zip(self.names, self._keys.tolist(), strict=True))
+
+
+def _in_order_seen(keys: Integers) -> tuple[Integers, Integers | Counts]:
+    """List keys in the order in which they come first, and give the place of each in that list."""
+    if not len(keys):
+        return keys, keys
+    highest = np.maximum.accumulate(keys)
+    ascending = keys[np.append(True, highest[1:] != highest[:-1])]
+    place_of = np.zeros(int(highest[-1]) + 1, np.int32)
+    place_of[ascending] = np.arange(len(ascending))
+    place = place_of[keys]
+    if np.array_equal(ascending[place], keys):  # a name is stored under the turn that it came with: only if that went …
+        return ascending, place
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return distinct[order], rank[inverse]
+
+
+def _late_marks(events: Integers, marks: Columns) -> dict[str, Late]:
+    """Lay out the columns of what may change about turns; those of which all is blank, if none is marked."""
+
+    def laid(column: Column, _: PassageTable) -> array[Any]:
+        rows = array(column.code, column.blank * len(events))
+        if len(marks):
+            values = marks[column.name]
+            marked = np.searchsorted(events, marks["key"])
+            np.frombuffer(rows, column.code)[marked] = (
+                _numbers_of(events, values) if column.name in _POINTING else values
+            )
+        return rows
+
+    marked = [each for each in PassageTable.columns if each.name in columns_of("marks")]
+    return {each.name: Late(partial(laid, each), len(each.blank) * len(events)) for each in marked}
+
+
+def _numbers_of(events: Integers, wanted: Integers) -> Integers:
+    """Find the number of each event, -1 for one that is not here."""
+    at = np.minimum(np.searchsorted(events, wanted), max(len(events) - 1, 0))
+    return np.where(events[at] == wanted, at, -1) if len(events) else at
+
+
+class _Postings:
+    """The postings of turns: where those of each begin, and their columns, but for those of what was forgotten."""
+
+    def __init__(self, events: Integers, records: Columns, numbers: Integers) -> None:
+        self._events, self._records, self._numbers = events, records, numbers
+        self._are_all = int(numbers.max(initial=-1)) == len(numbers) - 2  # rows are numbers: nothing was forgotten
+
+    def late(self) -> dict[str, Late]:
+        """Give the columns."""
+        count = len(self._records)
+        return {
+            "starts": Late(lambda _: _rows(self._starts(), "q"), 8 * len(self._events)),
+            "posting_concept": Late(lambda _: self._concepts(), 4 * count),
+            "posting_count": Late(lambda _: self._counts(), 4 * count),
+        }
+
+    def _starts(self) -> Integers:
+        holding, begins = self._records.runs()
+        begins = np.append(begins, len(self._records))
+        same = np.array_equal(holding, self._events)
+        starts = begins[:-1] if same else begins[np.searchsorted(holding, self._events)]
+        return starts if self._are_all else np.append(0, np.cumsum(self._alive))[starts]
+
+    def _concepts(self) -> array[int]:
+        if self._are_all:
+            return self._records.rows("concept", "i")
+        return _rows(self._numbers[self._records["concept"]][self._alive], "i")
+
+    def _counts(self) -> array[int]:
+        return self._records.rows("count", "i") if self._are_all else _rows(self._records["count"][self._alive], "i")
+
+    @cached_property
+    def _alive(self) -> Mask:
+        alive: Mask = self._numbers[self._records["concept"]] >= 0
+        return alive
+
+
+def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
+    """Fill what was recalled together: it is little."""
+    found = read.pairs("recalled")
+    if len(found):
+        recalls, _, pair = pair_records.totals(found)
+        one, other = numbers[pair >> pair_records.ROW_BITS], numbers[pair & (1 << pair_records.ROW_BITS) - 1]
+        here = (one >= 0) & (other >= 0)
+        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
+
+
+def _cut(faded: Columns) -> Mask:
+    """Tell which records are of links that were cut; of the others, only what recalls linked was loosened."""
+    return (faded["exchanges"] > 0) | (faded["turns"] > 0)
+
+
+def _take_faded(graph: Graph, faded: Columns, numbers: Integers) -> None:
+    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
+    one, other = (
+        numbers[faded["key"] >> pair_records.ROW_BITS],
+        numbers[faded["key"] & (1 << pair_records.ROW_BITS) - 1],
+    )
+    here = (one >= 0) & (other >= 0)
+    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
+    cut = _cut(faded)[here]
+    if cut.any():
+        graph.pairs["exchange"].take_away(keys[cut], faded["exchanges"][here][cut])
+        graph.pairs["turn"].take_away(keys[cut], faded["turns"][here][cut])
+    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
+
+
+def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:
+    turn, exchange = graph.pairs["turn"], graph.pairs["exchange"]
+    rows = np.array(graph.concepts.rows, np.int64)
+    there = StoredPairs(said, rows, numbers, {"exchange": exchange, "turn": turn})
+    exchange.rest_on(there, "exchange", fans)
+    turn.rest_on(there, "turn", None)
+
+
+def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
+    fans, records = np.zeros(concepts, np.int64), read.columns("fans")
+    number = numbers[records["key"]]
+    here = number >= 0
+    fans[number[here]] = records["fan"][here]
+    return fans
+
+
+def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
+    table = EmbeddingTable()
+    found = read.texts("vectors").by_key()
+    events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
+    numbers = _numbers_of(events, np.fromiter(found, np.int64, len(found))).tolist()
+    for number, vectors in zip(numbers, found.values(), strict=True):
+        if number >= 0 and len(passages):
+            for model, vector in vectors:
+                table.add(number, model, vector)
+    return table
+
+
+def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integers) -> None:
+    """Fill the tables of what turns say beside words, and of conversations that have ended."""
+    passages = graph.passages
+    events = np.array(passages.event, np.int64)
+    said = read.columns("relations")
+    rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
+    here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
+    found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
+        name: said[name] for name in ("type", "start", "end")
+    }
+    columns = {each.name: each.code for each in RelationTable.columns}
+    graph.relations = RelationTable.of(
+        {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
+    )
+    for event, (speaker, *stated) in read.texts("statements").by_key().items():
+        (number,) = _numbers_of(events, np.array([event])).tolist()
+        if number >= 0 and len(events):
+            graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
+    upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
+    graph.sessions = SessionTable.of(upto)
+
+
+def _stored_themes(values: dict[str, Any], numbers: Integers) -> ThemeTable:
+    for theme in values["topics"]:
+        members = (int(numbers[row]) for row in theme[2])
+        theme[2] = [number for number in members if number >= 0]
+    return ThemeTable.of(values)

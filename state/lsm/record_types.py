@@ -1,0 +1,236 @@
+"""What a stored graph consists of: sections of records, each in an order of its own, and how records of one key add up.
+
+    section      a record                                              several of one key
+    concepts     row, and the columns of ConceptTable                  the newest
+    names        row → id, first form (None: the id), is a phrase      the newest
+    forms        row → how often other forms were seen                 the newest
+    kinds        row → how often it was of each kind                   the newest
+    turns        event, and what PassageTable knows of it from birth   the newest
+    marks        event, and what may change about it                   the newest
+    postings     event, concept row, count                             all
+    ids          event → turn id                                       the newest
+    origins      event → name of the session, or speaker, born there   the newest
+    gone         hash of a turn id, fingerprint                        the newest
+    vectors      event → model and vector, of each model               all
+    relations    event, concept rows, type, where the text says it     all
+    statements   event → speaker, what the turn states                 the newest
+    said         row a, row b, windows that held both                  the sum
+    recalled     the same for what was recalled together               the sum
+    fans         row → distinct neighbours in exchanges; of graphs     the newest
+                 with many pairs, where the values say so
+    faded        pair of rows, how often it had been together: both    all
+                 of that is not to be counted any more
+
+A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
+forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
+
+Pairs: state/graph/counting/pair_records.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Integers
+from state.graph.counting.pair_records import ROW_BITS, added_up, ends
+from state.graph.tables.concept_table import ConceptTable
+
+Records = NDArray[Any]  # structured, with a field `key`, or int64; ascending
+Texts = dict[int, Any]  # by key, ascending
+Part = Records | Texts
+
+
+CONCEPTS: Final = np.dtype([
+    ("key", "<i8"), *((each.name, np.dtype(each.code).newbyteorder("<")) for each in ConceptTable.columns)
+])  # fmt: skip
+TURNS: Final = np.dtype([
+    ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
+    ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
+    ("uncounted", "i1"), ("anchored", "i1"),
+])  # fmt: skip
+MARKS: Final = np.dtype([
+    ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
+    ("archived", "i1"), ("pinned", "i1"), ("feedback", "i1"),
+])  # fmt: skip
+RELATIONS: Final = np.dtype([
+    ("key", "<i8"), ("source", "<i4"), ("target", "<i4"), ("start", "<i4"), ("end", "<i4"), ("type", "i1"),
+])  # fmt: skip
+POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
+GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
+PAIRS: Final = np.dtype("<i8")
+FANS: Final = np.dtype([("key", "<i8"), ("fan", "<i8")])
+FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"), ("recalls", "<i4")])
+
+
+class Name(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """What a concept is called: its id, the form that was seen first, None where that is the id; whether a phrase."""
+
+    id: str
+    form: str | None
+    is_phrase: bool
+
+
+class Section(NamedTuple):
+    """One kind of records.
+
+    number    its place in keys
+    dtype     of its records; None: any values by key, packed
+    adding    what is done with several records of one key
+    page      records to a page, at least
+    weight    what one of them costs to merge, beside a pair
+    dead      which list of what was forgotten takes its records away
+    """
+
+    name: str
+    number: int
+    dtype: np.dtype[Any] | None
+    adding: Literal["newest", "all", "sum"]
+    page: int
+    weight: int
+    dead: Literal["rows", "events", "none"]
+
+
+SECTIONS: Final = (
+    Section("concepts", 1, CONCEPTS, "newest", 512, 8, "rows"),
+    Section("names", 2, None, "newest", 2048, 8, "rows"),
+    Section("forms", 3, None, "newest", 512, 32, "rows"),
+    Section("turns", 4, TURNS, "newest", 2048, 8, "events"),
+    Section("marks", 5, MARKS, "newest", 1024, 8, "events"),
+    Section("postings", 6, POSTINGS, "all", 8192, 2, "events"),
+    Section("ids", 7, None, "newest", 2048, 8, "events"),
+    Section("origins", 8, None, "newest", 2048, 8, "none"),
+    Section("gone", 9, GONE, "newest", 2048, 4, "none"),
+    Section("vectors", 10, None, "all", 64, 64, "events"),
+    Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
+    Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
+    Section("kinds", 13, None, "newest", 512, 32, "rows"),
+    Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
+    Section("statements", 15, None, "newest", 512, 32, "events"),
+    Section("fans", 18, FANS, "newest", 4096, 2, "rows"),
+    Section("faded", 24, FADED, "all", 1024, 2, "none"),
+)
+SECTION: Final = {section.name: section for section in SECTIONS}
+
+
+@dataclass
+class Changes:
+    """What became of a graph since it was stored before, or all of it.
+
+    events        how many events it is the fold of now
+    values        what is no table: clock, settings, themes …, JSON-able
+    parts         records of each section that has any
+    dead_rows     rows of concepts that were forgotten since
+    dead_events   events of turns that were
+    whole         all concepts are told, not only those that changed: nobody needs what was told of them before
+    """
+
+    events: int
+    values: dict[str, Any]
+    parts: dict[str, Part] = field(default_factory=dict)
+    dead_rows: list[int] = field(default_factory=list)
+    dead_events: list[int] = field(default_factory=list)
+    whole: bool = False
+
+
+# Records of a section: what their pages are made of stands in state/lsm/page_format.py
+
+
+def keys_of(section: Section, part: Part) -> Integers:
+    """List the keys of records, ascending; those of pairs are whole records."""
+    if isinstance(part, dict):
+        return np.fromiter(part, np.int64, len(part))
+    return part if section.adding == "sum" else part["key"]
+
+
+def combined(section: Section, parts: Sequence[Part]) -> Part:
+    """Bring records together that came one after the other: several of one key become what the section says.
+
+    parts  each ascending; of "newest", no key twice in one of them
+    """
+    if section.dtype is None:
+        return _combined_texts(section, parts)
+    records = joined(section.dtype, [part for part in parts if isinstance(part, np.ndarray)])
+    if section.adding == "sum":
+        return added_up(records)
+    ends = [(int(part["key"][0]), int(part["key"][-1])) for part in parts if isinstance(part, np.ndarray) and len(part)]
+    may_meet = section.adding == "all"
+    if all(before < first or (may_meet and before == first) for (_, before), (first, _) in pairwise(ends)):
+        return records
+    order = np.argsort(records["key"], kind="stable")
+    if section.adding == "newest" and len(order):
+        keys = records["key"][order]
+        order = order[np.append(keys[1:] != keys[:-1], True)]
+    return records[order]
+
+
+def joined(dtype: np.dtype[Any], parts: Sequence[Records]) -> Records:
+    """Lay records one behind the other: as bytes, for numpy takes long to see that all are of one kind."""
+    if len(parts) == 1:
+        return parts[0]
+    as_bytes = [np.ascontiguousarray(part).view(np.uint8) for part in parts]
+    return np.concatenate([np.zeros(0, np.uint8), *as_bytes]).view(dtype)
+
+
+def _combined_texts(section: Section, parts: Sequence[Part]) -> Texts:
+    found: Texts = {}
+    in_order = True
+    for part in parts:
+        assert isinstance(part, dict)  # noqa: S101 - a section of no dtype has nothing else
+        in_order &= not (found and part) or next(reversed(found)) < next(iter(part))
+        if section.adding == "newest":
+            found.update(part)
+        else:
+            for key, values in part.items():
+                found[key] = [*found.get(key, ()), *values]
+    return found if in_order else dict(sorted(found.items()))
+
+
+def cut(section: Section, part: Part, first: int | None, last: int | None) -> Part:
+    """Take the records whose keys are from `first` to before `last`, None for no bound."""
+    if isinstance(part, dict):
+        return {
+            key: value
+            for key, value in part.items()
+            if (first is None or first <= key) and (last is None or key < last)
+        }
+    keys = keys_of(section, part)
+    start = 0 if first is None else int(np.searchsorted(keys, first))
+    return part[start : len(part) if last is None else int(np.searchsorted(keys, last))]
+
+
+def without(section: Section, part: Part, dead_rows: Integers, dead_events: Integers) -> Part:
+    """Leave out the records of what was forgotten."""
+    if section.dead == "none" or not len(part):
+        return part
+    dead = dead_rows if section.dead == "rows" else dead_events
+    if section.name == "postings":
+        assert isinstance(part, np.ndarray)  # noqa: S101 - they have a dtype
+        part = part[~np.isin(part["concept"], dead_rows)] if len(dead_rows) else part
+    if not len(dead):
+        return part
+    if section.adding == "sum":
+        assert isinstance(part, np.ndarray)  # noqa: S101 - likewise
+        return part[~(np.isin(ends(part)[0], dead) | np.isin(ends(part)[1], dead))]
+    if isinstance(part, dict):
+        gone = set(dead.tolist())
+        return {key: value for key, value in part.items() if key not in gone}
+    return part[~np.isin(part["key"], dead)]
+
+
+def faded_records(links: Sequence[Integers]) -> Records:
+    """Make records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
+    found = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
+    records = np.zeros(found.shape[1], FADED)
+    records["key"] = found[0] << ROW_BITS | found[1]
+    records["exchanges"], records["turns"], records["recalls"] = found[2:]
+    return records[np.argsort(records["key"], kind="stable")]
+
+
+Values = Mapping[str, Any]
