@@ -8,12 +8,13 @@ SEEDS E40, S16, S31, M11, P22.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Name, Text
+from emgas.messages.rights import Right
 
 Rating = Annotated[float, Field(ge=0, le=1)]
 ThemeName = Annotated[Name, Field(max_length=limits.THEME_NAME_CHARACTERS)]
@@ -82,6 +83,7 @@ class JudgedTurn(Message):
 class Advice(Message):
     """What an advisor says; `by`: who, with its version.  Exactly one of the others is given."""
 
+    right: ClassVar[Right] = "admin"
     kind: Literal["advice"]
     id: Name
     graph: GraphId

@@ -20,7 +20,7 @@ that share it, and tell a name that they cannot choose where a gateway sets it b
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,7 @@ Right = Literal["read", "write", "forget", "admin"]
 
 
 class _Rights(Message):
+    right: ClassVar[Right] = "admin"
     id: Name
     graph: GraphId
     subject: Name

@@ -7,13 +7,14 @@ What conversations there are, whether they go on and what they were about is tol
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from emgas import limits
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position
+from emgas.messages.rights import Right
 
 SessionState = Literal["working", "idle", "ended"]
 EndReason = Literal["said", "idle", "size", "topic shift"]
@@ -25,6 +26,7 @@ class EndSession(Message):
     What is said in the session from then on is another conversation under the same name.
     """
 
+    right: ClassVar[Right] = "write"
     kind: Literal["endsession"]
     id: Name
     graph: GraphId

@@ -6,7 +6,7 @@ sees, never a value that is silently dropped.  Times are integer milliseconds si
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,7 @@ from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text, Zone
 from emgas.messages.memory_settings import PresetName, Settings, Weights
 from emgas.messages.modes import Mode, Rerank
+from emgas.messages.rights import Right
 
 
 class Attachment(Message):
@@ -37,6 +38,7 @@ class Turn(Message):
     where the graph's people are, by `Configure.timezone`, else UTC).
     """
 
+    right: ClassVar[Right] = "write"
     id: Name
     graph: GraphId = Field(description="whose memory: a user, an agent, a room; also the record's key")
     speaker: Name
@@ -63,6 +65,7 @@ class Turn(Message):
 class Configure(Message):
     """How a graph is to live from here on: a preset, and what differs from it."""
 
+    right: ClassVar[Right] = "admin"
     kind: Literal["configure"]
     id: Name
     graph: GraphId
@@ -96,6 +99,7 @@ class Forget(Message):
     everything  all that it holds: its name, its settings and the ids of its turns stay known
     """
 
+    right: ClassVar[Right] = "forget"
     kind: Literal["forget"]
     id: Name
     graph: GraphId
@@ -108,6 +112,7 @@ class Forget(Message):
 class _Named(Message):
     """What a pin is put on, or taken off: concepts by id or surface form, turns by id."""
 
+    right: ClassVar[Right] = "write"
     id: Name
     graph: GraphId
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
@@ -133,6 +138,7 @@ class Feedback(Message):
     value  from −1, wrong, to 1, right
     """
 
+    right: ClassVar[Right] = "write"
     kind: Literal["feedback"]
     id: Name
     graph: GraphId
@@ -144,6 +150,7 @@ class Feedback(Message):
 class Undo(Message):
     """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
 
+    right: ClassVar[Right] = "forget"
     kind: Literal["undo"]
     id: Name
     graph: GraphId
@@ -157,6 +164,7 @@ class Erase(Message):
     turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
     """
 
+    right: ClassVar[Right] = "admin"
     kind: Literal["erase"]
     id: Name
     graph: GraphId
@@ -178,6 +186,7 @@ class Reinforce(Message):
     at        when it was asked, ms
     """
 
+    right: ClassVar[Right] = "write"
     kind: Literal["reinforce"]
     id: Name
     graph: GraphId

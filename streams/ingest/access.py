@@ -9,33 +9,21 @@ question sees; which questions a key may ask, the gateway has decided itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Any
 
-from emgas.messages.advice import Advice
 from emgas.messages.queries import Query
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.topics import Command, OfGraph
-from emgas.messages.turns import Configure, Erase, Forget, Undo
 from emgas.wire import RIGHTS, SUBJECT, Record, as_mapping
 from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked
 from state.graph.graph import Graph
 from streams.errors import RejectedError
 
-_ADMIN: Final = (Configure, Erase, Grant, Revoke, Advice)
-
-
-def needed(command: Command) -> Right:
-    """Tell which right a record of `turns` needs."""
-    if isinstance(command, _ADMIN):
-        return "admin"
-    return "forget" if isinstance(command, Forget | Undo) else "write"
-
 
 def check_command(command: Command, record: Record, graph: Graph | None) -> None:
     """Raise RejectedError unless the subject of a record of `turns` may do what it asks for."""
-    right = needed(command)
-    if not holds(right, record, graph):
-        raise _refused(right, command.graph)
+    if not holds(command.right, record, graph):
+        raise _refused(command.right, command.graph)
 
 
 def check_question(question: OfGraph, record: Record, graph: Graph | None) -> None:
