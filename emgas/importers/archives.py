@@ -5,7 +5,7 @@ A ZIP may be a bomb.  What a member really unpacks to is counted, not what it sa
     over DOCUMENT_BYTES (documents.py), or over 100 times what is in the archive and over RATIO_FROM_BYTES
     and with it all others, when they are over ARCHIVE_BYTES together
 
-Only what a ZIP program writes for everybody is read: stored and deflated members, without a password.
+Only plain ZIP files are read: stored and deflated members, without a password.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class Folder:
         self._path = path
 
     def names(self, below: Iterable[str] = ()) -> list[str]:
-        found = (path for pattern in ("*", *below) for path in self._path.glob(pattern))
-        files = (path for path in found if path.is_file() and not path.is_symlink())
+        paths = (path for pattern in ("*", *below) for path in self._path.glob(pattern))
+        files = (path for path in paths if path.is_file() and not path.is_symlink())
         return sorted({path.relative_to(self._path).as_posix() for path in files})
 
     def read(self, name: str) -> bytes:
@@ -121,11 +121,11 @@ class Folder:
 
 
 def read_each(
-    files: Files, wanted: re.Pattern[str], read: Read, *, graph: str | None, options: Options
+    files: Files, names: re.Pattern[str], read: Read, *, graph: str | None, options: Options
 ) -> Iterator[Item]:
-    """Yield the items of every file whose name is `wanted`; bad lines say in which file."""
+    """Yield the items of every file whose name matches `names`; bad lines name their file."""
     for name in files.names(options.below):
-        if wanted.search(name):
+        if names.search(name):
             try:
                 stream = BytesIO(files.read(name))
             except InvalidMessageError as error:

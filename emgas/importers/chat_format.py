@@ -18,7 +18,7 @@ from emgas.importers.lines import Item, Options
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file begins with, without byte order mark and blanks, and how it is called."""
+    """The beginning of a file, without byte order mark and blanks, and its name."""
 
     start: bytes
     name: str = ""
@@ -30,12 +30,12 @@ class Head:
 
     @property
     def is_array(self) -> bool:
-        """Whether it may be a JSON array."""
+        """Check whether the file may be a JSON array."""
         return self.start.startswith(b"[")
 
     @property
     def is_object(self) -> bool:
-        """Whether it may be a JSON object, or lines of them."""
+        """Check whether the file may be a JSON object, or lines of them."""
         return self.start.startswith(b"{")
 
 
@@ -48,8 +48,8 @@ class Fit(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the documentation says of a format, in Markdown: a file that holds it, where a turn's fields come from."""
+class FormatSummary:
+    """A format's row in the documentation, in Markdown: its file, and where a turn's fields come from."""
 
     file: str
     graph: str
@@ -62,17 +62,17 @@ class Format:
     """How one program writes chats down, and how to read that.
 
     name        what `--format` calls it
-    order       who is asked first: the first format that is sure takes a file, else the first that may be
+    order       lower is tried first: the first format that is sure gets the file, else the first that may fit
     matches     by a file's head; may raise InvalidMessageError for what is nearly of this format, and say what to do
     read        (stream, graph, options): the turns and bad lines of one file
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
-    below       globs of those that lie below a folder's top; no folder is searched for others
-    read_files  the same of such an export; given with `files`
+    below       globs of the files below a folder's top; other subfolders are not searched
+    read_files  the same for such an export; set together with `files`
     """
 
     name: str
     order: int
-    told: Told
+    summary: FormatSummary
     matches: Callable[[Head], Fit]
     read: Callable[[IO[bytes], str | None, Options], Iterator[Item]]
     files: re.Pattern[str] | None = None
@@ -80,7 +80,7 @@ class Format:
     read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
 
     def has_files_among(self, names: list[str]) -> bool:
-        """Tell whether a ZIP or a folder with files of these names may be an export of this format."""
+        """Check whether a ZIP or a folder with files of these names may be an export of this format."""
         return self.files is not None and any(map(self.files.search, names))
 
 

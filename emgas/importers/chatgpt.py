@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
@@ -93,20 +93,20 @@ def _name(conversation: Any) -> str:
 def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     """List the nodes that are shown, the first one first."""
     mapping, key = conversation["mapping"], conversation.get("current_node")
-    found: dict[str, dict[str, Any]] = {}
-    while isinstance(key, str) and key not in found:  # a circle of parents ends where it began
+    branch: dict[str, dict[str, Any]] = {}
+    while isinstance(key, str) and key not in branch:  # a circle of parents ends where it began
         node = mapping.get(key)
         if not isinstance(node, dict):
             raise InvalidMessageError("mapping: lacks a message on the way from current_node to the first one")
-        found[key] = node
+        branch[key] = node
         key = node.get("parent")
-    if mapping and not found:
+    if mapping and not branch:
         raise InvalidMessageError("current_node: is missing: it says which branch is shown")
-    return list(found.values())[::-1]
+    return list(branch.values())[::-1]
 
 
 def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | None:
-    """Read what a message said, None for one that is not shown."""
+    """Read a message as a turn; None for a hidden message."""
     message = node.get("message")
     if message is None:
         return None  # the root
@@ -132,12 +132,12 @@ def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | No
 
 
 def _within(message: dict[str, Any], outer: str, inner: str) -> Any:
-    found = message.get(outer)
-    return found.get(inner) if isinstance(found, dict) else None
+    part = message.get(outer)
+    return part.get(inner) if isinstance(part, dict) else None
 
 
 def _text(content: Any) -> str:
-    """Read what a message's content says, "" for a kind that is not shown."""
+    """Read the text of a message's content, "" for a kind that is not shown."""
     if not isinstance(content, dict):
         raise InvalidMessageError("content: must be an object with content_type")
     kind = content.get("content_type")
@@ -165,7 +165,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="chatgpt",
     order=10,
-    told=Told(
+    summary=FormatSummary(
         file="the export's ZIP, or conversations.json",
         graph="`chatgpt-<conversation id>`",
         session="the conversation",

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, graph_named
 from emgas.messages.turns import Turn
@@ -33,11 +33,11 @@ _MESSAGES = json_key("chat_messages", r"\[")
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of every conversation."""
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    for number, conversation in enumerate(found if isinstance(found, list) else [found], start=1):
+    for number, conversation in enumerate(document if isinstance(document, list) else [document], start=1):
         yield from _conversation(number, conversation, graph)
 
 
@@ -50,8 +50,8 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     messages = conversation.get("chat_messages") if isinstance(conversation, dict) else None
     name = conversation.get("uuid") if isinstance(conversation, dict) else None
     if not isinstance(messages, list) or not isinstance(name, str):
-        told = "conversation: must be an object with uuid and chat_messages"
-        yield BadLine(number, raw_of(conversation), told, UNIT)
+        problem = "conversation: must be an object with uuid and chat_messages"
+        yield BadLine(number, raw_of(conversation), problem, UNIT)
         return
     metadata = {"origin": "import:claude"}
     if isinstance(title := conversation.get("name"), str) and title:
@@ -66,21 +66,21 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
 
 
 def _turn(message: Any, common: dict[str, Any]) -> Turn | None:
-    """Read what a message said, None where it says nothing."""
+    """Read a message as a turn; None if it has no text."""
     if not isinstance(message, dict) or message.get("sender") not in SPEAKERS:
         raise InvalidMessageError("must be an object with uuid, sender (human or assistant) and text")
     text = "\n".join(filter(None, (_text(message), *_named_files(message))))
     role = SPEAKERS[message["sender"]]
-    said = {"id": message.get("uuid"), "speaker": role, "role": role, "text": text, "at": message.get("created_at")}
-    return build(Turn, {**common, **said}) if text else None
+    fields = {"id": message.get("uuid"), "speaker": role, "role": role, "text": text, "at": message.get("created_at")}
+    return build(Turn, {**common, **fields}) if text else None
 
 
 def _text(message: dict[str, Any]) -> str:
     content = message.get("content")
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if part.get("type") == "text"]
-    told = "\n".join(text for text in texts if isinstance(text, str)) or message.get("text")
-    return told.strip() if isinstance(told, str) else ""
+    text = "\n".join(part for part in texts if isinstance(part, str)) or message.get("text")
+    return text.strip() if isinstance(text, str) else ""
 
 
 def _named_files(message: dict[str, Any]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="claude",
     order=12,
-    told=Told(
+    summary=FormatSummary(
         file="Claude.ai's ZIP, or conversations.json",
         graph="`claude-<conversation id>`",
         session="the conversation",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, stable_id
 from emgas.limits import METADATA_CHARACTERS, METADATA_ENTRIES
 from emgas.messages.turns import Turn
@@ -69,22 +69,22 @@ def _rows(rows: Iterator[list[str]], places: dict[str, str], graph: str | None, 
 
 
 def _turn(row: dict[str, str], places: dict[str, str], graph: str | None, *, number: int, options: Options) -> Turn:
-    known = {places[name]: value for name, value in row.items() if places[name] and value}
+    fields = {places[name]: value for name, value in row.items() if places[name] and value}
     others = [(name, value) for name, value in row.items() if not places[name] and name and value]
     kept = {name: value for name, value in others if len(value) <= METADATA_CHARACTERS}
     if graph is not None:
-        known["graph"] = graph
-    identity = stable_id(known.get("graph", ""), str(number), 0, text=f"{known.get('speaker')}\0{known.get('text')}")
-    at = {"at": milliseconds(known["at"], options.timezone)} if "at" in known else {}
+        fields["graph"] = graph
+    identity = stable_id(fields.get("graph", ""), str(number), 0, text=f"{fields.get('speaker')}\0{fields.get('text')}")
+    at = {"at": milliseconds(fields["at"], options.timezone)} if "at" in fields else {}
     metadata = dict(list(kept.items())[: METADATA_ENTRIES - 1])
-    return build(Turn, {"id": identity, **known, **at, "metadata": {**metadata, "origin": "import:csv"}})
+    return build(Turn, {"id": identity, **fields, **at, "metadata": {**metadata, "origin": "import:csv"}})
 
 
 def _places(names: list[str]) -> dict[str, str]:
-    """Map each column to the field of a turn that it holds, "" for none; the first that fits counts."""
+    """Map each column to the field of a turn that it fills, "" for none; the first column that fits wins."""
     plain = {name: name.strip().casefold().replace(" ", "_") for name in names}
     taken = {
-        field: next((name for wanted in meant for name in names if plain[name] == wanted), None)
+        field: next((name for title in meant for name in names if plain[name] == title), None)
         for field, meant in COLUMNS.items()
     }
     if taken["text"] is None or taken["speaker"] is None:
@@ -113,7 +113,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="csv",
     order=75,
-    told=Told(
+    summary=FormatSummary(
         file="a table; its first line names columns: text, speaker, time …",
         graph="its column, else must be given",
         session="its column",

@@ -9,7 +9,7 @@
     id        the message id                                    speaker   the nickname, else the name
     at        the message's time                                metadata  {"origin": "import:discord", "channel": "…"}
 
-What Discord writes itself (somebody joined, pinned, called) is left out; in the place of a file stands its name.
+Discord's own messages (joined, pinned, called) are left out.  A file is replaced by its name.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, graph_named
 from emgas.messages.turns import Turn
 from emgas.times import format_utc
 from emgas.validation import build
 
-SAID = ("Default", "Reply")
+CHAT_TYPES = ("Default", "Reply")
 _CHANNEL = json_key("channel", r"\{")
 _GUILD = json_key("guild", r"\{")
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of a channel."""
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    messages = found.get("messages") if isinstance(found, dict) else None
-    channel, guild = _name(found, "channel"), _name(found, "guild")
+    messages = document.get("messages") if isinstance(document, dict) else None
+    channel, guild = _name(document, "channel"), _name(document, "guild")
     if not isinstance(messages, list) or not channel:
-        yield BadLine(1, raw_of(found), "file: must be an object with channel and messages", "")
+        yield BadLine(1, raw_of(document), "file: must be an object with channel and messages", "")
         return
     metadata = {"origin": "import:discord", "channel": channel[:200]}
     common = {"graph": graph or graph_named("discord", f"{guild} {channel}".strip()), "metadata": metadata}
@@ -51,25 +51,25 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield BadLine(number, raw_of(message), str(error), "message")
 
 
-def _name(found: Any, key: str) -> str:
-    inner = found.get(key) if isinstance(found, dict) else None
+def _name(document: Any, key: str) -> str:
+    inner = document.get(key) if isinstance(document, dict) else None
     name = inner.get("name") if isinstance(inner, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def _turn(message: Any, common: dict[str, Any]) -> Turn | None:
-    """Read what a message said, None where Discord wrote it or nothing is said."""
+    """Read a message as a turn; None for system messages and messages without text."""
     author = message.get("author") if isinstance(message, dict) else None
     if not isinstance(author, dict):
         raise InvalidMessageError("must be an object with id, timestamp, author and content")
-    if message.get("type", "Default") not in SAID:
+    if message.get("type", "Default") not in CHAT_TYPES:
         return None
     text = "\n".join(filter(None, (_content(message), *_named_files(message))))
-    said = {"speaker": author.get("nickname") or author.get("name"), "text": text, "at": message.get("timestamp")}
+    fields = {"speaker": author.get("nickname") or author.get("name"), "text": text, "at": message.get("timestamp")}
     if not text:
         return None
     turn = build(
-        Turn, {**common, "id": message.get("id"), **said, "metadata": {**common["metadata"], **_reply(message)}}
+        Turn, {**common, "id": message.get("id"), **fields, "metadata": {**common["metadata"], **_reply(message)}}
     )
     return turn.model_copy(update={"session": format_utc(turn.at)[:10]}) if turn.at is not None else turn
 
@@ -100,7 +100,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="discord",
     order=14,
-    told=Told(
+    summary=FormatSummary(
         file="DiscordChatExporter's JSON of a channel",
         graph="`discord-<guild>-<channel>`",
         session="the day (UTC)",

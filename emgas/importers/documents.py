@@ -39,7 +39,7 @@ def check_values(raw: bytes, options: Options) -> None:
 
 
 def raw_of(value: Any) -> bytes:
-    """Write what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
+    """Return part of a document as JSON again; orjson reads deeper nesting than it writes."""
     try:
         return orjson.dumps(value)[:LINE_BYTES]
     except TypeError:

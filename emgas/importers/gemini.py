@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, stable_id
 from emgas.messages.turns import Turn
@@ -54,14 +54,14 @@ class _Plain(HTMLParser):
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield a turn per prompt and one per answer, oldest first."""
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    if not isinstance(found, list):
-        yield BadLine(1, raw_of(found), "file: must be a JSON array of activities", "")
+    if not isinstance(document, list):
+        yield BadLine(1, raw_of(document), "file: must be a JSON array of activities", "")
         return
-    for number, activity in reversed(list(enumerate(found, start=1))):
+    for number, activity in reversed(list(enumerate(document, start=1))):
         try:
             yield from _turns(activity, graph or "gemini")
         except InvalidMessageError as error:
@@ -115,7 +115,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="gemini",
     order=19,
-    told=Told(
+    summary=FormatSummary(
         file="Takeout's ZIP, its folder, or MyActivity.json",
         graph="`gemini`",
         session="the day (UTC)",

@@ -11,7 +11,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.lines import BadLine, Item, check_graph, read_lines, within_record
 from emgas.messages.turns import Turn
 from emgas.validation import build, parse
@@ -20,7 +20,7 @@ _TURN = json_key("(speaker|graph)")
 
 
 def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
-    """Yield the turn of every line.  A `graph` given here takes the place of each line's own."""
+    """Yield the turn of every line.  A `graph` passed here replaces each line's own."""
     if graph is not None:
         check_graph(graph)
     for line in read_lines(stream):
@@ -59,7 +59,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="jsonl",
     order=80,
-    told=Told(
+    summary=FormatSummary(
         file="our own, one turn per line",
         graph="the line's",
         session="the line's",

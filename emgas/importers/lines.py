@@ -34,8 +34,8 @@ class BadLine:
     unit: str = "line"
 
     @property
-    def told(self) -> str:
-        """Say where it is and what is wrong with it, for people."""
+    def description(self) -> str:
+        """Return where the line is and what is wrong with it."""
         return f"{self.unit} {self.number}: {self.reason}" if self.unit else self.reason
 
 
@@ -64,7 +64,7 @@ class Options:
 
     @property
     def zone(self) -> tzinfo:
-        """Look up the time zone.  Raises InvalidMessageError."""
+        """Return the time zone.  Raises InvalidMessageError."""
         return zone(self.timezone)
 
 
@@ -72,7 +72,7 @@ USUAL = Options()
 
 
 def head_of(stream: IO[bytes]) -> bytes:
-    """Look at the first bytes of `stream` and leave it where it was; a pipe cannot be rewound, but looked into."""
+    """Return the first bytes of `stream` without moving its position; a pipe is peeked at instead of rewound."""
     if stream.seekable():
         position = stream.tell()
         head = stream.read(HEAD_BYTES)
@@ -103,7 +103,7 @@ def _skip_rest(stream: IO[bytes]) -> None:
 
 
 def within_record(turn: Turn, size: int) -> Turn:
-    """Let a turn, read from `size` bytes, through.  Raises InvalidMessageError if it does not fit into a record."""
+    """Return `turn`, read from `size` bytes.  Raises InvalidMessageError if it does not fit into a record."""
     # Writing JSON again adds at most the names of fields with defaults, so only what is near the limit is written.
     if size + 4096 > limits.RECORD_BYTES:
         encode(turn)
@@ -111,19 +111,19 @@ def within_record(turn: Turn, size: int) -> Turn:
 
 
 def check_graph(graph: str) -> str:
-    """Let a graph id through.  Raises InvalidMessageError at once, for else every line of a file would be bad."""
+    """Return a valid graph id.  Raises InvalidMessageError at once, so that not every line of a file is reported."""
     return checked_graph(graph)
 
 
 def stable_id(graph: str, session: str, position: int, *, text: str) -> str:
-    """Make an id that the same message gets on every import: sha256 of the four, each with its length before it."""
+    """Compute the id that a message gets on every import: sha256 of the four parts, each preceded by its length."""
     parts = (graph, session, str(position), text)
     encoded = [part.encode(errors="surrogatepass") for part in parts]
     return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in encoded)).hexdigest()[:32]
 
 
 def graph_named(format: str, name: str) -> str:
-    """Make the graph id of a chat: its name as far as ids can hold it, and a hash where something was lost."""
+    """Build the graph id of a chat: its name without characters that ids cannot hold, and a hash if any were lost."""
     kept = re.sub(r"[^A-Za-z0-9_.:@-]", "-", name.replace(" ", "-"))
     graph = f"{format}-{kept}"
     if kept == name.replace(" ", "-") and len(graph) <= 128:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import USUAL, BadLine, Item, Options, check_graph
 from emgas.messages.turns import Turn
@@ -33,7 +33,7 @@ DATE = "%I:%M %p on %d %B, %Y"
 
 
 def read(stream: IO[bytes], graph: str | None = None, options: Options = USUAL) -> Iterator[Item]:
-    """Yield every conversation's turns; into `graph` if one is given, with the sample's name before its sessions'."""
+    """Yield every conversation's turns; all into `graph` if you pass one, with sessions prefixed by their sample."""
     if graph is not None:
         check_graph(graph)
     samples = load(stream, options)
@@ -70,7 +70,7 @@ def _is_session(key: str) -> bool:
 
 
 def _graph_of(sample: str) -> str:
-    """Make a valid graph id for a sample."""
+    """Build a valid graph id for a sample."""
     return ("locomo-" + re.sub(r"[^A-Za-z0-9_.:@-]", "-", sample))[:128]
 
 
@@ -121,7 +121,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="locomo",
     order=70,
-    told=Told(file="LoCoMo JSON", graph="`locomo-<sample>`", session="the session", time="the session's"),
+    summary=FormatSummary(file="LoCoMo JSON", graph="`locomo-<sample>`", session="the session", time="the session's"),
     matches=_matches,
     read=read,
 )

@@ -14,25 +14,25 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, graph_named
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
 _MEMORY = json_key("memory", '"')
-_KNOWN = (json_key("hash"), json_key("user_id"), json_key("created_at"))
+_KEYS = (json_key("hash"), json_key("user_id"), json_key("created_at"))
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield a turn per memory."""
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    memories = found.get("results", found.get("memories")) if isinstance(found, dict) else found
+    memories = document.get("results", document.get("memories")) if isinstance(document, dict) else document
     if not isinstance(memories, list):
-        yield BadLine(1, raw_of(found), "file: must be a list of memories, or an object with results", "")
+        yield BadLine(1, raw_of(document), "file: must be a list of memories, or an object with results", "")
         return
     for number, memory in enumerate(memories, start=1):
         try:
@@ -64,13 +64,15 @@ def _turn(memory: Any, graph: str | None) -> Turn:
 
 def _matches(head: Head) -> Fit:
     is_one = (head.is_array or head.is_object) and _MEMORY.search(head.start)
-    return Fit.SURE if is_one and any(key.search(head.start) for key in _KNOWN) else Fit.NO
+    return Fit.SURE if is_one and any(key.search(head.start) for key in _KEYS) else Fit.NO
 
 
 FORMAT = Format(
     name="mem0",
     order=25,
-    told=Told(file="what `get_all` returns", graph="`mem0-<user>`", session="the run", time="when it was made"),
+    summary=FormatSummary(
+        file="what `get_all` returns", graph="`mem0-<user>`", session="the run", time="when it was made"
+    ),
     matches=_matches,
     read=read,
 )

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, graph_named, stable_id
 from emgas.messages.turns import Turn
@@ -44,14 +44,14 @@ _PARTICIPANTS = json_key("participants", r"\[")
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of one file of a chat, oldest first."""
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    messages = found.get("messages") if isinstance(found, dict) else None
-    title = _mended(found.get("title") or found.get("threadName")) if isinstance(found, dict) else ""
+    messages = document.get("messages") if isinstance(document, dict) else None
+    title = _mended(document.get("title") or document.get("threadName")) if isinstance(document, dict) else ""
     if not isinstance(messages, list) or not title:
-        yield BadLine(1, raw_of(found), "file: must be an object with title and messages", "")
+        yield BadLine(1, raw_of(document), "file: must be an object with title and messages", "")
         return
     common = {
         "graph": graph or graph_named("messenger", title),
@@ -72,7 +72,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
 
 
 def _turn(message: Any, common: dict[str, Any], seen: Counter[str]) -> Turn | None:
-    """Read what a message said, None where nothing was said or it was taken back."""
+    """Read a message as a turn; None if it has no text or was unsent."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with sender_name, timestamp_ms and content")
     text = "\n".join(filter(None, (_mended(message.get("content") or message.get("text")), *_notes(message))))
@@ -88,7 +88,7 @@ def _turn(message: Any, common: dict[str, Any], seen: Counter[str]) -> Turn | No
 
 
 def _mended(text: Any) -> str:
-    """Read text that may be UTF-8 taken for Latin-1; "" for what is none."""
+    """Repair UTF-8 that was read as Latin-1; "" for anything but text."""
     if not isinstance(text, str):
         return ""
     try:
@@ -111,7 +111,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="messenger",
     order=16,
-    told=Told(
+    summary=FormatSummary(
         file="Messenger's or Instagram's ZIP (JSON), its folder, or a message_1.json",
         graph="`messenger-<title>`",
         session="the day (UTC)",

@@ -7,7 +7,7 @@
 The format names no graph (the caller does), no session (the line number is it; in an array, the place), no ids (a hash
 is; the same file gives the same ids) and no times (the log's timestamp counts).  Of content parts the text is kept.  A
 message without text, such as a bare tool call, is reported as a bad line.  System prompts are left out: they are
-instructions to a model, said by nobody, and the same in every conversation.
+instructions to a model, not an utterance, and the same in every conversation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
@@ -47,12 +47,12 @@ def read(stream: IO[bytes], graph: str | None = None, options: Options = USUAL) 
 
 
 def _array(stream: IO[bytes], graph: str, options: Options) -> Iterator[Item]:
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    are_messages = all(isinstance(each, dict) and "role" in each for each in found)
-    for number, conversation in enumerate([{"messages": found}] if are_messages else found, start=1):
+    are_messages = all(isinstance(each, dict) and "role" in each for each in document)
+    for number, conversation in enumerate([{"messages": document}] if are_messages else document, start=1):
         for item in _conversation(number, raw_of(conversation), graph):
             yield replace(item, unit="conversation") if isinstance(item, BadLine) else item
 
@@ -115,7 +115,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="openai",
     order=50,
-    told=Told(
+    summary=FormatSummary(
         file="messages JSONL, or an array of {role, content}",
         graph="must be given",
         session="the line",

@@ -28,8 +28,8 @@ __all__ = ["FORMATS", "NAMES", "BadLine", "Item", "Options", "detect", "read", "
 def _declared() -> Iterator[Format]:
     """Yield the formats that the files of this folder declare."""
     for module in pkgutil.iter_modules(importers.__path__, f"{importers.__name__}."):
-        if isinstance(found := getattr(import_module(module.name), "FORMAT", None), Format):
-            yield found
+        if isinstance(format := getattr(import_module(module.name), "FORMAT", None), Format):
+            yield format
 
 
 FORMATS = {format.name: format for format in sorted(_declared(), key=lambda format: format.order)}
@@ -50,17 +50,17 @@ def read(
     is needed.
     """
     options, graph = replace(options or Options(), name=name), graph if graph is None else check_graph(graph)
-    given = _named(format)
-    head = head_of(stream) if stream.seekable() or given is None else b""
+    chosen = _named(format)
+    head = head_of(stream) if stream.seekable() or chosen is None else b""
     if head.startswith(GZIP):
         raise InvalidMessageError(f"{name}: is compressed by gzip: unpack it")
     if head.startswith(UTF_16):
         raise InvalidMessageError(f"{name}: is in UTF-16: save it in UTF-8")
-    if head.startswith(ZIP) and given not in (None, *OF_MANY_FILES):
+    if head.startswith(ZIP) and chosen not in (None, *OF_MANY_FILES):
         raise InvalidMessageError(f"{name}: is a ZIP, in which no {format} is looked for: unpack it")
     if head.startswith(ZIP):
-        return _read_files(Zipped(stream, options.bytes), graph, given, options=options)
-    return (given or detect(head, name)).read(stream, graph, options)
+        return _read_files(Zipped(stream, options.bytes), graph, chosen, options=options)
+    return (chosen or detect(head, name)).read(stream, graph, options)
 
 
 def read_folder(
@@ -73,50 +73,50 @@ def read_folder(
 
 
 def detect(head: bytes, name: str = "") -> Format:
-    """Recognise the format of a file by its `head`.  Raises InvalidMessageError if it is none of ours."""
+    """Return the format of a file, recognised by its `head`.  Raises InvalidMessageError if none fits."""
     if _BACKUP.match(head):
         raise InvalidMessageError("file: is a backup of a memory: `emgas import` reads it")
-    known = Head(head.removeprefix(b"\xef\xbb\xbf").lstrip(), name)
+    start = Head(head.removeprefix(b"\xef\xbb\xbf").lstrip(), name)
     may_be = None
     for format in FORMATS.values():
-        fit = format.matches(known)
+        fit = format.matches(start)
         if fit is Fit.SURE:
             return format
         may_be = may_be or (format if fit is Fit.MAYBE else None)
     if may_be is not None:
         return may_be
-    if not known.start:
+    if not start.start:
         raise InvalidMessageError(f"{name or 'file'}: is empty")
     raise InvalidMessageError(f"{name or 'file'}: is in none of the formats {NAMES}: convert it, or name its format")
 
 
 def _named(format: str | None) -> Format | None:
-    """Look a format up by its name.  Raises InvalidMessageError."""
+    """Return the format of this name.  Raises InvalidMessageError."""
     if format is not None and format not in FORMATS:
         raise InvalidMessageError(f"format: there is no {format!r}: choose one of {NAMES}")
     return None if format is None else FORMATS[format]
 
 
-def _read_files(files: Files, graph: str | None, given: Format | None, *, options: Options) -> Iterator[Item]:
-    """Yield the items of the files that belong to `given`, or to the first format that any file belongs to."""
-    format = given or _of_files(files)
+def _read_files(files: Files, graph: str | None, chosen: Format | None, *, options: Options) -> Iterator[Item]:
+    """Yield the items of the files that belong to `chosen`, or to the first format that matches any file."""
+    format = chosen or _of_files(files)
     if format is None or format.read_files is None:
-        known = ", ".join(sorted(each.name for each in OF_MANY_FILES))
-        raise InvalidMessageError(f"{options.name}: holds many files and is no export of {known}")
+        names = ", ".join(sorted(each.name for each in OF_MANY_FILES))
+        raise InvalidMessageError(f"{options.name}: holds many files and is no export of {names}")
     if not format.has_files_among(files.names(format.below)):
         raise InvalidMessageError(f"{options.name}: holds none of the files that an export of {format.name} has")
     return format.read_files(files, graph, replace(options, below=format.below))
 
 
 def _of_files(files: Files) -> Format | None:
-    """Recognise an export by the names of its files; where several call them so, by what the first one holds."""
+    """Recognise an export by the names of its files; if several formats match, by the first file's content."""
     possible = [format for format in OF_MANY_FILES if format.has_files_among(files.names(format.below))]
     sure = (format for format in possible if len(possible) > 1 and _holds(files, format))
     return next(sure, next(iter(possible), None))
 
 
 def _holds(files: Files, format: Format) -> bool:
-    """Tell whether the first file of `files` that is called as this format's are looks like one."""
+    """Check whether the first file of `files` with a name of this format has its content."""
     assert format.files is not None  # noqa: S101 - it has exports of many files
     name = next(name for name in files.names(format.below) if format.files.search(name))
     try:

@@ -6,7 +6,7 @@ graph    the given one, else sharegpt-<id>      session   the id, else conversat
 role     of `from`; the speaker is `from`       id        a hash of session, position and text
 at       none: the log's timestamp counts       metadata  {"origin": "import:sharegpt"}
 
-System prompts are left out: they are instructions to a model, said by nobody.
+System prompts are left out: they are instructions to a model, not utterances.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, Head, Told
+from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, FormatSummary, Head
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
@@ -57,8 +57,8 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
 def _conversations(stream: IO[bytes], options: Options, *, is_array: bool) -> Iterator[tuple[int, Any]]:
     """Yield each conversation with its position, or a BadLine in its place."""
     if is_array:
-        found = load(stream, options)
-        yield from [(1, found)] if isinstance(found, BadLine) else enumerate(found, start=1)
+        document = load(stream, options)
+        yield from [(1, document)] if isinstance(document, BadLine) else enumerate(document, start=1)
         return
     for line in read_lines(stream):
         if isinstance(line, BadLine):
@@ -83,7 +83,7 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     session = name or f"conversation-{number}"
     for position, message in enumerate(messages):
         if isinstance(message, dict) and message.get("from") == "system":
-            continue  # an instruction to a model, said by nobody
+            continue  # an instruction to a model, not an utterance
         try:
             yield _turn(graph or graph_named("sharegpt", session), session, position, message=message)
         except InvalidMessageError as error:
@@ -116,7 +116,9 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="sharegpt",
     order=60,
-    told=Told(file="JSON array, or JSONL", graph="`sharegpt-<id>`", session="the conversation", time="when imported"),
+    summary=FormatSummary(
+        file="JSON array, or JSONL", graph="`sharegpt-<id>`", session="the conversation", time="when imported"
+    ),
     matches=_matches,
     read=read,
 )

@@ -8,7 +8,7 @@
     id        <channel>/<ts>                         speaker   display name, else real name, else the user's id
     at        ts                                     metadata  {"origin": "import:slack", "channel": "general"}
 
-Mentions become names, links their label, files a note.  What nobody said is left out: people joining, topics set.
+Mentions become names, links their label, files a note.  System messages are left out: people joining, topics set.
 A message without text and files is left out too.
 """
 
@@ -23,7 +23,7 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files
-from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.documents import at_of, check_values, raw_of
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
@@ -36,7 +36,7 @@ _MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
-    """Raise InvalidMessageError: one file alone does not say whose channel it is, nor who its people are."""
+    """Raise InvalidMessageError: a single file names neither its channel nor its users."""
     if graph is not None:
         check_graph(graph)
     raise InvalidMessageError("file: Slack exports a ZIP: import that, or the folder that it unpacks to")
@@ -56,12 +56,12 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
             else:
                 people |= _people(loaded)
     for name in names:
-        if found := DAY.search(name):
-            yield from _day(_load(files, name, options), name, found[1], day=found[2], people=people, graph=graph)
+        if match := DAY.search(name):
+            yield from _day(_load(files, name, options), name, match[1], day=match[2], people=people, graph=graph)
 
 
 def _load(files: Files, name: str, options: Options) -> list[Any] | BadLine:
-    """Read the array that a file holds, or say why there is none."""
+    """Read the array in a file, or return a BadLine with the reason."""
     raw = b""
     try:
         raw = files.read(name)
@@ -107,7 +107,7 @@ def _day(
 
 
 def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
-    """Read what a message said, None where nobody said anything."""
+    """Read a message as a turn; None for system messages and messages without text."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with user, text and ts")
     if message.get("type", "message") != "message" or message.get("subtype") not in SPOKEN:
@@ -137,19 +137,19 @@ def _speaker(message: dict[str, Any], people: dict[str, str]) -> Any:
 
 
 def _text(message: dict[str, Any], people: dict[str, str]) -> str:
-    """Write a message's text as people read it, and after it what was shared."""
+    """Return a message's text as people read it, followed by what was shared."""
     text, files = message.get("text", ""), message.get("files", [])
     if not isinstance(text, str):
         raise InvalidMessageError("text: must be a string")
-    parts = [html.unescape(_MARKUP.sub(lambda found: _meant(found, people), text)).strip()]
+    parts = [html.unescape(_MARKUP.sub(lambda match: _meant(match, people), text)).strip()]
     for file in files if isinstance(files, list) else []:
         title = file.get("title") or file.get("name") if isinstance(file, dict) else None
         parts.append(f"[shares a file: {title}]" if isinstance(title, str) and title else "[shares a file]")
     return " ".join(filter(None, parts))
 
 
-def _meant(found: re.Match[str], people: dict[str, str]) -> str:
-    kind, target, label = found.groups()
+def _meant(match: re.Match[str], people: dict[str, str]) -> str:
+    kind, target, label = match.groups()
     if kind == "@":
         return f"@{label or people.get(target, target)}"
     if kind == "#":
@@ -166,7 +166,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="slack",
     order=20,
-    told=Told(
+    summary=FormatSummary(
         file="the export's ZIP, or its folder",
         graph="`slack-<channel>`",
         session="the thread, else the day",

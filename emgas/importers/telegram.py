@@ -10,7 +10,7 @@
     at        date_unixtime; of older exports, which lack it, `date` in the given time zone
     metadata  {"origin": "import:telegram", "chat": "Ada"}, and reply_to, forwarded_from where there are any
 
-What nobody said (`service`) is left out.  In the place of a photo, a sticker or a file stands a note.
+System messages (`service`) are left out.  In the place of a photo, a sticker or a file stands a note.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
+from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
@@ -49,14 +49,14 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     if graph is not None:
         check_graph(graph)
     _ = options.zone  # before anything is read
-    found = load(stream, options)
-    if isinstance(found, BadLine):
-        yield found
+    document = load(stream, options)
+    if isinstance(document, BadLine):
+        yield document
         return
-    chats = found.get("chats", found) if isinstance(found, dict) else None
+    chats = document.get("chats", document) if isinstance(document, dict) else None
     chats = chats.get("list", [chats]) if isinstance(chats, dict) else None
     if not isinstance(chats, list):
-        yield BadLine(1, raw_of(found), "file: must be an object with messages, or with chats", "")
+        yield BadLine(1, raw_of(document), "file: must be an object with messages, or with chats", "")
         return
     for number, chat in enumerate(chats, start=1):
         yield from _chat(number, chat, graph, options=options)
@@ -94,7 +94,7 @@ def _named(message: Any) -> str:
 
 
 def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> Turn | None:
-    """Read what a message said, None where nobody said anything."""
+    """Read a message as a turn; None for system messages and messages without text."""
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise InvalidMessageError("must be an object with id, date and text")
     if message.get("type") != "message":
@@ -126,7 +126,7 @@ def _text(text: Any) -> str:
 
 
 def _shared(message: dict[str, Any]) -> str:
-    """Note what was shared beside the text, "" for nothing."""
+    """Return a note for a file shared beside the text, "" for none."""
     if "photo" in message:
         return "[shares a photo]"
     if "file" in message or "media_type" in message:
@@ -155,8 +155,8 @@ def _day(at: int | None) -> str:
 
 def _references(message: dict[str, Any]) -> dict[str, str | int]:
     replied, forwarded = message.get("reply_to_message_id"), message.get("forwarded_from")
-    found: dict[str, str | int] = {"reply_to": replied} if type(replied) is int else {}
-    return found | ({"forwarded_from": forwarded[:200]} if isinstance(forwarded, str) else {})
+    metadata: dict[str, str | int] = {"reply_to": replied} if type(replied) is int else {}
+    return metadata | ({"forwarded_from": forwarded[:200]} if isinstance(forwarded, str) else {})
 
 
 def _matches(head: Head) -> Fit:
@@ -169,7 +169,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="telegram",
     order=30,
-    told=Told(
+    summary=FormatSummary(
         file="result.json of one chat or all",
         graph="`telegram-<chat>`",
         session="the day (UTC)",

@@ -16,13 +16,13 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
 from emgas.importers.lines import BadLine, Item, Options, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
 SPOKEN = re.compile(r"(?P<speaker>[^\W_][^:\n]{0,39}?)\s?(?::\s+|：\s*)(?P<text>\S.*)", re.DOTALL)
-LOOKED_AT = 20  # lines by which a file is recognised, of which most must be spoken
+LOOKED_AT = 20  # a file is recognised by its first lines: most of them must be spoken
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
@@ -35,12 +35,12 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield lines
             continue
         text = "\n".join(lines)
-        found = SPOKEN.match(text)
-        if found is None:
+        match = SPOKEN.match(text)
+        if match is None:
             yield BadLine(number, text.encode(errors="surrogateescape"), "line: has no speaker: write `Name: text`")
             continue
         try:
-            yield _turn(graph, session, position, found)
+            yield _turn(graph, session, position, match)
         except InvalidMessageError as error:
             yield BadLine(number, text.encode(errors="surrogateescape"), str(error))
 
@@ -64,13 +64,13 @@ def _spoken(stream: IO[bytes]) -> Iterator[tuple[int, list[str] | BadLine]]:
         yield begun, lines
 
 
-def _turn(graph: str, session: str, position: int, found: re.Match[str]) -> Turn:
+def _turn(graph: str, session: str, position: int, match: re.Match[str]) -> Turn:
     fields = {
-        "id": stable_id(graph, session, position, text=found[0]),
+        "id": stable_id(graph, session, position, text=match[0]),
         "graph": graph,
         "session": session[:256],
-        "speaker": found["speaker"],
-        "text": found["text"],
+        "speaker": match["speaker"],
+        "text": match["text"],
         "metadata": {"origin": "import:transcript"},
     }
     return build(Turn, fields)
@@ -87,7 +87,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="transcript",
     order=90,
-    told=Told(
+    summary=FormatSummary(
         file="text, a line per turn: `Name: text`", graph="must be given", session="the file", time="when imported"
     ),
     matches=_matches,

@@ -26,7 +26,7 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
 from emgas.limits import TEXT_BYTES
 from emgas.messages.turns import Turn
@@ -50,7 +50,7 @@ HEADER = re.compile(rf"[\u200e\u200f\ufeff]*(?:{_BRACKET}|{_DASH})\s(?P<rest>.*)
 
 @dataclass
 class _Message:
-    """A message in the making: where it began, when, and its lines so far."""
+    """A message being read: its first line's number, its time, and its lines so far."""
 
     number: int
     when: datetime
@@ -58,7 +58,7 @@ class _Message:
     size: int = field(default=0)
 
     def add(self, line: str) -> None:
-        """Take a further line; of what is far too long for a turn, no more is kept than shows that it is."""
+        """Append a line; of a message far too long for a turn, only enough is kept to detect that."""
         if self.size <= 2 * TEXT_BYTES:
             self.lines.append(line)
             self.size += len(line) + 1
@@ -89,7 +89,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
 
 
 def _graph_of(file: str) -> str:
-    """Name the graph of a chat after its file: "WhatsApp Chat with Ada.txt"."""
+    """Return the graph id of a chat, from its file's name: "WhatsApp Chat with Ada.txt"."""
     name = re.sub(r"^WhatsApp Chat( with| -)? ", "", PurePosixPath(file.replace("\\", "/")).stem)
     if name in ("", "-", "_chat"):
         raise InvalidMessageError(
@@ -98,12 +98,12 @@ def _graph_of(file: str) -> str:
     return graph_named("whatsapp", name)
 
 
-def _order(stream: IO[bytes], given: str | None) -> str:
-    """Find out how the dates of `stream` are to be read: as given, or as they tell."""
-    if given is not None and given not in ORDERS:
+def _order(stream: IO[bytes], date_order: str | None) -> str:
+    """Return the order of day, month and year in `stream`: `date_order`, else the only order that fits all dates."""
+    if date_order is not None and date_order not in ORDERS:
         raise InvalidMessageError(f"date-order: must be one of {', '.join(ORDERS)}")
-    if given is not None:
-        return given
+    if date_order is not None:
+        return date_order
     if not stream.seekable():
         raise InvalidMessageError("date-order: must be given for a chat that comes through a pipe: dmy, mdy or ymd")
     start = stream.tell()
@@ -116,11 +116,11 @@ def _order(stream: IO[bytes], given: str | None) -> str:
 
 
 def _possible(stream: IO[bytes]) -> set[str]:
-    """Find the orders in which all dates of a chat can be read; ymd only with years of four digits."""
+    """Return the orders in which all dates of a chat can be read; ymd only with years of four digits."""
     possible, seen = set(ORDERS), False
     for _, line in _lines(stream):
-        if found := HEADER.match(line):
-            a, b = _group(found, "a"), _group(found, "b")
+        if match := HEADER.match(line):
+            a, b = _group(match, "a"), _group(match, "b")
             seen = True
             possible &= {"ymd"} if len(a) > 2 else {"dmy", "mdy"}
             possible -= {"mdy"} if int(a) > 12 else set()
@@ -128,9 +128,9 @@ def _possible(stream: IO[bytes]) -> set[str]:
     return possible if seen else {"ymd"}  # without a message, it does not matter
 
 
-def _group(found: re.Match[str], name: str) -> str:
-    """Take what stands for `name` in either style, "" for nothing."""
-    return found[name] or found[f"x{name}"] or ""
+def _group(match: re.Match[str], name: str) -> str:
+    """Return the group `name` of either style, "" for none."""
+    return match[name] or match[f"x{name}"] or ""
 
 
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
@@ -141,11 +141,11 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
 
 
 def _messages(stream: IO[bytes], order: str) -> Iterator[_Message | BadLine]:
-    """Yield the messages with all their lines, and lines that belong to none."""
+    """Yield the messages with all their lines, and a BadLine for each line outside any message."""
     current: _Message | None = None
     for number, line in _lines(stream):
-        found = HEADER.match(line)
-        if found is None:
+        match = HEADER.match(line)
+        if match is None:
             if current is not None:
                 current.add(line)
             elif line.strip("\ufeff \u200e"):
@@ -155,44 +155,44 @@ def _messages(stream: IO[bytes], order: str) -> Iterator[_Message | BadLine]:
             yield current
         current = None
         try:
-            current = _Message(number, _when(found, order), [])
-            current.add(found["rest"])
+            current = _Message(number, _when(match, order), [])
+            current.add(match["rest"])
         except ValueError:
             yield BadLine(number, _raw(line), f"date: is none in the order {order}: say another with date-order")
     if current is not None:
         yield current
 
 
-def _when(found: re.Match[str], order: str) -> datetime:
+def _when(match: re.Match[str], order: str) -> datetime:
     """Read a message's local time.  Raises ValueError."""
-    parts = dict(zip(order, (int(_group(found, name)) for name in "abc"), strict=True))
+    parts = dict(zip(order, (int(_group(match, name)) for name in "abc"), strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
-    hour = int(_group(found, "h"))
-    noon = (_group(found, "noon") or _group(found, "early")).lower()
+    hour = int(_group(match, "h"))
+    noon = (_group(match, "noon") or _group(match, "early")).lower()
     if noon:
         if not 1 <= hour <= 12:
             raise ValueError
         hour = hour % 12 + (12 if noon.startswith(AFTERNOON) else 0)
-    moment = time(hour, int(_group(found, "m")), int(_group(found, "s") or 0))
+    moment = time(hour, int(_group(match, "m")), int(_group(match, "s") or 0))
     return datetime.combine(date(year, parts["m"], parts["d"]), moment)
 
 
 def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> Item | None:
-    """Read what a message said, None where WhatsApp wrote it."""
+    """Read a message as a turn; None for messages that WhatsApp wrote."""
     text = "\n".join(message.lines).strip()
-    speaker, colon, said = text.partition(": ")
-    said = said.strip()
-    if not colon or "\n" in speaker or not said or said.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", said):
+    speaker, colon, words = text.partition(": ")
+    words = words.strip()
+    if not colon or "\n" in speaker or not words or words.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", words):
         return None
     speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")
-    said = said.replace(_MARK, "")
-    base = stable_id(graph, message.when.isoformat(), 0, text=f"{speaker}\x00{said}")
+    words = words.replace(_MARK, "")
+    base = stable_id(graph, message.when.isoformat(), 0, text=f"{speaker}\x00{words}")
     seen[base] += 1
     fields = {
         "graph": graph,
         "session": message.when.date().isoformat(),
         "speaker": speaker,
-        "text": said,
+        "text": words,
         "id": base if seen[base] == 1 else f"{base}-{seen[base]}",
         "at": since_epoch(message.when, zone),
         "metadata": {"origin": "import:whatsapp"},
@@ -214,7 +214,7 @@ def _matches(head: Head) -> Fit:
 FORMAT = Format(
     name="whatsapp",
     order=40,
-    told=Told(
+    summary=FormatSummary(
         file="_chat.txt, or its ZIP",
         graph="`whatsapp-<chat>`, by the file's name",
         session="the day",

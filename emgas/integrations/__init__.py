@@ -1,1 +1,1 @@
-"""Adapters: this memory in somebody else's framework, each in the one file that imports that framework."""
+"""Adapters for agent frameworks.  Each framework is imported in one file only."""

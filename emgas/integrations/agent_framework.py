@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework: EmgasContextProvider shows what helps now, and remembers what was said in a run."""
+"""Microsoft Agent Framework: EmgasContextProvider adds helpful memories to the context, and records what was said."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class EmgasContextProvider(ContextProvider):
     async def before_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        asked = "\n".join(message.text for message in context.input_messages if message.role == "user")
-        found = await self._remembering.instructions(self._graph_of(session), asked, self.budget)
-        if found:
-            context.extend_instructions(self.source_id, found)
+        question = "\n".join(message.text for message in context.input_messages if message.role == "user")
+        memories = await self._remembering.instructions(self._graph_of(session), question, self.budget)
+        if memories:
+            context.extend_instructions(self.source_id, memories)
 
     async def after_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]

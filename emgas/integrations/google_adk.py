@@ -74,8 +74,8 @@ class EmgasMemoryService(BaseMemoryService):
             )
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        found = await self._remembering.passages(graph_for(app_name, user_id), query, top_passages=self._top_k)
-        return SearchMemoryResponse(memories=[_entry(passage) for passage in found])
+        passages = await self._remembering.passages(graph_for(app_name, user_id), query, top_passages=self._top_k)
+        return SearchMemoryResponse(memories=[_entry(passage) for passage in passages])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         if memory_id:
@@ -83,13 +83,13 @@ class EmgasMemoryService(BaseMemoryService):
 
 
 def _text(content: Content | None) -> str:
-    """Write down what was said; thoughts, calls and pictures are not."""
+    """Return the text of an event, without thoughts, calls and pictures."""
     parts = content.parts or [] if content is not None else []
     return "\n".join(part.text for part in parts if part.text and not part.thought)
 
 
 def _milliseconds(timestamp: str) -> int:
-    """Read a time as this framework writes it: without a zone, it is the machine's own."""
+    """Parse a time of this framework; without a zone, it is in the machine's zone."""
     return milliseconds(datetime.fromisoformat(timestamp).astimezone())
 
 

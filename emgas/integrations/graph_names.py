@@ -6,7 +6,7 @@
     graph_for("张伟")                 g:-::5f20.4f1f:
     graph_for("x" * 200)             g:h:6f0e…   (SHA-256 of the parts)
 
-Different parts never get the same id, so nobody's memory is another's: letters, digits and `_ . @ -` stand for
+Different parts never get the same id, so two users never share a memory: letters, digits and `_ . @ -` stand for
 themselves, anything else is its code points in hex between colons, and two colons part the parts.  An id must begin
 with a letter or a digit and hold at most 128 characters: `g:-:` goes before what begins otherwise, and a digest stands
 for what is longer; neither can be written by what stands for itself.
@@ -23,7 +23,7 @@ ESCAPED = re.compile(r"[^A-Za-z0-9_.@-]+")
 
 
 def graph_for(*parts: str) -> str:
-    """Name the graph of these parts.  Raises ValueError without any."""
+    """Return the graph id for these parts.  Raises ValueError without any."""
     if not parts:
         raise ValueError("graph_for: name at least one part, such as the user's id")
     name = "::".join(ESCAPED.sub(_escape, part) for part in parts)
@@ -33,5 +33,5 @@ def graph_for(*parts: str) -> str:
     return name
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f":{'.'.join(f'{ord(character):x}' for character in found[0])}:"
+def _escape(match: re.Match[str]) -> str:
+    return f":{'.'.join(f'{ord(character):x}' for character in match[0])}:"

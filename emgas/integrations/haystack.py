@@ -13,7 +13,7 @@ from emgas.messages.queries import RecalledPassage
 
 @component
 class EmgasRetriever:
-    """Finds turns of a graph; what writes a pipeline down can do so where the memory is an address."""
+    """Finds turns of a graph.  A pipeline can be serialised if the memory is an address."""
 
     def __init__(self, memory: Memory | str, graph: str, *, top_k: int | None = None, tolerant: bool = False) -> None:
         """`memory`: an open Memory, or the address of one that is opened with the pipeline.
@@ -25,7 +25,7 @@ class EmgasRetriever:
         self._opened: Memory | None = None if isinstance(memory, str) else memory
 
     def warm_up(self) -> None:
-        """Open the memory, if this is what has to."""
+        """Open the memory, if it is an address."""
         self._open()
 
     def close(self) -> None:
@@ -36,25 +36,25 @@ class EmgasRetriever:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, graph: str | None = None, top_k: int | None = None) -> dict[str, list[Document]]:
-        """Find turns; `graph` and `top_k` go before the component's own."""
-        return self._remembering.wait(lambda: self._found(query, graph, top_k))
+        """Find turns; `graph` and `top_k` override the component's own."""
+        return self._remembering.wait(lambda: self._search(query, graph, top_k))
 
     @component.output_types(documents=list[Document])
     async def run_async(
         self, query: str, graph: str | None = None, top_k: int | None = None
     ) -> dict[str, list[Document]]:
         """Find turns, as `run` does."""
-        return await self._found(query, graph, top_k)
+        return await self._search(query, graph, top_k)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write this down.  Raises TypeError where the memory is not an address."""
+        """Serialise the component.  Raises TypeError where the memory is not an address."""
         if not isinstance(self.memory, str):
             raise TypeError('memory: only an address can be written down: EmgasRetriever("http://…", graph=…)')
         return default_to_dict(self, memory=self.memory, graph=self.graph, top_k=self.top_k, tolerant=self.tolerant)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> EmgasRetriever:
-        """Read what `to_dict` wrote."""
+        """Build the component from what `to_dict` returned."""
         return default_from_dict(cls, data)
 
     def _open(self) -> Memory:
@@ -66,10 +66,10 @@ class EmgasRetriever:
     def _remembering(self) -> Remembering:
         return Remembering(self._open(), self.tolerant)
 
-    async def _found(self, query: str, graph: str | None, top_k: int | None) -> dict[str, list[Document]]:
+    async def _search(self, query: str, graph: str | None, top_k: int | None) -> dict[str, list[Document]]:
         most = self.top_k if top_k is None else top_k
-        found = await self._remembering.passages(graph or self.graph, query, top_passages=most)
-        return {"documents": [_document(passage) for passage in found]}
+        passages = await self._remembering.passages(graph or self.graph, query, top_passages=most)
+        return {"documents": [_document(passage) for passage in passages]}
 
 
 def _document(passage: RecalledPassage) -> Document:

@@ -55,8 +55,8 @@ class EmgasRetriever(BaseRetriever):
 
     async def _documents(self, query: str, k: int | None) -> list[Document]:
         most = self.k if k is None else k
-        found = await self._remembering.passages(self.graph, query, top_passages=most, only=self.only)
-        return [_document(passage) for passage in found]
+        passages = await self._remembering.passages(self.graph, query, top_passages=most, only=self.only)
+        return [_document(passage) for passage in passages]
 
 
 def _document(passage: RecalledPassage) -> Document:
@@ -87,7 +87,7 @@ class RememberingChatMessageHistory(BaseChatMessageHistory):
         self._remembering = Remembering(memory, tolerant)
 
     @property
-    def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # a field there, which nobody sets
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # a field there, never set
         return self.history.messages
 
     async def aget_messages(self) -> list[BaseMessage]:

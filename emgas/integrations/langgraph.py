@@ -8,7 +8,7 @@ Items live in the other store, whole; each namespace is a graph, and each item a
     delete  the turn is forgotten
 
 A turn's session is its item's key, and its id a digest of the item as it was written.  So what the memory still holds
-of an item that somebody changed behind its back is never shown: the other store always has the last word.
+of an item that was changed in the other store is never shown: the other store always has the last word.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class EmgasStore(BaseStore):
         return asyncio.to_thread(self._items.batch, ops)
 
     async def _results(self, ops: list[Op], items: Batch) -> list[Result]:
-        """Answer a batch: what is asked and read was there before it; of two writes of an item the last counts."""
+        """Answer a batch: searches and reads see the state before it; of two writes of an item, the last one counts."""
         writes = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         _refuse_what_cannot_be_named(writes)
-        asked = {place: op for place, op in enumerate(ops) if isinstance(op, SearchOp) and op.query}
-        found = await asyncio.gather(*(self._search(op, items) for op in asked.values()))
+        searches = {place: op for place, op in enumerate(ops) if isinstance(op, SearchOp) and op.query}
+        matches = await asyncio.gather(*(self._search(op, items) for op in searches.values()))
         former = await _items(list(writes), items)
         others = iter(await items([op for op in ops if not (isinstance(op, SearchOp) and op.query)]))
-        answers = dict(zip(asked, found, strict=True))
+        answers = dict(zip(searches, matches, strict=True))
         results: list[Result] = [answers[place] if place in answers else next(others) for place in range(len(ops))]
         await self._remember(writes, former, await _items(list(writes), items))
         return results
@@ -94,25 +94,25 @@ class EmgasStore(BaseStore):
     async def _search(self, op: SearchOp, items: Batch) -> list[SearchItem]:
         namespaces = await _namespaces(op.namespace_prefix, items)
         of_each = await asyncio.gather(*(self._search_in(namespace, op, items) for namespace in namespaces))
-        best = sorted((item for found in of_each for item in found), key=lambda item: -(item.score or 0))
+        best = sorted((item for matches in of_each for item in matches), key=lambda item: -(item.score or 0))
         return best[op.offset : op.offset + op.limit]
 
     async def _search_in(self, namespace: tuple[str, ...], op: SearchOp, items: Batch) -> list[SearchItem]:
         most = MOST if op.filter else min(MOST, op.offset + op.limit)
         graph = graph_for(*namespace)
         passages = await self._remembering.passages(graph, op.query or "", top_passages=most, budget=0)
-        held = await _items([(namespace, passage.session) for passage in passages], items, refresh_ttl=op.refresh_ttl)
-        wanted = await _wanted(namespace, op.filter, items)
-        found: dict[str, SearchItem] = {}
+        stored = await _items([(namespace, passage.session) for passage in passages], items, refresh_ttl=op.refresh_ttl)
+        keys = await _keys_of_filter(namespace, op.filter, items)
+        matches: dict[str, SearchItem] = {}
         for passage in passages:
-            item = held.get((namespace, passage.session))
-            if item is not None and _is_of(passage, item) and (wanted is None or item.key in wanted):
-                found.setdefault(item.key, _scored(item, passage.score))
-        return list(found.values())
+            item = stored.get((namespace, passage.session))
+            if item is not None and _is_of(passage, item) and (keys is None or item.key in keys):
+                matches.setdefault(item.key, _scored(item, passage.score))
+        return list(matches.values())
 
 
 async def _items(places: Sequence[Place], items: Batch, *, refresh_ttl: bool = False) -> dict[Place, Item]:
-    """Get the items that are at these places."""
+    """Read the items at these places."""
     once = list(dict.fromkeys(places))
     got = await items([GetOp(namespace, key, refresh_ttl) for namespace, key in once]) if once else []
     return {place: item for place, item in zip(once, got, strict=True) if isinstance(item, Item)}
@@ -123,8 +123,8 @@ async def _namespaces(prefix: tuple[str, ...], items: Batch) -> list[tuple[str, 
     return [name async for name in _pages(lambda first: ListNamespacesOp(conditions, None, PAGE, first), items)]
 
 
-async def _wanted(namespace: tuple[str, ...], only: dict[str, Any] | None, items: Batch) -> set[str] | None:
-    """Name the keys of a namespace that a filter lets through; None: all."""
+async def _keys_of_filter(namespace: tuple[str, ...], only: dict[str, Any] | None, items: Batch) -> set[str] | None:
+    """Return the keys of a namespace that pass a filter; None: all."""
     if not only:
         return None
     passed = _pages(lambda first: SearchOp(namespace, only, PAGE, first, refresh_ttl=False), items)
@@ -132,13 +132,13 @@ async def _wanted(namespace: tuple[str, ...], only: dict[str, Any] | None, items
 
 
 async def _pages(page: Callable[[int], Op], items: Batch) -> AsyncIterator[Any]:
-    """Yield what all pages hold; `page`: the question for the one that begins at a number."""
+    """Yield the entries of all pages; `page` builds the request for the page that begins at an index."""
     first = 0
-    found: list[Any] = []
-    while first == 0 or len(found) == PAGE:
-        found = cast(list[Any], (await items([page(first)]))[0])
-        for each in found:
-            yield each
+    entries: list[Any] = []
+    while first == 0 or len(entries) == PAGE:
+        entries = cast(list[Any], (await items([page(first)]))[0])
+        for entry in entries:
+            yield entry
         first += PAGE
 
 
@@ -152,7 +152,7 @@ def _refuse_what_cannot_be_named(writes: Mapping[Place, PutOp]) -> None:
 
 
 def _texts(value: Any, index: Literal[False] | list[str] | None) -> Iterator[str]:
-    """Yield what is to be found of an item: what its paths name, or else each text and number in it."""
+    """Yield the searchable texts of an item: those at its paths, or else every text and number in it."""
     if index is False:
         return
     if index is not None:
@@ -166,7 +166,7 @@ def _texts(value: Any, index: Literal[False] | list[str] | None) -> Iterator[str
 
 
 def _turn_of(item: Item) -> str:
-    """Name the turn that says an item as it is: another one whenever it is written."""
+    """Return the id of the turn that holds this version of an item; each write gets a new one."""
     written = [item.key, item.updated_at.timestamp(), item.value]
     return hashlib.sha256(json.dumps(written, sort_keys=True, default=str).encode()).hexdigest()
 

@@ -31,8 +31,8 @@ class EmgasMemoryBlock(BaseMemoryBlock[str]):
     tolerant: bool = False
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        asked = next((message.content for message in reversed(messages or []) if message.role == "user"), None)
-        return await self._remembering.instructions(self.graph, asked or "", self.budget)
+        question = next((message.content for message in reversed(messages or []) if message.role == "user"), None)
+        return await self._remembering.instructions(self.graph, question or "", self.budget)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:

@@ -65,23 +65,23 @@ def recalling(
     budget: int = 1000,
     tolerant: bool = False,
 ) -> Instructions:
-    """Make the `instructions` of an Agent: `instructions`, and what the memory knows of what the user just said.
+    """Return the `instructions` of an Agent: yours, and the memories that help with the user's last message.
 
-    graph   whose memory, or how to tell it from the run's context
+    graph   whose memory: a name, or a function of the run's context
     budget  tokens that it may take
     """
     remembering = Remembering(memory, tolerant)
 
     async def recalled(context: RunContextWrapper[Any], _: Agent[Any]) -> str:
         name = graph if isinstance(graph, str) else graph(context)
-        found = await remembering.instructions(name, _asked(context.turn_input), budget)
-        return "\n\n".join(part for part in (instructions, found) if part)
+        memories = await remembering.instructions(name, _last_user_text(context.turn_input), budget)
+        return "\n\n".join(part for part in (instructions, memories) if part)
 
     return recalled
 
 
-def _asked(items: list[TResponseInputItem]) -> str:
-    """Find what the user said last."""
+def _last_user_text(items: list[TResponseInputItem]) -> str:
+    """Return the last message of the user."""
     return next((_text(item) for item in reversed(items) if _field(item, "role") == "user"), "")
 
 

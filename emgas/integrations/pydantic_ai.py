@@ -1,4 +1,4 @@
-"""Pydantic AI: EmgasMemory, a capability that shows an agent what helps now, and remembers what was said in a run."""
+"""Pydantic AI: EmgasMemory, a capability that adds helpful memories to a run, and records what was said in it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ class EmgasMemory(AbstractCapability[AgentDepsT]):
             graph, _prompt(ctx), speaker="user", session=session, role="user", id=f"{run}:user"
         )
         await self._remembering.record(
-            graph, _said(result.output), speaker="assistant", session=session, role="assistant", id=f"{run}:assistant"
+            graph,
+            _text(result.output),
+            speaker="assistant",
+            session=session,
+            role="assistant",
+            id=f"{run}:assistant",
         )
         return result
 
@@ -55,12 +60,12 @@ class EmgasMemory(AbstractCapability[AgentDepsT]):
 
 
 def _prompt(context: RunContext[Any]) -> str:
-    """Write down what the user said; pictures and files have no words."""
+    """Return the text of the user's prompt; pictures and files are left out."""
     if isinstance(context.prompt, str | None):
         return context.prompt or ""
     texts = (part if isinstance(part, str) else getattr(part, "content", None) for part in context.prompt)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _said(output: Any) -> str:
+def _text(output: Any) -> str:
     return output if isinstance(output, str) else to_json(output).decode()

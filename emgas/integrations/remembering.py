@@ -54,7 +54,7 @@ class Remembering:
         id: str | None = None,
         at: int | None = None,
     ) -> None:
-        """Record something that was said; nothing if it is blank.  The same `id` again has no effect."""
+        """Record an utterance, unless it is blank.  Recording the same `id` again has no effect."""
         name = fitted(id or uuid4().hex)
         turn = {"graph": graph, "speaker": fitted(speaker), "session": fitted(session), "role": role}
         with self._tolerated("remembering"):
@@ -63,39 +63,39 @@ class Remembering:
                 await self._recorded({**turn, "id": identity, "text": piece, **({} if at is None else {"at": at})})
 
     async def recall(self, graph: str, question: str, **options: Any) -> Reply | None:
-        """Ask a graph; None for a blank question or a tolerated failure.  `options`: MemoryClient.query's."""
-        asked = pieces(question, limits.TEXT_BYTES)
-        if asked:
+        """Query a graph; return None for a blank question or a tolerated failure.  `options`: as MemoryClient.query."""
+        parts = pieces(question, limits.TEXT_BYTES)
+        if parts:
             with self._tolerated("recalling"):
-                return await self._call(lambda client: client.query(graph, asked[0], **options))
+                return await self._call(lambda client: client.query(graph, parts[0], **options))
         return None
 
     async def passages(self, graph: str, question: str, **options: Any) -> list[RecalledPassage]:
-        """Recall the turns that answer best, best first."""
+        """Return the turns that answer best, best first."""
         reply = await self.recall(graph, question, **options)
         return reply.passages if reply is not None else []
 
     async def instructions(self, graph: str, question: str, budget: int) -> str:
-        """Recall a text for a prompt, at most `budget` tokens under its heading; "" if nothing helps."""
+        """Return a text for a prompt, at most `budget` tokens under its heading; "" if no memory helps."""
         reply = await self.recall(graph, question, budget=budget)
         return f"{HEADING}\n{reply.context}" if reply is not None and reply.context else ""
 
     async def forget(self, graph: str, *, turns: Sequence[str] = (), sessions: Sequence[str] = ()) -> None:
-        """Forget turns and sessions; it is no failure that the graph holds none of them."""
+        """Forget turns and sessions.  It is not an error if the graph holds none of them."""
         with self._tolerated("forgetting"):
             await self._call(lambda client: client.forget(graph, turns=turns, sessions=sessions))
 
     async def take_back(self, graph: str, text: str, *, speaker: str, session: str) -> None:
-        """Forget the newest turn of a session that says just this, where its own words find it."""
+        """Forget the newest turn of a session with exactly this text, if a search for the text finds it."""
         only = {"sessions": [fitted(session)], "speakers": [fitted(speaker)]}
-        said = pieces(text)[:1]
-        found = await self.passages(graph, text, only=only, top_passages=MOST, budget=0)
-        same = [passage for passage in found if [passage.text] == said]
+        stored = pieces(text)[:1]
+        matches = await self.passages(graph, text, only=only, top_passages=MOST, budget=0)
+        same = [passage for passage in matches if [passage.text] == stored]
         if same:
             await self.forget(graph, turns=[max(same, key=lambda passage: passage.at).id])
 
     def wait(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Wait for calls of the above, without an event loop.  Raises WrongEventLoopError without a Memory."""
+        """Run calls of the methods above without an event loop.  Raises WrongEventLoopError without a Memory."""
         if not isinstance(self.memory, Memory):
             raise WrongEventLoopError(
                 "this is called without an event loop: give the adapter an emgas.Memory instead of a MemoryClient"
@@ -122,16 +122,16 @@ class Remembering:
 
 
 def pieces(text: str, most: int = PIECE_BYTES) -> list[str]:
-    """Cut a text into pieces of at most `most` bytes, between lines or words if it can; none of a blank text."""
+    """Split a text into pieces of at most `most` bytes, between lines or words if possible; none for a blank text."""
     rest = text.replace("\0", "").encode(errors="replace")
-    found = []
+    parts = []
     while rest:
         piece = rest[:most].decode(errors="ignore")  # a character that was cut in two goes into the next piece
         if len(rest) > most:
             piece = _to_the_last("\n", piece) or _to_the_last(" ", piece) or piece
         rest = rest[len(piece.encode()) :]
-        found.append(piece.strip())
-    return [piece for piece in found if piece]
+        parts.append(piece.strip())
+    return [piece for piece in parts if piece]
 
 
 def _to_the_last(mark: str, piece: str) -> str:
@@ -141,7 +141,7 @@ def _to_the_last(mark: str, piece: str) -> str:
 
 
 def fitted(name: str) -> str:
-    """Let a name through that a turn can bear; hash any other."""
+    """Return a name that a turn accepts: `name` where it is valid, otherwise its hash."""
     try:
         if 0 < len(name) <= LONGEST_NAME:
             return limits.utf8(name)

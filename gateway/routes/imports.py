@@ -181,7 +181,7 @@ async def _turns(reading: Reading, counts: Counter[str], rejected: Rejections) -
             if isinstance(item, BadLine):
                 counts["published"] += 1
                 counts["rejected"] += 1
-                rejected.add(item.told)
+                rejected.add(item.description)
             else:
                 yield item if item.graph == reading.graph else item.model_copy(update={"graph": reading.graph})
 

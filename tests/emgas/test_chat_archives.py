@@ -225,7 +225,7 @@ from typing import IO
 
 import orjson
 
-from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.chat_format import Fit, Format, Head, FormatSummary
 from emgas.importers.lines import Item, Options
 from emgas.validation import build
 from emgas.messages.turns import Turn
@@ -237,7 +237,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
 
 
 FORMAT = Format(
-    name="signal", order=5, told=Told("a file", "must be given", "none", "none"),
+    name="signal", order=5, summary=FormatSummary("a file", "must be given", "none", "none"),
     matches=lambda head: Fit.SURE if b"signal" in head.start else Fit.NO, read=read,
 )
 '''

@@ -351,4 +351,4 @@ def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> N
 )
 def test_what_is_wrong_is_told_by_what_a_format_is_made_of(format: str, raw: bytes, told: str) -> None:
     (bad,) = [item for item in items(raw, format=format) if isinstance(item, BadLine)]
-    assert bad.told.startswith(told)
+    assert bad.description.startswith(told)

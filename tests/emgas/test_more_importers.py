@@ -180,7 +180,7 @@ def test_a_table_becomes_turns_whatever_its_columns_are_called() -> None:
 def test_a_row_that_can_be_no_turn_is_told_and_the_next_one_is_read() -> None:
     found = items("graph,speaker,text,at\nme,Ada,Hi,1683554400\nme,Ada,Hello,2023-05-08\n", "chat.csv")
     assert isinstance(found[0], BadLine)
-    assert "row 2: " in found[0].told
+    assert "row 2: " in found[0].description
     assert said(found[1:]) == [("Ada", "Hello")]
 
 

@@ -151,7 +151,7 @@ def _look(items: Iterator[Item], tally: Tally) -> None:
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
-            _tell_rejected(item.told)
+            _tell_rejected(item.description)
         else:
             tally.add(item)
 
@@ -265,7 +265,7 @@ def _doubt_leap(turn: Turn, clock: int) -> None:
 async def _bury(records: RequestReply, line: BadLine) -> None:
     from streams.transport.sender import error_headers  # here: --help needs none of it
 
-    reason = line.told
+    reason = line.description
     _tell_rejected(reason)
     topics = records.connection.topics
     headers = error_headers(topics.turns, -1, -1, reason)
