@@ -62,6 +62,19 @@ class Findings:
     broken: list[str] = field(default_factory=list)  # promises
     questions: Questions = field(default_factory=Questions)
 
+    def compared(self, recorded: list[tuple[str, str]]) -> dict[str, Any]:
+        """Compare with the turns that the log holds, as graph and id; note as broken what came back."""
+        lost = self.acknowledged - self.erased - set(recorded)
+        came_back = self.erased & set(recorded)
+        self.broken += [f"turn {id} of {graph} was erased, and can be read" for graph, id in sorted(came_back)]
+        return {
+            "acknowledged": len(self.acknowledged),
+            "erased": len(self.erased),
+            "lost": len(lost),
+            "lost_turns": sorted(lost),
+            "duplicated": len(recorded) - len(set(recorded)),
+        }
+
 
 class Scene:
     """The cluster, the workers, and who talks to them."""
@@ -303,12 +316,6 @@ class Scene:
         """
         self._pause.clear()
         await self.lives()
-        found: list[tuple[str, str]] = []
-        async with select.readable(self.settings) as readable:
-            events = readable.reader(self.topics.events)
-            for partition in range(PARTITIONS):
-                accepted = AcceptedEvents().read(events, partition)
-                found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
         diverged = [f"all workers: {each}" for each in await self.diverged()]
         for worker in self.workers:
             for other in self.others(worker):
@@ -318,18 +325,18 @@ class Scene:
             for other in self.others(worker):
                 await other.up()
         diverged += [f"the reader alone: {each}" for each in await self._diverged_of_reader()]
-        kept = self.findings.acknowledged - self.findings.erased
-        come_back = self.findings.erased & set(found)
-        self.findings.broken += [f"turn {id} of {graph} was erased, and can be read" for graph, id in sorted(come_back)]
-        return {
-            "acknowledged": len(self.findings.acknowledged),
-            "erased": len(self.findings.erased),
-            "lost": len(kept - set(found)),
-            "lost_turns": sorted(kept - set(found)),
-            "duplicated": len(found) - len(set(found)),
-            "diverged": len(diverged),
-            "divergences": diverged,
-        }
+        recorded = await self._recorded()  # last: whoever was asked above whether all lives had turns accepted, too
+        return {**self.findings.compared(recorded), "diverged": len(diverged), "divergences": diverged}
+
+    async def _recorded(self) -> list[tuple[str, str]]:
+        """Read from the log which turns count, each as often as it was recorded; what was erased cannot be read."""
+        found: list[tuple[str, str]] = []
+        async with select.readable(self.settings) as readable:
+            events = readable.reader(self.topics.events)
+            for partition in range(PARTITIONS):
+                accepted = AcceptedEvents().read(events, partition)
+                found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+        return found
 
     async def _diverged_of_reader(self) -> list[str]:
         await self.reader.up()

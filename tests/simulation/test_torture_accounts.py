@@ -1,0 +1,77 @@
+"""How the torture counts what is lost: what it had accepted, compared with what the log holds in the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench.torture.processes import Worker
+from bench.torture.scene import Findings, Scene
+
+
+class FakeWorker(Worker):
+    """A worker without a process."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def up(self, **more: str) -> None:
+        pass
+
+    async def down(self, number: int = 9) -> int:
+        return -number
+
+
+class FakeScene(Scene):
+    """A scene whose log is a list; each look whether all lives has a turn accepted, as the real one does."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, seed=0, brokers=1, patience=1.0)
+        self.workers = [FakeWorker("worker 0"), FakeWorker("worker 1")]
+        self.log: list[tuple[str, str]] = []
+
+    async def lives(self) -> float:
+        turn = ("probe", str(len(self.log)))
+        self.log.append(turn)
+        self.findings.acknowledged.add(turn)
+        return 0.0
+
+    async def diverged(self) -> list[str]:
+        return []
+
+    async def _diverged_of_reader(self) -> list[str]:
+        return []
+
+    async def _recorded(self) -> list[tuple[str, str]]:
+        return list(self.log)
+
+
+async def test_turns_that_are_accepted_while_it_is_examined_are_not_counted_as_lost(tmp_path: Path) -> None:
+    scene = FakeScene(tmp_path)
+    told = await scene.examined()
+    assert (told["acknowledged"], told["lost"], told["lost_turns"]) == (3, 0, [])
+
+
+async def test_a_turn_that_was_accepted_and_is_not_in_the_log_is_lost(tmp_path: Path) -> None:
+    scene = FakeScene(tmp_path)
+    scene.findings.acknowledged.add(("ada", "t1"))
+    told = await scene.examined()
+    assert (told["lost"], told["lost_turns"]) == (1, [("ada", "t1")])
+
+
+@pytest.mark.parametrize(
+    ("recorded", "lost", "duplicated", "broken"),
+    [
+        ([("ada", "t1")], 0, 0, 0),
+        ([], 1, 0, 0),
+        ([("ada", "t1"), ("ada", "t1")], 0, 1, 0),
+        ([("ada", "t1"), ("ada", "t2")], 0, 0, 1),
+    ],
+)
+def test_what_was_accepted_is_compared_with_the_log(
+    recorded: list[tuple[str, str]], lost: int, duplicated: int, broken: int
+) -> None:
+    findings = Findings(acknowledged={("ada", "t1"), ("ada", "t2")}, erased={("ada", "t2")})
+    told = findings.compared(recorded)
+    assert (told["lost"], told["duplicated"], len(findings.broken)) == (lost, duplicated, broken)
