@@ -4,7 +4,8 @@ HaltedError
 ├── UnreadableEventError   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
 ├── LogRewrittenError      the log is not the one that this state was folded from: shorter, recreated, other bytes
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
-├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
+├── KeysError              a key that an encrypted event needs is not there, or cannot be read or kept
+├── KeyStoreError          no key can be had: the directory or the topic of the keys is not there
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
 ├── DiskFullError          nothing more can be written
 ├── GraphUnavailableError  one graph cannot be read, and no other is stopped by it (state/partition.py)
@@ -39,6 +40,13 @@ class RetractedTooFarError(HaltedError):
 
 class KeysError(HaltedError):
     """A key is missing, or cannot be kept.  Operator action: name the keys' place, or restore the keys."""
+
+
+class KeyStoreError(HaltedError):
+    """The keys as a whole are not there.  No KeysError, which sets a graph aside: a partition waits until they are.
+
+    Operator action: mount the keys' directory, or name their place; see the message.
+    """
 
 
 class StoreCorruptError(HaltedError):

@@ -15,6 +15,8 @@ events are kept as they come, and the position counts none of their turns, until
     restore     what is stored of it is damaged: it is folded from what the log holds of it
     erased      an event that erases all of it needs no key: the graph is taken back as blank
 
+Where no key can be had at all, nothing is set aside: KeyStoreError stops the partition, until the keys are there.
+
 So a fold without the key and one with it hold the same position but for the turns of that graph, and `digest` raises.
 """
 
@@ -35,6 +37,7 @@ from state.errors import (
     GraphLockedError,
     GraphUnavailableError,
     KeysError,
+    KeyStoreError,
     RetractedTooFarError,
     StoreCorruptError,
     UnreadableEventError,
@@ -287,6 +290,9 @@ class Partition:
             aside.why, aside.is_locked = str(error), isinstance(error, GraphLockedError)
             self._aside[graph_id] = aside
             return False
+        except HaltedError:  # of all graphs, not of this one
+            self._aside[graph_id] = aside
+            raise
         if graph is not None:
             self._count_again(graph, aside)
         return True
@@ -343,11 +349,19 @@ class Partition:
         last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
         return last is not None and is_sealed(last)
 
+    def check_key_store(self) -> None:
+        """Raise KeyStoreError where graphs are encrypted, and what keeps their keys is not there."""
+        try:
+            self._graph_keys.check()
+        except KeyStoreError:
+            if any(self.is_encrypted(graph_id) for graph_id in self.graph_ids()):
+                raise
+
     def check_key(self, graph_id: str) -> None:
         """Raise GraphLockedError where nothing of an encrypted graph can be sealed: else it would go on in clear."""
         with self._alone(graph_id):
             if not self._has_key(graph_id):
-                raise missing(graph_id)
+                raise missing(self._graph_keys, graph_id)
 
     def _has_key(self, graph_id: str) -> bool:
         """Tell whether there is what seals a graph, if it is encrypted.  Raises KeysError."""

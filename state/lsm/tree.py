@@ -101,7 +101,7 @@ class _SealedPages:
         if value is None:
             raise ValueError(f"a page of graph {self._graph_id} is missing")
         if is_locked(value) and not self._graph_keys.of(self._graph_id):
-            raise missing(self._graph_id, "its tables are locked")
+            raise missing(self._graph_keys, self._graph_id, "its tables are locked")
         return unlock(value, self._graph_id, self._graph_keys)
 
     def _put(self, key: bytes, value: bytes) -> None:

@@ -40,12 +40,18 @@ class Keyring(Protocol):
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Give the keys of a graph by their ids; none for a graph that was never encrypted."""
 
+    def check(self) -> None:
+        """Raise KeyStoreError if what keeps the keys is not there: then it is no single key that is missing."""
+
 
 class NoKeys:
     """The keyring of a memory in which nothing is encrypted."""
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         return _NO_KEYS
+
+    def check(self) -> None:
+        pass
 
 
 class HeldKeys:
@@ -56,6 +62,9 @@ class HeldKeys:
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         return self._keys.get(graph_id, _NO_KEYS)
+
+    def check(self) -> None:
+        pass
 
     def hold(self, key: GraphKey) -> None:
         """Take a key up."""
@@ -102,8 +111,9 @@ def _bound(event: Sealed) -> bytes:
     return orjson.dumps([getattr(event, name) for name in event.__struct_fields__ if name not in ("v", "body")])
 
 
-def missing(graph_id: str, what: str = "nothing of it can be sealed") -> KeysError:
-    """Make the error that a key of an encrypted graph is not at hand."""
+def missing(keys: Keyring, graph_id: str, what: str = "nothing of it can be sealed") -> KeysError:
+    """Make the error that a key of an encrypted graph is not at hand.  Raises KeyStoreError where none is."""
+    keys.check()
     return KeysError(
         f"a key of graph {graph_id} is missing ({what}): set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or "
         f"restore the key from where it is kept. If it is lost: `emgas erase {graph_id}`"
@@ -113,13 +123,13 @@ def missing(graph_id: str, what: str = "nothing of it can be sealed") -> KeysErr
 def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
     """Open a sealed event; any other, and one whose key was destroyed, is given as it is.
 
-    Raises KeysError, UnreadableEventError.
+    Raises KeysError, KeyStoreError, UnreadableEventError.
     """
     if not isinstance(event, Sealed):
         return event
     key = keys.of(event.graph).get(event.key)
     if key is None:
-        raise missing(event.graph, f"event {event.n} needs key {event.key}")
+        raise missing(keys, event.graph, f"event {event.n} needs key {event.key}")
     secret = key.secret_of(event.n)
     if secret is None:
         return event

@@ -129,6 +129,7 @@ class PartitionWriter:
     async def claim(self, *, anew: bool = False, source_topic: str = "") -> None:
         """Take the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
+            self._sealer.check(self.state)
             nonce = uuid4().hex
             claim = Claim(
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic

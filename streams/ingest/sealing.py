@@ -58,6 +58,14 @@ class Sealer:
         self._scrub = scrub
         self._random = random
 
+    def check(self, state: Partition) -> None:
+        """Raise KeyStoreError where a key could be born, though those of other graphs are not there.
+
+        The directory that it makes would be taken for theirs.
+        """
+        if self._is_on:
+            state.check_key_store()
+
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
         """Keep a key for each graph that is born with these events.  Raises KeysError."""
         named = {event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event)}

@@ -23,7 +23,7 @@ from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.embedded.scrubbing import scrub
 from streams.transport.keys.file_keys import FileKeys
 from streams.transport.keys.kafka_keys import KafkaKeys
-from streams.transport.keys.key_store import KeyStore, MemoryKeys
+from streams.transport.keys.key_store import KeyStore, UnnamedKeys
 from streams.transport.keys.wrapping import wrapping_by
 from streams.transport.topic_plan import TopicDescription, TopicPlan, differences, grown, keys_plan, plan, settings_of
 
@@ -58,7 +58,7 @@ class Transport:
     reader: Callable[[str], LogReader]
     destinations: Mapping[str, int]
     topic_id: Callable[[str], Awaitable[str | None]]
-    keys: KeyStore = field(default_factory=MemoryKeys)
+    keys: KeyStore = field(default_factory=UnnamedKeys)
     scrub: Callable[[str, int], Awaitable[None]] = _nothing
 
 
@@ -152,7 +152,7 @@ def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeySto
 def _file_keys(settings: Settings) -> KeyStore:
     directory = settings.keys_directory
     wrapping = wrapping_by(settings.kek_file)
-    return MemoryKeys() if directory is None else FileKeys(directory, wrapping)
+    return UnnamedKeys() if directory is None else FileKeys(directory, wrapping)
 
 
 async def _kafka_keys(settings: Settings, timeout: float = PATIENCE_SECONDS) -> KeyStore:

@@ -6,6 +6,8 @@ Each kind of file and row that belongs to one graph is damaged here, and each ki
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,13 +17,14 @@ import pytest
 
 from emgas.errors import QueryFailedError
 from replay.verify.verify import verify_partition
-from state.errors import StoreCorruptError
+from state.errors import KeyStoreError, StoreCorruptError
 from state.events.events import Sealed, decode, encode
 from state.store import keys
 from state.store.rocksdb import RocksStore
+from streams.transport.dead_letters import read_all
 from tests.pipeline.test_embedded import embedded
 from tests.support.clocks import eventually
-from tests.support.pipeline import Pipeline, a_turn
+from tests.support.pipeline import Pipeline, a_turn, as_json
 
 pytestmark = pytest.mark.asyncio
 QUESTION = "the kettle"
@@ -115,6 +118,67 @@ async def test_a_key_that_is_lost_stops_its_graph_alone_until_it_is_back(
         path.write_bytes(whole)
         await is_whole(pipeline)
         await goes_on(pipeline)
+
+
+@pytest.mark.parametrize("way", ["absent", "empty", "unreadable"])
+async def test_a_directory_of_keys_that_is_not_there_makes_the_partition_wait_and_rejects_nothing(
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        await pipeline.stop()
+        kept, aside = keys_directory(pipeline), tmp_path / "unmounted"
+        if way == "unreadable":
+            unreadable_directory(monkeypatch, kept)
+        else:
+            kept.rename(aside)
+            if way == "empty":
+                kept.mkdir()
+        await pipeline.start()
+        await eventually(lambda: pipeline.app.ownership.halted_partitions)
+        halted = pipeline.app.ownership.halted_partitions[0]
+        assert isinstance(halted, KeyStoreError)
+        assert str(kept) in str(halted)
+        assert "EMGAS_GRAPH_KEYS" in str(halted)
+        graphs, topic = ("ada", "bob", "new"), pipeline.topics.turns
+        for graph in graphs:
+            await pipeline.produce(topic, graph.encode(), as_json(a_turn(graph, "late")), 0)
+        monkeypatch.undo()
+        if way == "empty":
+            kept.rmdir()
+        if aside.exists():
+            assert not kept.exists(), "no key was born beside the volume"
+            aside.rename(kept)
+        writers = pipeline.app.ownership.writers
+        await eventually(lambda: writers and all(pipeline.ids(graph)[-1:] == ["late"] for graph in graphs))
+        assert [(await pipeline.memory.query(graph, QUESTION)).found for graph in graphs] == [True] * 3
+        assert not await read_all(pipeline.transport.reader(pipeline.topics.dead_letters))
+        assert not pipeline.app.ownership.writers[0].state.unavailable
+        assert await matches(pipeline)
+
+
+def keys_directory(pipeline: Pipeline) -> Path:
+    directory = pipeline.settings.keys_directory
+    assert directory is not None
+    return directory
+
+
+def unreadable_directory(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
+    """Let nothing below a directory be read, as where its volume does not answer."""
+
+    def stale(path: Any) -> None:
+        if Path(path).is_relative_to(directory):
+            raise OSError(errno.ESTALE, "Stale file handle")
+
+    for module, name in ((os, "scandir"), (os, "listdir"), (Path, "read_bytes"), (Path, "is_dir")):
+        monkeypatch.setattr(module, name, after(stale, getattr(module, name)))
+
+
+def after(check: Callable[[Any], None], call: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(path: Any = ".", *more: Any, **named: Any) -> Any:
+        check(path)
+        return call(path, *more, **named)
+
+    return checked
 
 
 async def test_a_graph_whose_key_is_lost_for_good_is_erased_and_begins_anew(tmp_path: Path) -> None:

@@ -35,10 +35,16 @@ class Changing:
             raise KeysError("the file is damaged")
         return self.lost.of(graph_id)
 
+    def check(self) -> None:
+        self.others.check()
+
 
 class Nothing:
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         return {}
+
+    def check(self) -> None:
+        pass
 
 
 def in_steps(records: list[tuple[int, bytes]], *, at_once: bool) -> Iterator[list[tuple[int, bytes]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from emgas.wire import ProducerRecord, Record
-from state.errors import KeysError
+from state.errors import KeysError, KeyStoreError
 from state.partition import DueErasure
 from streams.settings import Settings
 from streams.transport.keys.file_keys import FileKeys
@@ -87,8 +87,8 @@ async def test_a_process_that_died_while_it_wrote_leaves_the_key_as_it_was(tmp_p
 
 async def test_keys_that_another_kek_wrapped_or_none_names_are_refused_with_what_to_set(tmp_path: Path) -> None:
     await give_birth(FileKeys(tmp_path, Wrapping(KEK)), "ada")
-    for wrong in (Wrapping(), Wrapping(b"x" * 32)):
-        with pytest.raises(KeysError, match="EMGAS_KEK_FILE"):
+    for wrong, error in ((Wrapping(), KeyStoreError), (Wrapping(b"x" * 32), KeysError)):
+        with pytest.raises(error, match="EMGAS_KEK_FILE"):
             FileKeys(tmp_path, wrong).of("ada")
 
 
@@ -98,6 +98,32 @@ async def test_a_file_that_holds_something_else_is_named(tmp_path: Path) -> None
     path.write_bytes(b"[1]")
     with pytest.raises(KeysError, match=str(path)):
         FileKeys(tmp_path, Wrapping()).of("ada")
+
+
+async def test_a_directory_that_is_not_there_is_named_and_nothing_is_destroyed_beside_it(tmp_path: Path) -> None:
+    keys = FileKeys(tmp_path / "keys", Wrapping())
+    assert dict(keys.of("ada")) == {}, "a memory in clear has none"
+    for _ in range(2):
+        with pytest.raises(KeyStoreError, match=str(tmp_path / "keys")):
+            keys.check()
+        with pytest.raises(KeyStoreError, match="EMGAS_GRAPH_KEYS"):
+            await destroy(keys, "ada", [DueErasure(["0" * 16], True, [])])
+        assert not list(tmp_path.rglob("*.keys"))
+        (tmp_path / "keys").mkdir(exist_ok=True)
+    await give_birth(keys, "bob")
+    keys.check()
+
+
+async def test_a_topic_that_holds_no_key_is_named_and_one_whose_first_opens_with_no_kek_is_refused() -> None:
+    broker = Broker()
+    keys = broker.opened()
+    await keys.refresh()
+    with pytest.raises(KeyStoreError, match="keys"):
+        keys.check()
+    await give_birth(keys, "ada")
+    keys.check()
+    with pytest.raises(KeyStoreError, match="EMGAS_KEK_FILE"):
+        await KafkaKeys("keys", broker, Wrapping(b"x" * 32)).refresh()
 
 
 async def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 
 import orjson
 
-from state.errors import KeysError
+from state.errors import KeysError, KeyStoreError
 from state.sealing.graph_key import GraphKey
 from streams.transport.keys.wrapping import Wrapping
 
@@ -40,6 +40,19 @@ class FileKeys:
         if graph_id not in self._known:
             self._known[graph_id] = self._read(graph_id)
         return self._known[graph_id]
+
+    def check(self) -> None:
+        """Raise KeyStoreError unless the directory is there and something was ever kept in it."""
+        with self._failing("read"):
+            if not self._directory.is_dir() or not any(self._directory.iterdir()):
+                raise self._absent("is missing or empty")
+
+    def _absent(self, what: str) -> KeyStoreError:
+        return KeyStoreError(
+            f"the directory of the keys {what}: {self._directory} (EMGAS_GRAPH_KEYS). Mount or restore it; what waits "
+            "for it goes on then. If all keys are lost for good, make it, with an empty file `lock` in it: every "
+            "encrypted graph is unavailable then, until `emgas erase` ends it"
+        )
 
     async def put(self, key: GraphKey) -> None:
         """Keep a key, beside what others have put of its graph, and overwrite the file that was there."""
@@ -112,6 +125,12 @@ class FileKeys:
         try:
             yield
         except OSError as error:
+            try:
+                os.scandir(self._directory).close()
+            except FileNotFoundError:
+                pass
+            except OSError as whole:
+                raise self._absent(f"cannot be read ({whole.strerror})") from error
             raise KeysError(f"cannot {what} keys in {self._directory} (EMGAS_GRAPH_KEYS): {error.strerror}") from error
 
 

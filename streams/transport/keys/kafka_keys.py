@@ -21,7 +21,7 @@ from emgas.logs import logger
 from emgas.times import HOUR_MS
 from emgas.wire import ProducerRecord, Record
 from replay.log import LogReader
-from state.errors import KeysError
+from state.errors import KeysError, KeyStoreError
 from state.sealing.graph_key import GraphKey
 from state.sealing.keyring import HeldKeys
 from streams.transport.keys.wrapping import Wrapping
@@ -64,6 +64,14 @@ class KafkaKeys:
         """Give the keys of a graph, as they were at the last refresh."""
         return self._held.of(graph_id)
 
+    def check(self) -> None:
+        """Raise KeyStoreError if the topic holds no key."""
+        if not self._held.every():
+            raise KeyStoreError(
+                f"graphs are encrypted, but the topic of their keys is empty: {self._topic}. Restore it; what waits "
+                "for it goes on then"
+            )
+
     async def put(self, key: GraphKey) -> None:
         """Append a key, and wait until it is acknowledged."""
         if self._send is None:
@@ -84,12 +92,12 @@ class KafkaKeys:
             self._next = max(self._next, end)
 
     def _try(self, record: Record) -> None:
-        """See a record; pass one over that is damaged.  Raises KeysError where none opens: then it is the KEK."""
+        """See a record; pass one over that is damaged.  Raises KeyStoreError where none opens: then it is the KEK."""
         try:
             self._see(record)
         except (KeysError, ValueError, KeyError, TypeError) as error:
             if isinstance(error, KeysError) and not self._held.every():
-                raise
+                raise KeyStoreError(str(error)) from error
             log.error("a key is damaged: its graph alone is unavailable", place=str(record.key), why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
 
     def _see(self, record: Record) -> None:

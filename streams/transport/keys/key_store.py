@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from state.errors import KeysError
+from state.errors import KeysError, KeyStoreError
 from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys
 
@@ -27,10 +27,13 @@ Random = Callable[[int], bytes]
 
 
 class KeyStore(Protocol):
-    """See the module's docstring.  Raises KeysError."""
+    """See the module's docstring.  Raises KeysError, KeyStoreError."""
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Give the keys of a graph by their ids, destroyed ones among them."""
+
+    def check(self) -> None:
+        """Raise KeyStoreError if no key can be had at all: a volume is not mounted, a topic is empty."""
 
     async def put(self, key: GraphKey) -> None:
         """Keep a key in the place of the one of its id."""
@@ -49,6 +52,16 @@ class MemoryKeys(HeldKeys):
         """Know everything already."""
 
 
+class UnnamedKeys(MemoryKeys):
+    """No keys: the settings name no place of any."""
+
+    def check(self) -> None:
+        raise KeyStoreError(
+            "graphs are encrypted, but nothing says where their keys are: set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to "
+            "what they were"
+        )
+
+
 async def give_birth(store: KeyStore, graph_id: str, random: Random = os.urandom) -> GraphKey:
     """Make a key for a graph, and keep it."""
     key = GraphKey.born(graph_id, random(ID_BYTES), random(SECRET_BYTES), random(SECRET_BYTES))
@@ -59,8 +72,11 @@ async def give_birth(store: KeyStore, graph_id: str, random: Random = os.urandom
 async def destroy(store: KeyStore, graph_id: str, due: Sequence[DueErasure], random: Random = os.urandom) -> None:
     """Destroy what erasures of a graph name; what is destroyed already stays so, so this may be done again.
 
-    Of a key that is missing or damaged its name is kept as destroyed, if all of the graph is erased.
+    Of a key that is missing or damaged its name is kept as destroyed, if all of the graph is erased.  Where all keys
+    are missing, nothing is: else they would come back whole with the volume that is not mounted.
     """
+    if any(erasure.keys for erasure in due):
+        store.check()
     for erasure in due:
         for name in erasure.keys:
             left = _whole(store, graph_id, name) if erasure.whole else _in_part(store, graph_id, name, erasure, random)

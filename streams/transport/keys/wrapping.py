@@ -15,7 +15,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from state.errors import KeysError
+from state.errors import KeysError, KeyStoreError
 
 WRAPPED: Final = b"K1"
 KEK_BYTES: Final = 32
@@ -37,11 +37,11 @@ class Wrapping:
         return WRAPPED + nonce + self._cipher.encrypt(nonce, value, place)
 
     def unwrap(self, value: bytes, place: bytes) -> bytes:
-        """Decrypt what was kept at `place`.  Raises KeysError."""
+        """Decrypt what was kept at `place`.  Raises KeysError, KeyStoreError."""
         if not value.startswith(WRAPPED):
             return value
         if self._cipher is None:
-            raise KeysError("the keys are encrypted: name the file of the key that encrypts them, EMGAS_KEK_FILE")
+            raise KeyStoreError("the keys are encrypted: name the file of the key that encrypts them, EMGAS_KEK_FILE")
         nonce, sealed = value[len(WRAPPED) :][:_NONCE_BYTES], value[len(WRAPPED) + _NONCE_BYTES :]
         try:
             return self._cipher.decrypt(nonce, sealed, place)
