@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import httpx2 as httpx
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from emgas import MemoryClient
+from emgas.errors import QueryFailedError
 from gateway.auth.keys import RIGHTS, Caller, Keys
 from gateway.auth.new_keys import digest
 from tests.support.served import serving
@@ -125,6 +127,26 @@ async def test_graphs_and_entities_list_what_the_key_may_read(door: Door, key: s
         names += page.json()["graphs"]
         page = await door.get(key, f"/v1/graphs?limit=2&after={page.json()['next']}")
     assert names + page.json()["graphs"] == SEEN[key]
+
+
+async def test_a_graph_that_is_revoked_or_unavailable_once_it_is_listed_is_left_out(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe = MemoryClient.describe
+
+    async def described(memory: MemoryClient, graph: str, **wanted: Any) -> Any:
+        if graph in ("team-a", GRANTED):
+            code = "forbidden" if graph == GRANTED else "unavailable"
+            raise QueryFailedError(code, f"graph {graph!r} is not to be read any more")
+        if graph == "zoe":
+            raise QueryFailedError("overloaded", "ask again")
+        return await describe(memory, graph, **wanted)
+
+    monkeypatch.setattr(MemoryClient, "describe", described)
+    page = await door.get("team", "/v1/entities/")
+    assert page.status_code == 200, page.text
+    assert ([each["name"] for each in page.json()["results"]], page.json()["count"]) == (["team-b"], 1)
+    assert (await door.get("everywhere", "/v1/entities/")).status_code == 429, "of any other failure the list tells"
 
 
 async def test_what_a_key_opens_is_the_keys_alone_to_say(door: Door) -> None:

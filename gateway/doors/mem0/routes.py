@@ -24,6 +24,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from pydantic import BeforeValidator
 
 from emgas.client.client import MemoryClient
+from emgas.errors import QueryFailedError
 from emgas.integrations.remembering import fitted, pieces
 from emgas.limits import READ_TURNS, TOP
 from emgas.messages.contents import RecordedTurn
@@ -178,8 +179,10 @@ async def entities(memory: Memory, page: Page = 1, page_size: PageSize = PAGE) -
     caller().check_right("read")
     names = await memory.graphs(patterns=caller().patterns)
     shown = names[(page - 1) * page_size : page * page_size]
-    results = list(await asyncio.gather(*(_entity(memory, name) for name in shown)))
-    return Entities(count=len(names), results=results, **_around("/v1/entities/", page, page_size, len(names)))
+    told = await asyncio.gather(*(_entity(memory, name) for name in shown))
+    results = [entity for entity in told if entity is not None]
+    count = len(names) - (len(shown) - len(results))
+    return Entities(count=count, results=results, **_around("/v1/entities/", page, page_size, len(names)))
 
 
 @router.delete("/v2/entities/{kind}/{name}/", dependencies=[known()])
@@ -279,9 +282,15 @@ def _kept(graph_id: str, turn: RecordedTurn | RecalledPassage, score: float | No
     )
 
 
-async def _entity(memory: MemoryClient, graph_id: str) -> Entity:
+async def _entity(memory: MemoryClient, graph_id: str) -> Entity | None:
+    """Describe a graph; None if, since it was listed, it became unavailable or was revoked."""
     kind, name = kind_and_name(graph_id)
-    told = await memory.describe(graph_id)
+    try:
+        told = await memory.describe(graph_id)
+    except QueryFailedError as error:
+        if error.code in ("unavailable", "forbidden"):
+            return None
+        raise
     count = told.turns + told.archived
     return Entity(id=graph_id, name=name, type=kind, total_memories=count, updated_at=_time(told.clock))
 
