@@ -59,8 +59,8 @@ from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.ingest.partition_writer import PartitionWriter
-from streams.query.as_of_cache import AsOfCache
-from streams.query.replies import position_of
+from streams.query.answers.as_of_cache import AsOfCache
+from streams.query.answers.context import position_of
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.topic_plan import FOR_EVER, TopicPlan

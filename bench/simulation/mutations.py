@@ -22,8 +22,10 @@ from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
-from streams.query.query_handler import QueryHandler
+from streams.query.handler import QueryHandler
 from streams.query.redelivery import Redelivery
+from streams.query.reinforcement import Reinforcement
+from streams.query.waiting import StateWaiter
 from streams.recovery import partition_folds
 from streams.recovery.partition_folds import Partitions
 from streams.transport import sender
@@ -242,9 +244,9 @@ WITHOUT: dict[str, list[Patch]] = {
     "outcomes told": [(TurnProcessor, "_tell", lambda self, decision: None)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(CommandHandler, "_now", lambda self, arrival: FOREVER_MS)],
-    "asked in its own time": [(QueryHandler, "_time_of", lambda self, graph_id, asked: self._context.now())],
+    "asked in its own time": [(Reinforcement, "_time_of", lambda self, graph_id, question: self._context.now())],
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
-    "waiting for a turn": [(QueryHandler, "_wait_for", _nothing)],
+    "waiting for a turn": [(StateWaiter, "until_folded", _nothing)],
     "questions told": [(Redelivery, "hold", _acknowledged_at_once)],
     "reinforced once": [(Redelivery, "may_be_again", lambda self, partition, offset: False)],
     "age by the log's clock": [(QueryHandler, "_age", _wall_age)],

@@ -1,6 +1,6 @@
 """What a question woke, as events: whether the worker that answered it also writes, or a reader told its writer.
 
-answered by the owner of the partition   recalled_events, appended at once       (streams/query/query_handler.py)
+answered by the owner of the partition   recalled_events, appended at once       (streams/query/reinforcement.py)
 answered by a reader                     the command Reinforce in `turns`, which the owner reads as any other
 """
 

@@ -33,10 +33,10 @@ from state.store.store import Store
 from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
 from streams.plugins.asking import Asking
 from streams.plugins.extraction_pool import ExtractionPool
-from streams.query.as_of_cache import AsOfCache
-from streams.query.held import HeldPartition
-from streams.query.query_handler import QueryContext, QueryHandler
-from streams.query.snapshot_taker import SnapshotTaker
+from streams.query.answers.as_of_cache import AsOfCache
+from streams.query.answers.context import QueryablePartition, QueryContext
+from streams.query.answers.snapshot_taker import SnapshotTaker
+from streams.query.handler import QueryHandler
 from streams.recovery.partition_folds import Partitions
 from streams.recovery.store_folders import RocksFolders, StoreFolders
 from streams.recovery.table_manager import PromptTableManager
@@ -88,7 +88,7 @@ class Holding(Protocol):
     halted_partitions: dict[int, BaseException]
 
     @property
-    def held(self) -> Mapping[int, HeldPartition]: ...
+    def held(self) -> Mapping[int, QueryablePartition]: ...
 
     @property
     def queued(self) -> Mapping[int, int]:
@@ -161,7 +161,7 @@ class AnsweringApp(faust.App):
             monotonic=lambda: self._context.monotonic() * 1000,
             end_of_turns=self._end_of_turns,
             end_of_queries=self._end_of_queries,
-            give_way=self._slices.give_way,
+            yield_to_queries=self._slices.give_way,
             **held,
         )
 

@@ -36,7 +36,7 @@ from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.sealing import Sealer
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
-from streams.query.query_handler import QueryHandler
+from streams.query.handler import QueryHandler
 from streams.recovery.event_table import EventTable
 from streams.settings import Settings
 from streams.transport.keys.kafka_keys import KafkaKeys

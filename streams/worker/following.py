@@ -33,7 +33,7 @@ TOLD_EVERY = 64  # records, then who waits for one of them is told
 
 
 class Followed:
-    """A HeldPartition (streams/query/held.py) that is folded along."""
+    """A QueryablePartition (streams/query/answers/context.py) that is folded along."""
 
     def __init__(self, partition: int, state: Partition) -> None:
         self.partition = partition

@@ -28,7 +28,7 @@ from emgas.wire import ProducerRecord, cloud_event, partition_of
 from replay.log import FollowedLog
 from state.events.events import SubjectErased
 from state.partition import Folded
-from streams.query.query_handler import QueryHandler
+from streams.query.handler import QueryHandler
 from streams.settings import Settings
 from streams.transport.kafka.reader_assignor import ReaderAssignor
 from streams.transport.select import Transport

@@ -18,7 +18,7 @@ from state.events.upcasting import VERSION
 from streams.errors import FencedError
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.turn_processor import TurnProcessor
-from streams.query.query_handler import QueryHandler
+from streams.query.handler import QueryHandler
 from tests.support.clocks import PATIENCE, eventually
 from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import PipelineSteps, failing
@@ -175,7 +175,7 @@ class Folds(PipelineSteps):
     async def test_a_question_that_its_owner_let_go_of_is_answered_by_the_next_one(self, doomed: Pipeline) -> None:
         await doomed.record("ada")
         value = as_json({"kind": "query", "graph": "ada", "text": "kettle"})
-        async with doomed.reader._query_handler._short:  # noqa: SLF001 - another one is being answered
+        async with doomed.reader._query_handler._schedule.short:  # noqa: SLF001 - another one is being answered
             place, headers = doomed.place("ada"), doomed.address(b"left")
             await doomed.produce(doomed.topics.queries, b"ada", value, place, headers)
             await eventually(lambda: doomed.reader.answering == 1)

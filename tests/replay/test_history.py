@@ -11,7 +11,7 @@ from replay.rebuild.rebuild import graph_from
 from state.events.events import GraphEvent, Retracted
 from state.graph.graph import Graph
 from state.store.store import MemoryStore
-from streams.query.as_of_cache import AsOfCache
+from streams.query.answers.as_of_cache import AsOfCache
 from tests.support.builders import refolded
 from tests.support.clocks import DAY, NOON
 from tests.support.logs import LogWriter, fold, reader_of, records_of

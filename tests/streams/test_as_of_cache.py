@@ -18,8 +18,8 @@ from state.errors import StoreCorruptError
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.query import as_of_cache
-from streams.query.as_of_cache import AsOfCache
+from streams.query.answers import as_of_cache
+from streams.query.answers.as_of_cache import AsOfCache
 from tests.support.builders import graph_configured
 from tests.support.clocks import DAY, NOON, PATIENCE
 from tests.support.fakes import ListReader

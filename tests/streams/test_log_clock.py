@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.query.log_clock import REMEMBERED_MS, LogClock
+from streams.query.admission import REMEMBERED_MS, LogClock
 
 THEN = 1_700_000_000_000
 

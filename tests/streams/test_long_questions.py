@@ -16,7 +16,6 @@ from processors.recall.answer import answer, turn_facts
 from processors.recall.answer.answer import Answer, Answerer, Memory, is_long
 from processors.recall.answer.turn_facts import GraphChangedError
 from state import partition as partitions
-from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
 from state.graph.counting import cooccurrence, stored_pairs
 from state.graph.counting.stored_pairs import StoredPairs
@@ -165,14 +164,15 @@ async def test_a_context_is_packed_on_while_the_graph_grows_and_begins_again_onc
         in_one_go(others)
 
 
-async def test_a_text_that_is_missing_for_good_stops_the_worker() -> None:
+async def test_a_text_that_is_missing_for_good_makes_its_graph_unavailable_and_no_other() -> None:
     worker = await grown()
     store = worker.store
     store.write({key: None for key, value in store.scan(b"e", b"e") if b'"id":"t40"' in value})
     await worker.ask(asked(**RARE))
     (failure,) = await worker.answers()
-    assert failure["code"] == "internal"
-    assert isinstance(worker.halted[0], StoreCorruptError)
+    assert failure["code"] == "unavailable"
+    assert list(worker.state.unavailable) == ["ada"]
+    assert worker.halted == []
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from state.events.events import (
 )
 from state.graph.graph import Graph
 from streams.errors import AppendFailedError
-from streams.query.query_handler import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
+from streams.query.admission import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOW, PATIENCE, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES
@@ -257,15 +257,15 @@ async def test_what_is_folded_is_told_to_give_way_when_a_question_comes_and_when
     worker = Answering()
     await worker.remember("t1")
     await worker.ask()
-    assert worker.ways_given == 1
+    assert worker.yields == 1
     await worker.answers()
-    assert worker.ways_given == 2
+    assert worker.yields == 2
 
 
 async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time() -> None:
     worker = Answering()
     await worker.remember("t1")
-    async with worker.handler._short:  # noqa: SLF001 - another one is being answered
+    async with worker.handler._schedule.short:  # noqa: SLF001 - another one is being answered
         await worker.ask(deadline=b"%d" % (NOW + 20))
         await eventually(lambda: worker.sent.to(REPLIES))
     await worker.ask()

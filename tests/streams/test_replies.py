@@ -12,7 +12,7 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
-from streams.query.replies import inspection
+from streams.query.answers.inspection import inspection
 from tests.support.fakes import MemoryLog
 from tests.support.logs import LogWriter, fold
 

@@ -14,7 +14,7 @@ from replay.backup.manifest import Manifest
 from replay.backup.snapshots import Snapshots
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from streams.query.snapshot_taker import SnapshotTaker
+from streams.query.answers.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from tests.support.clocks import NOON, PATIENCE
 from tests.support.fakes import ListReader

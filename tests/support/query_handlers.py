@@ -14,10 +14,10 @@ from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
-from streams.query.as_of_cache import AsOfCache
-from streams.query.query_handler import QueryContext, QueryHandler
-from streams.query.replies import position_of
-from streams.query.snapshot_taker import SnapshotTaker
+from streams.query.answers.as_of_cache import AsOfCache
+from streams.query.answers.context import QueryContext, position_of
+from streams.query.answers.snapshot_taker import SnapshotTaker
+from streams.query.handler import QueryHandler
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.builders import turn_recorded
@@ -44,7 +44,7 @@ class Answering:
         self.turns_end: int | TransportError = 1_000_000
         self.queries_end: int | TransportError = 0
         self.acknowledged: list[int] = []
-        self.ways_given = 0
+        self.yields = 0
         self.store = MemoryStore()
         self.state = Partition(self.store)
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
@@ -68,12 +68,12 @@ class Answering:
                 end_of_queries=self.end_of_queries,
                 halted=self.halted_partitions,
                 fail=lambda partition, error: self.halted.append(error),
-                give_way=self.give_way,
+                yield_to_queries=self.yield_to_queries,
             )
         )
 
-    def give_way(self) -> None:
-        self.ways_given += 1
+    def yield_to_queries(self) -> None:
+        self.yields += 1
 
     def memory(self) -> Memory:
         """Look at the memory as a question about the graph "ada" does."""

@@ -1,6 +1,6 @@
-"""A snapshot of a partition, taken while the worker works: what the question `Checkpoint` asks for.
+"""Snapshots of a partition, taken while the worker works: the answer to the question `Checkpoint`.
 
-Taking one holds up the worker only for the checkpoint, which is hard links; hashing and copying go on beside it.
+The worker pauses only for the checkpoint, which consists of hard links; a thread hashes and copies the files.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from streams.transport.failpoints import Step, passing
 log = logger("query")
 
 
-class Checkpointed(Protocol):
-    """What can be asked for a checkpoint of a partition (streams/recovery/partition_folds.py)."""
+class CheckpointSource(Protocol):
+    """What makes a checkpoint of a partition (streams/recovery/partition_folds.py)."""
 
     def checkpoint(self, partition: int, path: Path) -> None:
         """Make the new directory `path` a store of what `partition` has folded by now."""
@@ -33,7 +33,7 @@ class Checkpointed(Protocol):
 class SnapshotTaker:
     """Takes snapshots of `folds` to where `settings` say.  `now` returns ms since the epoch."""
 
-    def __init__(self, settings: Settings, folds: Checkpointed, reader: LogReader, now: Callable[[], int]) -> None:
+    def __init__(self, settings: Settings, folds: CheckpointSource, reader: LogReader, now: Callable[[], int]) -> None:
         self._settings = settings
         self._folds = folds
         self._reader = reader
@@ -42,8 +42,8 @@ class SnapshotTaker:
         self._is_first = True
 
     @property
-    def is_wanted(self) -> bool:
-        """Tell whether there is a place for snapshots."""
+    def is_enabled(self) -> bool:
+        """Return whether there is a place for snapshots."""
         return self._settings.snapshots is not None
 
     async def take(self, partition: int) -> Manifest:
@@ -54,7 +54,7 @@ class SnapshotTaker:
         assert self._settings.snapshots is not None  # noqa: S101 - asked before
         snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
         async with self._one_at_a_time:
-            with self._place() as checkpoint:
+            with self._directory() as checkpoint:
                 self._folds.checkpoint(partition, checkpoint)
                 passing(Step.SNAPSHOT)
                 manifest = await described(self._reader, partition, self._settings.prefix, checkpoint, self._now())
@@ -64,15 +64,15 @@ class SnapshotTaker:
         return manifest
 
     @contextmanager
-    def _place(self) -> Iterator[Path]:
-        """Give the path of a new directory, and remove it at the end.
+    def _directory(self) -> Iterator[Path]:
+        """Yield the path of a new directory, and remove it at the end.
 
-        No path is given twice: the thread of a snapshot that was given up may still read from its own.
+        No path is used twice: the thread of a snapshot that was given up may still read from its own.
         """
-        place = self._settings.home / "checkpoints"
+        parent = self._settings.home / "checkpoints"
         if self._is_first:
-            shutil.rmtree(place, ignore_errors=True)  # of a worker that was killed
+            shutil.rmtree(parent, ignore_errors=True)  # of a worker that was killed
             self._is_first = False
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as directory:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True) as directory:
             yield Path(directory) / "store"

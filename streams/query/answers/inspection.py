@@ -1,4 +1,4 @@
-"""What a partition holds and what a graph is, told to whoever asked; each with the position of then."""
+"""What a partition and a graph contain, each with the position at which it was counted; and snapshots on demand."""
 
 from __future__ import annotations
 
@@ -9,56 +9,82 @@ from contextlib import suppress
 from emgas import limits
 from emgas.messages.fields import Position
 from emgas.messages.memory_settings import AllSettings
-from emgas.messages.operator import Inspect, Inspection
-from emgas.messages.queries import Description, Theme
+from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.queries import Describe, Description, Theme
 from processors.lifecycle.homeostasis import measures
-from processors.lifecycle.steps import Steps
+from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall.answer.answer import mode_of, rerank_of
 from processors.text.shown import Shown
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import GraphUnavailableError
 from state.graph.graph import Graph
 from state.graph.tables import theme_table
 from state.partition import Partition
-from streams.query.held import HeldPartition
+from streams.errors import RefusedError
+from streams.query.answers.context import AnswerContext, QueryablePartition, position_of
+from streams.query.answers.registry import answers
+from streams.query.scheduling import run_cooperatively
 
 NAMED_BY = 3  # concepts that a theme is named by
 
 
-def position_of(writer: HeldPartition) -> Position:
-    """Tell how far the partition of a writer is."""
-    head = writer.state.position
-    return Position(partition=writer.partition, watermark=head.watermark, source=head.source)
+@answers(Inspect)
+async def inspect(request: Inspect, context: AnswerContext) -> Inspection:
+    """Count what a partition holds; in one go where the result is compared with a fold of the same moment."""
+    is_exact = request.digest or request.graphs_after is not None
+    counting = inspection(context.partition, request)
+    return in_one_go(counting) if is_exact else await run_cooperatively(counting)
 
 
-def inspection(writer: HeldPartition, request: Inspect) -> Steps[Inspection]:
+@answers(Describe, reads_pairs=True)
+async def describe(request: Describe, context: AnswerContext) -> Description:
+    """Describe what a graph holds and how it is configured."""
+    return description(context.state, request.graph, context.position, measured=request.measures)
+
+
+@answers(Checkpoint)
+async def checkpoint(request: Checkpoint, context: AnswerContext) -> Checkpointed:
+    """Take a snapshot of a partition, if this worker keeps snapshots."""
+    snapshots = context.worker.snapshots
+    if not snapshots.is_enabled:
+        raise RefusedError("invalid", "this worker keeps no snapshots: start it with EMGAS_SNAPSHOTS=directory or URL")
+    try:
+        taken = await snapshots.take(context.partition.partition)
+    except (SnapshotRefusedError, SnapshotsUnreachableError) as error:
+        raise RefusedError("internal", str(error)) from None
+    position = Position(partition=context.partition.partition, watermark=taken.watermark, source=taken.source)
+    return Checkpointed(snapshot=taken.name, position=position, bytes=taken.bytes)
+
+
+def inspection(partition: QueryablePartition, request: Inspect) -> Steps[Inspection]:
     """Count what a partition holds; of a page of graphs, only what those hold.
 
-    They are loaded one by one, each a step.  Between steps the partition may grow: digests want all of them in one go.
+    Graphs are loaded one by one, each a step.  The partition may grow between steps, so digests need one go.
     """
-    after, state = request.graphs_after, writer.state
+    after, state = request.graphs_after, partition.state
     page = None if after is None else [name for name in state.graph_ids() if name > after][: limits.INSPECTED_GRAPHS]
-    held: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     digests: dict[str, str] = {}
     for graph in readable(state, state.graph_ids() if page is None else page):
         graph.compact()  # pairs of what was forgotten are no pairs
-        held["concepts"] += len(graph.concepts)
-        held["archived"] += sum(graph.passages.archived)
-        held["pairs"] += len(graph.pairs["exchange"])
-        held["topics"] += sum(bool(theme.members) for theme in graph.themes.themes.values())
-        held["forgotten"] += graph.forgotten + len(graph.passages.gone)
+        counts["concepts"] += len(graph.concepts)
+        counts["archived"] += sum(graph.passages.archived)
+        counts["pairs"] += len(graph.pairs["exchange"])
+        counts["topics"] += sum(bool(theme.members) for theme in graph.themes.themes.values())
+        counts["forgotten"] += graph.forgotten + len(graph.passages.gone)
         if page is not None:
             digests[graph.graph_id] = graph.digest()
         yield
     return Inspection(
-        position=position_of(writer),
+        position=position_of(partition),
         digest=state.digest() if request.digest else None,
         graphs=state.position.graphs,
         turns=state.position.turns,
-        concepts=held["concepts"],
-        pairs=held["pairs"],
-        topics=held["topics"],
-        forgotten=held["forgotten"],
-        archived=held["archived"],
+        concepts=counts["concepts"],
+        pairs=counts["pairs"],
+        topics=counts["topics"],
+        forgotten=counts["forgotten"],
+        archived=counts["archived"],
         digests=digests,
         unavailable=dict(state.unavailable),
     )
@@ -74,9 +100,9 @@ def readable(state: Partition, names: Iterable[str]) -> Iterator[Graph]:
 
 
 def description(state: Partition, graph_id: str, position: Position, *, measured: bool = False) -> Description:
-    """Tell what a graph holds, and how it lives; if it is to be `measured`, how it hangs together."""
+    """Describe what a graph holds and how it is configured; with `measured`, also how it is connected."""
     graph = state.graph(graph_id)
-    if graph is None or graph.is_blank:  # what was taken back entirely never was
+    if graph is None or graph.is_blank:  # all of it was taken back
         return Description(graph=graph_id, found=False, position=position)
     view = graph.view()
     shown = Shown(view.known)
@@ -109,7 +135,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
 
 
 def _theme(topic: theme_table.Theme, shown: Shown) -> Theme | None:
-    """Show a theme, None for one of words that nobody would say."""
+    """Convert a theme for display; None if none of its words may be shown."""
     concepts = [label for _, label in shown.labels(topic.members)]
     if not concepts:
         return None

@@ -1,0 +1,157 @@
+"""What a function that answers a question works with: the partition, the question, and services of the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from emgas.errors import TransportError
+from emgas.messages.contents import Read
+from emgas.messages.fields import Position
+from emgas.messages.pictures import Picture
+from emgas.messages.queries import Query
+from emgas.messages.sessions import Recent
+from emgas.messages.turns import Reinforce
+from emgas.messages.views import Explore, Habits, Recap, Trend
+from emgas.wire import Record
+from processors.extraction.extractor import Extractor
+from processors.recall.answer.answer import Answerer, Memory
+from replay.as_of.graph_as_of import AsOf
+from state.errors import LogRewrittenError
+from state.graph.graph import Graph
+from state.partition import Partition
+from streams.errors import RefusedError
+from streams.ingest.access import sees_forgotten
+from streams.ingest.window_timer import WindowTimer
+from streams.query.answers.as_of_cache import AsOfCache
+from streams.query.answers.snapshot_taker import SnapshotTaker
+from streams.query.scheduling import AnswerSchedule, PendingQuestion
+from streams.settings import Settings
+from streams.transport.sender import MessageSender
+
+OfMemory = Query | Read | Picture | Recap | Trend | Explore | Habits | Recent  # these may ask for the past (`as_of`)
+
+
+class QueryablePartition(Protocol):
+    """A partition that questions are answered from: folded by its writer, or followed by a reader."""
+
+    @property
+    def partition(self) -> int:
+        """Its number."""
+
+    @property
+    def state(self) -> Partition:
+        """The fold of its log, as far as it has come."""
+
+    async def until_source(self, offset: int) -> None:
+        """Wait until the turn at `offset` of `turns` is folded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryContext:
+    """What a worker lends to its query handler.
+
+    writers, timers   of the partitions that it owns, by partition: the worker keeps both up to date.  A reader has
+                      folds in place of writers, and no timers
+    halted            partition → why it cannot go on
+    partitions        how many there are in all
+    now               ms since the epoch
+    monotonic         ms since an arbitrary moment
+    end_of_turns      partition → the offset behind its last turn, asked of the log
+    end_of_queries    partition → the offset behind its last question, asked of the log
+    fail              halts a partition, or the worker if the error is not the partition's alone
+    command           sends what a question woke to the writer of its partition; None: we are the writer
+    yield_to_queries  called at each step of a question: the fold of turns pauses for a moment
+    """
+
+    writers: Mapping[int, QueryablePartition]
+    timers: Mapping[int, WindowTimer]
+    halted: Mapping[int, BaseException]
+    as_of_cache: AsOfCache
+    snapshots: SnapshotTaker
+    sender: MessageSender
+    answerer: Answerer
+    settings: Settings
+    partitions: int
+    now: Callable[[], int]
+    monotonic: Callable[[], float]
+    end_of_turns: Callable[[int], Awaitable[int]]
+    end_of_queries: Callable[[int], Awaitable[int]]
+    fail: Callable[[int, BaseException], None]
+    command: Callable[[Reinforce], Awaitable[None]] | None = None
+    yield_to_queries: Callable[[], None] = lambda: None
+
+    def time_in(self, graph: Graph | None, record: Record) -> int:
+        """Return when a question is asked, in a graph's own time (ms).
+
+        An imported graph keeps its own clock: at the present time all windows up to now would close, and nearly
+        everything in it would fade at once.
+        """
+        if graph is not None and not graph.live:
+            return graph.clock
+        if record.by_broker:
+            return record.timestamp
+        return min(record.timestamp, self.now() + self.settings.skew_ms)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerContext:
+    """One question, the partition that it is about, and what its answer needs; `started`: perf_counter as it came."""
+
+    question: PendingQuestion
+    partition: QueryablePartition
+    worker: QueryContext
+    schedule: AnswerSchedule
+    started: float
+
+    @property
+    def state(self) -> Partition:
+        """The fold of the partition."""
+        return self.partition.state
+
+    @property
+    def position(self) -> Position:
+        """How far the partition is now."""
+        return position_of(self.partition)
+
+    @property
+    def extractor(self) -> Extractor:
+        """What finds concepts in the words of a question."""
+        return self.worker.answerer.extractor
+
+    async def memory(self, request: OfMemory) -> Callable[[], Memory]:
+        """Return a function that opens the graph of a request: as it has become meanwhile, but the past stays."""
+        state = self.state
+        if request.as_of is None:
+            now = self.worker.time_in(state.graph(request.graph), self.question.record)
+            return lambda: Memory(state.graph(request.graph), state.text_of, self.position, now)
+        position = self.position  # before the past is read: the answer names the moment at which it was asked
+        past = await self.past(request.graph, request.as_of)
+        memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)
+        return lambda: memory
+
+    async def past(self, graph_id: str, at: int) -> AsOf | None:
+        """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if it was empty.
+
+        What was forgotten since is in it only for those who may forget, or admin.
+        """
+        live, watermark = self.state.graph(graph_id), self.state.position.watermark
+        if live is None:
+            return None
+        cache, where = self.worker.as_of_cache, {"partition": self.question.partition, "end": watermark + 1}
+        hides = not sees_forgotten(self.question.record, live)
+        try:
+            async with self.schedule.time_limit(self.question):
+                return await cache.graph(graph_id, at, events=live.events, hides=hides, **where)
+        except TimeoutError:
+            read = f"the log is read up to offset {cache.read(graph_id)} of {watermark}"
+            raise RefusedError("not-yet", f"the graph as of then is not rebuilt yet, {read}: ask again") from None
+        except (TransportError, LogRewrittenError) as error:  # the present, which needs no reading, can still be asked
+            raise RefusedError("internal", f"the past cannot be read: {error}") from None
+
+
+def position_of(partition: QueryablePartition) -> Position:
+    """Return how far a partition is."""
+    head = partition.state.position
+    return Position(partition=partition.partition, watermark=head.watermark, source=head.source)
