@@ -1,4 +1,4 @@
-"""`emgas eval FILE…`: how much of what answers a question recall finds, beside what one would use instead of it."""
+"""`emgas eval FILE…`: measure recall on labelled questions, beside other retrieval methods."""
 
 from __future__ import annotations
 
@@ -58,36 +58,39 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="[FORM=]FILE[:CHANGED]…",
-            help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is; "
-            "CHANGED: as --form, for this file alone.",
+            help="LoCoMo conversations, or questions in HippoRAG's format; FORM: kind of conversation; "
+            "CHANGED: --form for this file only.",
         ),
     ],
-    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas; or all.")] = None,
+    methods: Annotated[str | None, typer.Option(help=f"Comma-separated: {', '.join(METHODS)}; or all.")] = None,
     corpus: Annotated[
-        Path | None, typer.Option(help="The passages of a file of questions; else NAME_corpus.json beside it.")
+        Path | None, typer.Option(help="Passages of a file of questions; NAME_corpus.json beside it by default.")
     ] = None,
     form: Annotated[
-        str, typer.Option(help=f"Some of {', '.join(FORMS)}; with commas: the same conversations in another form.")
+        str, typer.Option(help=f"Rewrite the conversations into these forms, comma-separated: {', '.join(FORMS)}.")
     ] = AS_GIVEN,
-    merged: Annotated[bool, typer.Option("--merged", help="All conversations of a file in one graph.")] = False,
+    merged: Annotated[bool, typer.Option("--merged", help="Put all conversations of a file into one graph.")] = False,
     dense: Annotated[
         Path | None,
-        typer.Option(help="A model of text embeddings (as EMGAS_EMBEDDER): adds default+dense, dense, bm25+dense."),
+        typer.Option(help="Embedding model (as EMGAS_EMBEDDER); adds default+dense, dense and bm25+dense."),
     ] = None,
-    ablation: Annotated[bool, typer.Option("--ablation", help="Also without each edge type of the flow.")] = False,
+    ablation: Annotated[bool, typer.Option("--ablation", help="Also measure without each edge type.")] = False,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Also with weights fitted to all conversations but the one that is asked.")
+        bool,
+        typer.Option("--fit", help="Also measure with weights fitted to the other conversations (cross-validation)."),
     ] = False,
     measures: Annotated[
         bool,
-        typer.Option("--measures", help="Also what memory does over time: habits, ageing, abstraction, forgetting."),
+        typer.Option("--measures", help="Also measure memory over time: habits, ageing, abstraction, forgetting."),
     ] = False,
-    control: Annotated[str, typer.Option(help="shuffled: evidence by chance, which no method may find.")] = "none",
+    control: Annotated[
+        str, typer.Option(help="shuffled: random evidence, as a control that no method should find.")
+    ] = "none",
     json: output.Json = False,
 ) -> None:
-    """Measure recall on questions with known evidence: R@k, inside a budget of tokens, nDCG@10, MRR, times, intervals.
+    """Benchmark recall on questions with known evidence: R@k, recall within a token budget, nDCG@10, MRR, times.
 
-    The files are published into a memory of their own, which is gone at the end; yours is not touched.
+    The files are published into a temporary memory; yours is not changed.
     """
     if control not in CONTROLS:
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)

@@ -1,7 +1,7 @@
-"""`emgas tune FILE`: recall's weights and thresholds fitted to one's own questions, and shown before they are recorded.
+"""`emgas tune FILE`: fit the weights and thresholds of recall to your own questions, show them, and record them.
 
     FILE of own questions (own_questions.py)  ──▶ asked of the graph as its log has it
-    FILE with its turns, as `emgas eval`      ──▶ published into a memory of its own, which is gone at the end
+    FILE with its turns, as `emgas eval`      ──▶ published into a temporary memory
                                                 ──▶ tuning.py ──▶ shown ──▶ the event GraphConfigured, if it is better
 
 What is recorded is the graph's own, and one event: `emgas replay undo` takes it back, `--undo` goes to the defaults.
@@ -44,33 +44,31 @@ def tune(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help='Your questions, {"question": …, "turns": [ids]} a line, to --graph; or a file as `emgas eval` reads.',
+            help='Your questions, one {"question": …, "turns": [ids]} per line; or a file for `emgas eval`.',
             show_default=False,
         ),
     ] = None,
     *,
     graph: Annotated[
         str | None,
-        typer.Option(help="Which graph is to recall so; without, it is only shown.", callback=output.graph_id),
+        typer.Option(help="Graph to tune; without it, results are only shown.", callback=output.graph_id),
     ] = None,
-    by: Annotated[str, typer.Option(help=f"What must be better: {', '.join(tuning.COMPARED)}.")] = tuning.BY,
+    by: Annotated[str, typer.Option(help=f"Metric that must improve: {', '.join(tuning.COMPARED)}.")] = tuning.BY,
     threshold: Annotated[
-        bool, typer.Option("--threshold", help="Record `drop` too: how far scores may fall in a context.")
+        bool, typer.Option("--threshold", help="Also tune the score threshold (`drop`) of a context.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what was found.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result, and record nothing.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Record also what is no better on held-out questions.")
+        bool, typer.Option("--force", help="Record the weights even if held-out questions do not improve.")
     ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Let the graph recall by the defaults again; without FILE.")
-    ] = False,
-    corpus: Annotated[Path | None, typer.Option(help="The passages of a file of questions, as `emgas eval`.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Reset the graph to the default weights; without FILE.")] = False,
+    corpus: Annotated[Path | None, typer.Option(help="Passages of a file of questions, as for `emgas eval`.")] = None,
     timeout: output.Timeout = 30.0,
     json: output.Json = False,
 ) -> None:
-    """Fit what recall weighs to your own questions, show it on those held out, and record it as the graph's own.
+    """Tune recall to your own questions, and record the weights for a graph if held-out questions improve.
 
-    What is not better on questions that it was not fitted to is not recorded, unless you say --force.
+    --force records them even if the held-out questions do not improve.
     """
     with output.explained():
         _check(file, graph, by, undo=undo)

@@ -1,7 +1,7 @@
 """`emgas serve` and `emgas mcp`: what they take, and what is wrong before anything starts.
 
-The command line finds them through the entry points `emgas.commands`.  Whoever runs another command pays for none of
-the web's libraries, nor needs them: they are imported where a server begins.
+The command line finds them through the entry points `emgas.commands`.  The web libraries are imported only when a
+server starts, so that other commands neither load nor need them.
 """
 
 from __future__ import annotations
@@ -23,45 +23,46 @@ if TYPE_CHECKING:
 
 FAILURE, USAGE = 1, 2  # exit codes, as docs/operations.md has them
 NEEDED = ("fastapi", "httpx2", "jwt", "mcp", "mcp_types", "prometheus_client", "starlette", "uvicorn")
-TOOLS = "Of MCP.  all: also those that look around, configure and undo."
+TOOLS = "MCP tools to offer; all: also those that explore, configure and undo."
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8088,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = 8088,
     *,
     keys: Annotated[
-        Path | None, typer.Option(envvar="EMGAS_KEYS", help="A TOML file of keys; nothing beyond loopback without one.")
+        Path | None,
+        typer.Option(envvar="EMGAS_KEYS", help="TOML file of API keys; required for any address but loopback."),
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="The memory: kafka://…, embedded:DIRECTORY; else the settings'.")
+        str | None, typer.Option(help="Memory to serve: kafka://… or embedded:DIRECTORY; from the settings by default.")
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             envvar="EMGAS_MODEL_URL",
-            help="OpenAI's API of a model, as http://localhost:11434/v1: /v1/chat/completions asks it with memory. "
-            "Its key is EMGAS_MODEL_KEY, else the caller's where this server wants none.",
+            help="OpenAI-compatible API of a model, as http://localhost:11434/v1, to add memory to. "
+            "Its key is EMGAS_MODEL_KEY, else the caller's if this server has no keys.",
         ),
     ] = None,
     tools: Annotated[Literal["usual", "all"], typer.Option(help=TOOLS)] = "usual",
     connections: Annotated[
-        int, typer.Option(min=1, envvar="EMGAS_CONNECTIONS", help="Connections that may be open at once.")
+        int, typer.Option(min=1, envvar="EMGAS_CONNECTIONS", help="Maximum number of open connections.")
     ] = 4096,
     connections_per_peer: Annotated[
         int,
         typer.Option(
             min=1,
             envvar="EMGAS_CONNECTIONS_PER_PEER",
-            help="Of them from one address. Behind a proxy all come from its address: set it as high as --connections.",
+            help="Maximum number from one address; behind a proxy, set it as high as --connections.",
         ),
     ] = 2048,
     new_key_for: Annotated[
         str | None,
-        typer.Option("--new-key", metavar="NAME", help="Print a new key and its entry for the file; serve nothing."),
+        typer.Option("--new-key", metavar="NAME", help="Print a new API key and its entry for the file, and exit."),
     ] = None,
 ) -> None:
-    """Serve a memory over HTTP and MCP: /docs has every route, /mcp is MCP."""
+    """Start the HTTP and MCP server with a web page: routes at /docs, MCP at /mcp."""
     if new_key_for is not None:
         _print_key(new_key_for)
         return
@@ -80,11 +81,13 @@ def serve(
 
 
 def mcp(
-    graph: Annotated[str | None, typer.Option(help="The one graph that all tools are about.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph that all tools use.")] = None,
     tools: Annotated[Literal["usual", "all"], typer.Option(help=TOOLS)] = "usual",
-    url: Annotated[str | None, typer.Option(help="kafka://…, http://…, embedded:DIRECTORY.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Memory to connect to: kafka://…, http://… or embedded:DIRECTORY.")
+    ] = None,
 ) -> None:
-    """Serve a memory to an assistant over stdio (MCP)."""
+    """Start an MCP server on stdio, for Claude, Cursor, VS Code and other assistants."""
     _check_installed()
     from emgas.importers.lines import check_graph
     from gateway.doors.mcp_stdio import served

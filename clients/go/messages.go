@@ -148,7 +148,7 @@ type Settings struct {
 	ConsolidateBatch *int64 `json:"consolidate_batch,omitempty"`
 	// turns nearest to each new one that a consolidation tries to link with it; 0: none
 	LinkCandidates *int `json:"link_candidates,omitempty"`
-	// how much a new turn must matter to be linked so; 0.5 where nobody said
+	// how important a new turn must be to be linked like this; 0.5 by default
 	LinkImportance *float64 `json:"link_importance,omitempty"`
 	// share of the words (cosine) from which a turn may be linked with it
 	LinkAbove *float64 `json:"link_above,omitempty"`

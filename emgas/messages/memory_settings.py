@@ -297,7 +297,7 @@ class AllSettings(Message):
         description="turns nearest to each new one that a consolidation tries to link with it; 0: none",
     )
     link_importance: float = added(
-        0.5, ge=0, le=1, description="how much a new turn must matter to be linked so; 0.5 where nobody said"
+        0.5, ge=0, le=1, description="how important a new turn must be to be linked like this; 0.5 by default"
     )
     link_above: float = added(
         0.7, ge=0, le=1, description="share of the words (cosine) from which a turn may be linked with it"

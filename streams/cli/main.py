@@ -18,7 +18,7 @@ from streams.cli.shared.lazy_commands import Lazy, LazyGroup
 
 
 class Commands(LazyGroup):
-    """Every command; what lies above this layer (`eval`, `serve`, `mcp`) where it is installed."""
+    """Every command; `eval`, `tune`, `serve` and `mcp` come from layers above, if those are installed."""
 
     lazy = {
         "demo": Lazy("streams.cli.memory.demo:demo"),
@@ -66,14 +66,14 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="EMGAS: associative memory for conversational AI.  EMGAS_BROKER names a Kafka; without it, the log is "
-    "embedded, in EMGAS_DATA.",
+    help="EMGAS: associative memory for conversational AI.  It runs on Kafka if EMGAS_BROKER is set, else on an "
+    "embedded log in EMGAS_DATA.",
 )
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback
-    if wanted:
-        from importlib.metadata import version  # here: only who asks needs it
+def _version(requested: bool) -> None:  # noqa: FBT001 - a callback
+    if requested:
+        from importlib.metadata import version  # here: only --version needs it
 
         typer.echo(f"emgas {version('emgas')}")
         raise typer.Exit
@@ -83,13 +83,13 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback
 def prepare(  # noqa: D103 - typer would show it as the program's help
     *,
     broker: Annotated[
-        str | None, typer.Option(metavar="URL", help="kafka://host:port: in the place of EMGAS_BROKER.")
+        str | None, typer.Option(metavar="URL", help="Kafka address, kafka://host:port; overrides EMGAS_BROKER.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="DIRECTORY", help="In the place of EMGAS_DATA; on the embedded log.")
+        Path | None, typer.Option(metavar="DIRECTORY", help="Directory of the embedded log; overrides EMGAS_DATA.")
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML with settings, in the place of EMGAS_CONFIG.")
+        Path | None, typer.Option(metavar="FILE", help="Configuration file (TOML); overrides EMGAS_CONFIG.")
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)

@@ -49,7 +49,7 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
         assert json.loads(announcement.read_text()) == {"url": address, "pid": process.pid, "key": None}
         (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
         published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json")
-        assert f"process {process.pid} serves this memory: asked at {address}" in published.err
+        assert f"process {process.pid} serves this memory: using {address}" in published.err
         with Memory(f"embedded:{tmp_path}", graph="ada", timeout=PATIENCE) as memory:
             assert "ear drops" in memory.search("what did the vet prescribe?").context
         with Memory(address, graph="ada", timeout=PATIENCE) as memory:

@@ -238,13 +238,13 @@ async def test_without_a_worker_turns_go_into_the_log_and_whoever_asks_is_told(
     file.write_text(TURNS[0].model_dump_json())
     emgas(tmp_path, "topics", "create", "--partitions", "2", **settings)
     said = emgas(tmp_path, "publish", str(file), **settings)
-    assert "no worker runs: the turns go into the log" in said.err
+    assert "no worker is running: the turns are stored" in said.err
     assert "1 turn " in said.out
-    assert "logged, not waited for" in said.out
+    assert "stored, not waited for" in said.out
     told = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
-    assert "no worker runs, so nobody can answer" in told.err
+    assert "no worker is running" in told.err
     for command, *options in (["recap"], ["themes"], ["pin", "--turn", "t1"]):
         told = emgas(tmp_path, command, TURNS[0].graph, *options, code=1, **settings)
-        assert "no worker runs, so nobody can answer" in told.err
+        assert "no worker is running" in told.err
     counts = await KafkaReader(kafka_address, f"{prefix}.turns").bounds(partition_of(TURNS[0].graph, 2))
     assert counts == (0, 1)

@@ -178,7 +178,7 @@ def test_a_memory_that_is_no_branch_is_not_made_one(data: Path, tmp_path: Path) 
     other = tmp_path / "other"
     emgas_here(other, "publish", str(DEMO), partitions="2")
     said = emgas_here(data, "replay", "branch", "--into", str(other), code=2, partitions="2")
-    assert "holds a memory that is no branch" in " ".join(said.err.split())
+    assert "holds a memory that is not a branch" in " ".join(said.err.split())
     assert digests(other)
 
 
@@ -212,9 +212,9 @@ def test_a_branch_with_another_extractor_and_life_is_compared_question_by_questi
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "where the branch is to live"),
-        (["--into", "{data}"], "is the memory itself"),
-        (["--into", "{tmp}", "--set", "half-life=long"], "is no duration"),
+        ([], "the branch needs a place"),
+        (["--into", "{data}"], "is the memory's own place"),
+        (["--into", "{tmp}", "--set", "half-life=long"], "is not a duration"),
         (["--into", "{tmp}", "--set", "haste=3"], "haste"),
         (["--into", "{tmp}", "--preset", "goldfish"], "choose one of default"),
         (["--to-prefix", "two", "--extractor", "a.b"], "--extractor needs --into"),

@@ -92,7 +92,7 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
         "serve",
     ]
     assert "31 August" in emgas_here(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
-    assert "holds a memory already" in emgas_here(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
+    assert "already holds a memory" in emgas_here(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
 
 
 def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:
     said = emgas_here(memory, "query", "nobody", "who?", "--json", code=3)
     assert (said.json["found"], said.json["passages"]) == (False, [])
     told = emgas_here(memory, "query", "nobody", "who?", code=3)
-    assert (told.out, told.err) == ("", "error: nobody has written to graph nobody yet\n")
+    assert (told.out, told.err) == ("", "error: there is no graph nobody: list the graphs with `emgas graphs`\n")
 
 
 def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_read(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_inspect_reads_a_pair_from_the_store_as_the_fold_has_it(memory: Path) ->
     assert told == {"graph": name, "pair": [other, one], "turns": turns, "exchanges": exchanges, "recalls": recalls}
     assert emgas_here(memory, "inspect", name, "--json").json["events"] == graph.events
     assert "knows no unheard" in emgas_here(memory, "inspect", name, "--pair", one, "unheard", code=3).err
-    assert "nobody has written" in emgas_here(memory, "inspect", "nobody", code=3).err
+    assert "there is no graph" in emgas_here(memory, "inspect", "nobody", code=3).err
 
 
 def test_verify_exits_with_4_when_the_log_was_changed(copy: Path) -> None:
@@ -476,10 +476,10 @@ def test_a_dry_run_tells_what_would_be_sent_and_makes_no_memory(tmp_path: Path, 
 def test_a_turn_that_moves_an_old_graph_far_ahead_is_doubted_once(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_bytes(a_line(at="2023-05-08T14:00"))
-    assert "doubtful" not in emgas_here(tmp_path / "data", "publish", str(file)).err
+    assert "older turns fade" not in emgas_here(tmp_path / "data", "publish", str(file)).err
     file.write_bytes(b"\n".join([a_line(id="t2", at="2025-05-08"), a_line(id="t3", at="2025-05-08")]))
     said = emgas_here(tmp_path / "data", "publish", str(file)).err
-    assert said.count("doubtful") == 1
+    assert said.count("older turns fade") == 1
     assert "graph ada's time is 2023-05-08, turn t2 is of 2025-05-08" in said
     assert "fades by 730 days" in said
 
@@ -488,7 +488,7 @@ def test_the_first_turn_of_a_graph_that_was_configured_before_is_no_leap(tmp_pat
     file = tmp_path / "chat.jsonl"
     file.write_bytes(a_line(at="2023-05-08T14:00"))
     emgas_here(tmp_path / "data", "configure", "ada", "--preset", "maibot")
-    assert "doubtful" not in emgas_here(tmp_path / "data", "publish", str(file)).err
+    assert "older turns fade" not in emgas_here(tmp_path / "data", "publish", str(file)).err
 
 
 async def test_the_bar_is_where_the_turns_are_that_have_arrived(tmp_path: Path) -> None:

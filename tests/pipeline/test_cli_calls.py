@@ -33,8 +33,8 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
-        (["query", "ada", "who?", "--data", "there"], {}, "--data stands before the command"),
-        (["forget", "ada"], {}, "name what to forget"),
+        (["query", "ada", "who?", "--data", "there"], {}, "--data belongs before the command"),
+        (["forget", "ada"], {}, "nothing named to forget"),
         (["vanish", "ada"], {}, "No such command"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
         (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
@@ -149,7 +149,7 @@ def test_a_shell_completes_the_names_of_commands(tmp_path: Path) -> None:
 
 def test_a_misspelt_variable_is_told_with_what_was_meant(tmp_path: Path) -> None:
     said = emgas_here(tmp_path, "query", "ada", "who?", code=3, brokr="kafka://nowhere:9092")
-    assert "EMGAS_BROKR is no setting: did you mean EMGAS_BROKER?" in said.err
+    assert "EMGAS_BROKR is not a setting: did you mean EMGAS_BROKER?" in said.err
 
 
 def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -> None:
@@ -166,7 +166,11 @@ def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("brokr = 'x'", "brokr is no setting: did you mean broker?"), ("x", "is no TOML"), ("data = true", "text")],
+    [
+        ("brokr = 'x'", "brokr is not a setting: did you mean broker?"),
+        ("x", "is not valid TOML"),
+        ("data = true", "text"),
+    ],
 )
 def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "emgas.toml").write_text(text)
@@ -183,7 +187,7 @@ def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, to
 )
 def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
     said = emgas_here(tmp_path, *arguments, "--ask", code=2)
-    assert "nobody can be asked here, so say --yes" in said.err
+    assert "confirm with --yes, because there is no terminal" in said.err
 
 
 @pytest.mark.parametrize(("answer", "done"), [("y", True), ("n", False)])

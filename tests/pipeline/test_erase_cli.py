@@ -72,7 +72,7 @@ def test_who_erases_again_is_told_that_it_is_done_with_the_digest_of_the_first_p
     assert (first["erased_before"], again["erased_before"]) == (False, True)
     assert again["digests"]["before"] == again["digests"]["after"] == first["digests"]["after"]
     assert (again["log"]["destroyed_offsets"], again["log"]["opens_now"]) == ([], first["log"]["opens_now"])
-    assert "erased before" in erase(data, "ada", *subject, "--yes").out
+    assert "already erased" in erase(data, "ada", *subject, "--yes").out
     assert emgas_here(data, "dead-letters", "list", "--json").json["dead_letters"] == []
 
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: 
     erase(data, "nobody", "--yes", code=NOT_FOUND)
     assert "holds no such turn" in erase(data, "ada", "--turn", "t9", "--yes", code=FAILURE).err
     erase(data, "ada", "--turn", "t1", "--speaker", "Ada", "--yes", code=USAGE)
-    assert "say --yes" in erase(data, "ada", code=USAGE).err
+    assert "confirm with --yes" in erase(data, "ada", code=USAGE).err
     (tmp_path / "there.json").write_text("")
     erase(data, "ada", "--yes", "--report", str(tmp_path / "there.json"), code=USAGE)
     assert len(digests(data)) == 2

@@ -141,7 +141,10 @@ def test_a_path_that_cannot_be_written_is_a_wrong_call_whoever_is_to_write(
 def test_a_backup_goes_into_no_pipe_for_it_is_read_again(memory: Path) -> None:
     for out in ("-", "/dev/stdout"):
         said = emgas(memory, "export", "--out", out, code=2)
-        assert f"cannot write a backup to {out}: it is read again while it is written; name a file" in said.err
+        assert (
+            f"cannot write a backup to {out}: a backup is read again while it is written, so name a regular file"
+            in said.err
+        )
     assert not Path("-").exists()
 
 
@@ -186,7 +189,7 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
         assert "is cut off" in emgas_here(data, "import", *how, str(backup), code=1).err
         assert not data.exists()
     said = emgas(data, "import", "-", stdin=whole, code=2)
-    assert "a backup is checked before it is restored, so it cannot come from a pipe: name the file" in said.err
+    assert "a backup is checked before it is restored, so it cannot be read from a pipe: name the file" in said.err
     assert not data.exists()
 
 

@@ -35,7 +35,7 @@ def test_what_is_in_mind_is_told_and_asked(data: Path) -> None:
     assert "talk  working" in told
     assert (SAID["ada"][0] in told, SAID["ada"][1] in told) == (False, True)
     assert emgas_here(data, "recent", "ada", "--json").json["total"] == 3
-    assert "nobody has written to graph eve" in emgas_here(data, "recent", "eve", code=3).err
+    assert "there is no graph eve" in emgas_here(data, "recent", "eve", code=3).err
     asked = ("query", "ada", "which drops?", "--kind", "working", "--in", "talk", "--json")
     assert [each["id"] for each in emgas_here(data, *asked).json["passages"]] == ["t1"]
     then = emgas_here(data, "query", "ada", "and then?", "--json").json
@@ -52,7 +52,7 @@ def test_several_graphs_are_asked_at_once(data: Path) -> None:
     ]
     told = emgas_here(data, "query", "ada", "ear drops", "--also", "team", "--also", "eve")
     assert "no topic for a team" in told.out
-    assert "eve: nobody has written to it yet" in told.err
+    assert "eve: there is no such graph yet" in told.err
 
 
 @pytest.mark.source("M21")

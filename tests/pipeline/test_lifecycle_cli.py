@@ -57,12 +57,12 @@ def test_graphs_and_what_was_said_in_them_are_shown(data: Path) -> None:
     assert (last["total"], [turn["id"] for turn in last["turns"]]) == (4, ["t2", "t3"])
     first = emgas_here(data, "turns", "bob", "--concept", "kettle", "--oldest", "--limit", "1", "--json").json
     assert (first["total"], [turn["id"] for turn in first["turns"]]) == (2, ["t0"])
-    assert "nobody has written to graph eve" in emgas_here(data, "turns", "eve", code=3).err
+    assert "there is no graph eve" in emgas_here(data, "turns", "eve", code=3).err
 
 
 def test_a_graph_forgets_everything_only_if_somebody_is_sure(tmp_path: Path) -> None:
     emgas_here(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
-    assert "say --yes" in emgas_here(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
+    assert "confirm with --yes" in emgas_here(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
     assert "--all alone" in emgas_here(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
     told = emgas_here(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
     assert told["turns"] == len(SAID)
@@ -106,17 +106,17 @@ def test_a_value_out_of_bounds_is_refused_with_the_setting_and_the_memory_goes_o
 
 @pytest.mark.parametrize("command", ["configure", "themes", "timeline"])
 def test_an_unknown_graph_is_told_with_its_own_exit_code(data: Path, command: str) -> None:
-    assert "nobody has written to graph nobody yet" in emgas_here(data, command, "nobody", code=3).err
+    assert "there is no graph nobody" in emgas_here(data, command, "nobody", code=3).err
 
 
 def test_forgetting_in_an_unknown_graph_or_naming_nothing_is_refused(data: Path) -> None:
-    assert "nobody has written" in emgas_here(data, "forget", "nobody", "--concept", "cat", code=3).err
+    assert "there is no graph" in emgas_here(data, "forget", "nobody", "--concept", "cat", code=3).err
     assert "name what to forget" in emgas_here(data, "forget", "ada", code=2).err
     assert "nothing to forget" in emgas_here(data, "forget", "bob", "--concept", "submarine", code=1).err
 
 
 def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
-    assert "nobody has written" in emgas_here(data, "pin", "nobody", "--concept", "cat", code=3).err
+    assert "there is no graph" in emgas_here(data, "pin", "nobody", "--concept", "cat", code=3).err
     assert "name what to pin" in emgas_here(data, "pin", "ada", code=2).err
     assert "nothing to unpin" in emgas_here(data, "unpin", "bob", "--concept", "submarine", code=1).err
     told = emgas_here(data, "pin", "bob", "--concept", "kettle", "--turn", "t3")
@@ -126,8 +126,8 @@ def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
 
 
 def test_a_user_says_whether_an_answer_was_right(data: Path) -> None:
-    assert "nobody has written" in emgas_here(data, "feedback", "nobody", "--right", "t3", code=3).err
-    assert "name the turns" in emgas_here(data, "feedback", "bob", code=2).err
+    assert "there is no graph" in emgas_here(data, "feedback", "nobody", "--right", "t3", code=3).err
+    assert "no turns named" in emgas_here(data, "feedback", "bob", code=2).err
     assert "none of these turns" in emgas_here(data, "feedback", "bob", "--wrong", "never", code=1).err
     told = emgas_here(data, "feedback", "bob", "--right", "t3", "--wrong", "t2", "--query", "which kettle?")
     assert "bob took note: 1 right, 1 wrong" in told.out
@@ -250,7 +250,7 @@ def test_durations_are_read_as_people_write_them(text: str, expected: int) -> No
 
 @pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1y", "1d2h", "٣d", "soon", "1e3s"])
 def test_what_is_no_duration_is_a_wrong_call(data: Path, text: str) -> None:
-    assert "is no duration" in " ".join(emgas_here(data, "configure", "ada", f"--idle={text}", code=2).err.split())
+    assert "is not a duration" in " ".join(emgas_here(data, "configure", "ada", f"--idle={text}", code=2).err.split())
 
 
 @pytest.mark.parametrize(

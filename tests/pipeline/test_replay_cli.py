@@ -84,12 +84,12 @@ def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Pa
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--graph", "nobody"], 3, "nobody had written to graph nobody before offset"),
-        (["--graph", "nobody", "--as-of", "2023-05-08"], 3, "nobody had written to graph nobody by 2023-05-08"),
+        (["--graph", "nobody"], 3, "there is no graph nobody before offset"),
+        (["--graph", "nobody", "--as-of", "2023-05-08"], 3, "there was no graph nobody"),
         (["--graph", "tab\there"], 2, "graph: must be 1 to 128 printable"),
         (["--graph", "demo", "--snapshots", "bogus://x"], 2, "bogus://x is no directory and no URL that can be used"),
-        (["--offset", "1", "--as-of", "2023-05-08"], 2, "give one of them"),
-        (["--snapshots", "somewhere"], 2, "--snapshots goes with --graph"),
+        (["--offset", "1", "--as-of", "2023-05-08"], 2, "not both"),
+        (["--snapshots", "somewhere"], 2, "--snapshots needs --graph"),
     ],
 )
 def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str], code: int, told: str) -> None:
@@ -287,7 +287,7 @@ def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, t
     ("place", "told"),
     [
         ("bogus://x", "Protocol not known: bogus. A path needs no scheme; of URLs, s3:// needs the package s3fs"),
-        ("memory://x", "is gone when this command ends: name a directory"),
+        ("memory://x", "is lost when this command ends: choose a directory"),
         ("", "or set EMGAS_SNAPSHOTS"),
         ("{tmp}/file/below", "Not a directory"),
     ],

@@ -72,7 +72,7 @@ def test_a_wrong_import_is_taken_back_by_when_it_was_recorded_and_can_be_given_b
     assert (undone["first"], undone["events"], undone["kinds"]) == (count, 3, {"TurnRecorded": 3})
     assert digest(data) == before
     assert [event["counts"] for event in listed(data)] == [True] * count + [False] * 3 + [True]
-    assert "nothing left" in emgas_here(data, "replay", "undo", "ada", "--event", str(count), code=1).err
+    assert "nothing is left to undo" in emgas_here(data, "replay", "undo", "ada", "--event", str(count), code=1).err
     said = emgas_here(data, "replay", "undo", "ada", "--event", str(undone["undone_by"]))
     assert "to take it back: emgas replay undo ada --event" in said.out
     assert digest(data) == with_wrong
@@ -93,10 +93,12 @@ def test_the_last_events_that_count_are_taken_back(data: Path) -> None:
 
 
 def test_wrong_calls_say_what_to_do(data: Path) -> None:
-    assert "nobody has written" in emgas_here(data, "replay", "undo", "nobody", "--last", "1", code=3).err
-    assert "nobody has written" in emgas_here(data, "replay", "events", "nobody", code=3).err
-    assert "say what to undo" in emgas_here(data, "replay", "undo", "ada", code=2).err
-    assert "say what to undo" in emgas_here(data, "replay", "undo", "ada", "--last", "1", "--event", "1", code=2).err
+    assert "there is no graph" in emgas_here(data, "replay", "undo", "nobody", "--last", "1", code=3).err
+    assert "there is no graph" in emgas_here(data, "replay", "events", "nobody", code=3).err
+    assert "nothing to undo: give" in emgas_here(data, "replay", "undo", "ada", code=2).err
+    assert (
+        "nothing to undo: give" in emgas_here(data, "replay", "undo", "ada", "--last", "1", "--event", "1", code=2).err
+    )
     assert "there is no event 99" in emgas_here(data, "replay", "undo", "ada", "--event", "99", code=3).err
     assert (
         "nothing was recorded since" in emgas_here(data, "replay", "undo", "ada", "--since", "9999-01-01", code=1).err
@@ -108,7 +110,7 @@ def test_a_graph_that_was_taken_back_entirely_is_unknown_to_every_command_until_
     before = digest(data)
     undone = emgas_here(data, "replay", "undo", "ada", "--since", "2001-01-01", "--json").json
     for words in (["query", "ada", "kettle"], ["themes", "ada"], ["configure", "ada"], ["timeline", "ada"]):
-        assert "nobody has written to graph ada yet" in emgas_here(data, *words, code=3).err
+        assert "there is no graph ada" in emgas_here(data, *words, code=3).err
     emgas_here(data, "replay", "undo", "ada", "--event", str(undone["undone_by"]))
     assert digest(data) == before
     assert emgas_here(data, "query", "ada", "kettle", "--json").json["passages"]

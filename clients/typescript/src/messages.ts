@@ -234,7 +234,7 @@ export interface Settings {
    */
   link_candidates?: number | null;
   /**
-   * how much a new turn must matter to be linked so; 0.5 where nobody said
+   * how important a new turn must be to be linked like this; 0.5 by default
    */
   link_importance?: number | null;
   /**

@@ -1,4 +1,4 @@
-"""`emgas advise GRAPH`: have the advisor asked, here and now, about what it was not asked about of its own accord."""
+"""`emgas advise GRAPH`: ask the advisor now about themes, habits, conversations, turns or links of a graph."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ if TYPE_CHECKING:
     from processors.advice.advisor import Said, Summarise, Task
     from streams.plugins.asking import Asking
 
-TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="A turn's id; repeatable.")]
+TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="Turn id; repeatable.")]
 
 
 def advise(
     graph: output.Graph,
     *,
-    themes: Annotated[bool, typer.Option("--themes", help="Name the themes.")] = False,
-    habits: Annotated[bool, typer.Option("--habits", help="Say in other words what recurs.")] = False,
-    session: Annotated[list[str] | None, typer.Option(help="Sum up a conversation that has ended; repeatable.")] = None,
+    themes: Annotated[bool, typer.Option("--themes", help="Name the graph's themes.")] = False,
+    habits: Annotated[bool, typer.Option("--habits", help="Rewrite the graph's habits in plain sentences.")] = False,
+    session: Annotated[list[str] | None, typer.Option(help="Summarise a session that has ended; repeatable.")] = None,
     rewrite: TurnIds = None,
-    role: Annotated[str, typer.Option(help="In whose words: 'a sailor'.")] = "",
+    role: Annotated[str, typer.Option(help="Rewrite in the voice of this role, as 'a sailor'.")] = "",
     split: TurnIds = None,
     judge: TurnIds = None,
-    rate: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Two concepts by id; repeatable.")] = None,
+    rate: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Rate the link between two concept ids; repeatable.")
+    ] = None,
     timeout: output.Timeout = 60.0,
     json: output.Json = False,
 ) -> None:
-    """Ask the advisor (EMGAS_ADVISOR) about this, and record what it says; what was said stays as it is.
+    """Ask an LLM (EMGAS_ADVISOR) to name themes, summarise sessions, or rewrite and judge turns; record its advice.
 
-    Exits with 1 where it could not be asked, or nothing of what it says fits.
+    The original turns do not change.  Exits with 1 if the advisor cannot be reached or none of its advice is accepted.
     """
     pairs = tuple((one, other) for one, _, other in (each.partition(",") for each in rate or ()))
     wanted = {"themes": themes, "habits": habits, "sessions": session or [], "pairs": pairs}
     turns = {"rewrite": rewrite or [], "split": split or [], "judge": judge or []}
     if not any((*wanted.values(), *turns.values())):
-        output.fail("say about what: --themes, --session NAME, --rewrite TURN …", output.USAGE)
+        output.fail("nothing to ask about: give --themes, --habits, --session NAME, --rewrite TURN …", output.USAGE)
     told = output.run(_advised(graph, wanted, turns, role, timeout))
     if told is None:
         output.fail_unknown(graph)
@@ -55,13 +57,13 @@ def advise(
             line = f"{each['kind']} {each['about']}: {each['result']}"
             output.out.print(escape(line), highlight=False, soft_wrap=True)
     if not any(each["result"] == "accepted" for each in told):
-        output.fail("no advice was recorded")
+        output.fail("no advice was recorded: see the result of each line above")
 
 
 async def _advised(
     graph: str, wanted: dict[str, Any], turns: dict[str, list[str]], role: str, timeout: float
 ) -> list[dict[str, str]] | None:
-    """Ask and record; tell what became of each thing, None for an unknown graph.  Raises EmgasError."""
+    """Ask the advisor, record its advice, and return the result of each task; None for an unknown graph."""
     from processors.advice.advisor import NameTheme, RateLinks, Rewrite  # here: --help needs none of it
     from processors.advice.material import WORDS
     from streams.plugins import advisors
@@ -69,7 +71,7 @@ async def _advised(
     settings = output.settings()
     asking = advisors.chosen(settings, time.monotonic)
     if asking is None:
-        raise EmgasError("there is no advisor: set EMGAS_ADVISOR, and EMGAS_ADVISOR_MODEL (docs/advisor.md)")
+        raise EmgasError("there is no advisor: set EMGAS_ADVISOR and EMGAS_ADVISOR_MODEL (docs/advisor.md)")
     try:
         async with connected_session(settings, timeout, begins=False) as connected:
             memory = connected.memory
@@ -118,7 +120,7 @@ async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]
 
 
 async def _recorded(memory: MemoryClient, asking: Asking, graph: str, tasks: list[Task]) -> list[dict[str, str]]:
-    """Ask kind by kind, and send what was said; tell what became of each."""
+    """Ask one kind of task at a time, send the advice, and return the result of each task."""
     from processors.advice.advisor import AdviceError, kind_of  # here: --help needs none of it
 
     told: list[dict[str, str]] = []

@@ -1,4 +1,4 @@
-"""`emgas configure GRAPH`: how a graph fades, consolidates and weighs.  Without options it shows what is in force."""
+"""`emgas configure GRAPH`: change how a graph fades, consolidates and ranks; without options, show its settings."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ def configure(
     preset: Preset = None,
     weight: Annotated[
         list[str] | None,
-        typer.Option(metavar="FEATURE=VALUE", help="What a feature of a turn is worth in recall; again for others."),
+        typer.Option(metavar="FEATURE=VALUE", help="Weight of a ranking feature; repeatable."),
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option(help="Of its questions that name none: default, literal, ppr, path, … (docs/recall.md)."),
+        typer.Option(help="Default retriever of this graph: default, literal, ppr, path, … (docs/recall.md)."),
     ] = None,
     rerank: Annotated[
-        str | None, typer.Option(help="By whose formula they are ordered: hello-agents, simplemem, mofox; or none.")
+        str | None, typer.Option(help="Default reranker of this graph: hello-agents, simplemem, mofox; or none.")
     ] = None,
     timezone: Annotated[
         str | None,
-        typer.Option(help="Where its people are, as Europe/Berlin: of turns and questions that do not say."),
+        typer.Option(help="Time zone of turns and questions that name none, as Europe/Berlin."),
     ] = None,
     default_weights: Annotated[
-        bool, typer.Option("--default-weights", help="Features are worth what they are by default.")
+        bool, typer.Option("--default-weights", help="Reset all ranking weights to the defaults.")
     ] = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
     **settings: float | None,
 ) -> None:
-    """Show how a graph lives, and change it.  DURATION: 90m, 7d, 2w.
+    """Show or change a graph's settings: decay, consolidation, ranking.  Write a DURATION as 90m, 7d or 2w.
 
-    What is not given stays as it is; with --preset, it becomes the preset's.  Exits with 3 for an unknown graph, unless
-    an option is given: then the graph begins with it.
+    Settings that you do not name stay as they are; --preset first sets all of them.  Without options, exits with 3 for
+    an unknown graph; with options, the graph is created.
     """
     given = {name: value for name, value in settings.items() if value is not None}
     with output.explained():
@@ -62,26 +62,26 @@ def configure(
 
 
 def _weights(assigned: list[str], default: bool) -> Weighing | None:  # noqa: FBT001 - said of one thing
-    """Read what is to be weighed otherwise: as changes of what is in force, or of the defaults.  None: nothing."""
+    """Parse weights to change, from those in force or from the defaults; None if there are none."""
     found: dict[str, float] = {}
     for each in assigned:
         name, _, value = each.partition("=")
         try:
             found[name.strip().replace("-", "_")] = float(value)
         except ValueError:
-            raise InvalidMessageError(f"--weight {each}: must be FEATURE=VALUE, as match=2.5") from None
+            raise InvalidMessageError(f"--weight {each}: write FEATURE=VALUE, as match=2.5") from None
     return Weighing(found, default) if found or default else None
 
 
 class Weighing(NamedTuple):
-    """Weights to change, and whether all others become the defaults."""
+    """Weights to change, and whether all other weights are reset to the defaults."""
 
     changed: dict[str, float]
-    anew: bool
+    from_defaults: bool
 
     def of(self, before: dict[str, float]) -> dict[str, float]:
-        """Change what was in force before."""
-        return self.changed if self.anew else before | self.changed
+        """Return the weights that result from those in force before."""
+        return self.changed if self.from_defaults else before | self.changed
 
 
 async def _configure(
@@ -103,7 +103,7 @@ async def _configure(
         own = None if weights is None else weights.of(described.weights)
         outcome = await memory.configure(graph, preset or described.preset, weights=own, **asked, **{**kept, **given})
         if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "refused")
+            raise EmgasError(outcome.reason or "the settings were refused")
         return await memory.describe(graph, after=outcome.position.source)
 
 

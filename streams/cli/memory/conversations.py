@@ -1,4 +1,4 @@
-"""`emgas recent GRAPH` and `emgas end GRAPH SESSION`: what is in mind of a conversation, and that one is over."""
+"""`emgas recent GRAPH` and `emgas end GRAPH SESSION`: show the working memory of a session, and end a session."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 def recent(
     graph: output.Graph,
     *,
-    session: Annotated[str | None, typer.Option(help="Of this conversation, else of the latest one.")] = None,
-    limit: Annotated[int, typer.Option(min=0, max=RING_TURNS, help="How many of its last turns.")] = 10,
+    session: Annotated[str | None, typer.Option(help="Session to show; the latest by default.")] = None,
+    limit: Annotated[int, typer.Option(min=0, max=RING_TURNS, help="Number of last turns to show.")] = 10,
     as_of: Annotated[
-        int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
+        int | None,
+        typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
     ] = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell what is in mind of a conversation: its last turns, its keywords, and what it inherits from the one before.
+    """Show the working memory of a session: its last turns, its keywords, and the summary of the session before.
 
     Exits with 3 for an unknown graph.
     """
@@ -44,19 +45,19 @@ def recent(
 
 def end(
     graph: output.Graph,
-    session: Annotated[str, typer.Argument(help="Which conversation.")] = "main",
+    session: Annotated[str, typer.Argument(help="Session to end.")] = "main",
     *,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
+    """Mark a conversation as finished and summarise it; the next session inherits the summary."""
     result = output.run(_end(graph, session, timeout))
     if result is None:
         output.fail_unknown(graph)
     if json:
         output.print_json(result)
         return
-    told = result["summary"] or "nothing in it stands for it"
+    told = result["summary"] or "no summary: nothing in it stands out"
     output.out.print(f"{escape(session)} ended: {escape(told)}", highlight=False, soft_wrap=True)
 
 
@@ -66,14 +67,14 @@ async def _recent(graph: str, session: str | None, limit: int, *, as_of: int | N
 
 
 async def _end(graph: str, session: str, timeout: float) -> dict[str, Any] | None:
-    """End a conversation; tell what it was about, None for an unknown graph.  Raises EmgasError when it is refused."""
+    """End a session and return its summary; None for an unknown graph.  Raises EmgasError if it is refused."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         if not (await memory.describe(graph)).found:
             return None
         outcome = await memory.end_session(graph, session)
         if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "refused")
+            raise EmgasError(outcome.reason or "ending the session was refused")
         source = outcome.position.source
         told = (await memory.recap(graph, [session], words=0, after=source)).sessions[0].ended
     summary = {"summary": told.summary, "turns": told.turns, "by": told.by} if told else {}

@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 def demo(
     *,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIRECTORY", help="Keep the memory there, to go on with it.")
+        Path | None, typer.Option(metavar="DIRECTORY", help="Keep the demo's memory in this directory.")
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Show turns becoming a memory, ask it, kill it, rebuild it from the log, and compare."""
+    """Run a two-minute tour: publish a conversation, query it, kill the worker, rebuild the memory, compare."""
     started = time.perf_counter()
     if keep is not None and _settings(keep).home.exists():
-        output.fail(f"{keep} holds a memory already: name another directory", output.USAGE)
+        output.fail(f"{keep} already holds a memory: choose another directory", output.USAGE)
     with _home(keep) as home:
         with output.explained(), _child(home) as lines:
             live = _follow(lines, quiet=json)
         digest, turns = output.run(_rebuilt(_settings(home)))
     match = digest == live["digest"] and turns == live["turns"]
-    _tell_rebuilt(digest, match=match)
+    _print_rebuilt(digest, match=match)
     if not json:
-        _tell_how_to_go_on(keep)
+        _print_next_steps(keep)
     if json:
         counts = {name: live[name] for name in ("turns", "graphs", "concepts", "pairs")}
         digests = {"digest_live": live["digest"], "digest_replayed": digest, "match": match}
@@ -65,7 +65,7 @@ def demo(
 
 @contextmanager
 def _home(keep: Path | None) -> Iterator[Path]:
-    """Give the directory of the memory: the one that is to be kept, else one that is gone at the end."""
+    """Yield the memory's directory: the one to keep, else a temporary one that is deleted at the end."""
     if keep is not None:
         yield keep.resolve()
         return
@@ -99,7 +99,7 @@ def _follow(lines: IO[str], *, quiet: bool) -> dict[str, Any]:
             return dict(report)
         if not quiet:
             _SHOW[report["kind"]](report)
-    raise HaltedError("the demo's worker ended before it was done; its message is above")
+    raise HaltedError("the demo's worker stopped early; see its message above")
 
 
 def _show_turn(report: dict[str, Any]) -> None:
@@ -118,12 +118,12 @@ def _show_reply(report: dict[str, Any]) -> None:
     for passage in reply.passages:
         if passage.id in report["answers"] and passage.why and not passage.why.mentions:
             way = ", ".join(f"{hop.source} → {hop.target}" for hop in passage.why.associations)
-            told = f"[bold green]no word of the question is in it, and it is found, by {escape(way)}:[/]"
+            told = f"[bold green]found although it shares no word with the question, by {escape(way)}:[/]"
             output.out.print(f"{told}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
 
 
 def _plain(passage: RecalledPassage) -> RecalledPassage:
-    """Leave out why a passage came: shown for each, it would fill the screen."""
+    """Return a passage without its explanation: one for each would fill the screen."""
     return passage.model_copy(update={"why": None})
 
 
@@ -131,7 +131,7 @@ def _show_mind(report: dict[str, Any]) -> None:
     from emgas.messages.sessions import InMind  # here: --help needs none of it
 
     mind = InMind.model_validate(report["mind"])
-    output.out.rule("[bold]working memory: what is in mind of the conversation that goes on")
+    output.out.rule("[bold]working memory: the conversation that is still going on")
     for turn in mind.turns:
         said = f"[dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
         output.out.print(said, highlight=False, soft_wrap=True)
@@ -142,10 +142,10 @@ def _show_mind(report: dict[str, Any]) -> None:
 
 
 def _show_life(report: dict[str, Any]) -> None:
-    output.out.rule("[bold]some weeks of a life: what recurs, what is history since, what is kept")
+    output.out.rule("[bold]some weeks of a life: habits, outdated facts, pinned turns")
     pinned = escape(report["pinned"])
     output.out.print(
-        f"{report['turns']} turns more; pinned, so that it never fades: [cyan]{pinned}[/]", highlight=False
+        f"{report['turns']} more turns; pinned, so that it never fades: [cyan]{pinned}[/]", highlight=False
     )
 
 
@@ -153,7 +153,7 @@ _SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _
 
 
 async def _rebuilt(settings: Settings) -> tuple[str, int]:
-    """Throw the stores away, fold every partition from the log, return the digest and the number of turns."""
+    """Delete the stores, fold every partition from the log, and return the digest and the number of turns."""
     from replay.rebuild.rebuild import refold  # here: --help needs none of it
     from state.store.rocksdb import RocksStore
     from streams.recovery.parallel_rebuild import of_graphs
@@ -173,19 +173,19 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
     return of_graphs(digests), turns
 
 
-def _tell_rebuilt(digest: str, *, match: bool) -> None:
-    output.err.rule("[bold]killed with SIGKILL, stores thrown away, folded again from the log")
-    told = "[green]the same digest[/]" if match else "[bold red]ANOTHER DIGEST[/]"
+def _print_rebuilt(digest: str, *, match: bool) -> None:
+    output.err.rule("[bold]killed with SIGKILL, stores deleted, rebuilt from the log")
+    told = "[green]the same digest[/]" if match else "[bold red]A DIFFERENT DIGEST[/]"
     output.err.print(f"{told}: {digest}", highlight=False)
 
 
-def _tell_how_to_go_on(keep: Path | None) -> None:
-    """Name three commands that go on with the memory, as they can be pasted here, and the page."""
+def _print_next_steps(keep: Path | None) -> None:
+    """Print three commands that continue with the memory, ready to paste, and the address of the page."""
     data, emgas = keep or Path("demo-memory"), "emgas" if shutil.which("emgas") else os.path.relpath(sys.argv[0])
     begin = [] if keep else [f"{emgas} demo --keep {data}"]
     commands = [*begin, f'{emgas} --data {data} query demo "what did the vet prescribe?"']
     commands += [f"{emgas} --data {data} timeline demo", f"{emgas} --data {data} serve"]
-    output.out.print("[bold]go on:[/]")
+    output.out.print("[bold]next steps:[/]")
     for command in commands:
         page = "   # then open http://127.0.0.1:8088" if command.endswith("serve") else ""
         output.out.print(f"  {command}{page}", highlight=False, soft_wrap=True, markup=False)

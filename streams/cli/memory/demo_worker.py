@@ -60,7 +60,7 @@ async def _ask(memory: MemoryClient) -> None:
 
 
 async def _go_on(memory: MemoryClient) -> None:
-    """Show what is in mind of the conversation that was going on, and ask what only that can answer."""
+    """Report the working memory of the conversation, and ask a question that only it can answer."""
     mind = await memory.recent(TALK, limit=IN_MIND)
     report("mind", mind=mind.model_dump())
     shown: dict[str, Any] = {"top_concepts": 0, "top_passages": IN_MIND, "budget": BUDGET, "session": mind.session}
@@ -69,7 +69,7 @@ async def _go_on(memory: MemoryClient) -> None:
 
 
 async def _live(memory: MemoryClient) -> None:
-    """Remember some weeks of somebody's life: what recurs, what is history since, and what is never to fade."""
+    """Publish some weeks of a life: habits, outdated facts, and a turn that is pinned."""
     with (DEMO / "life.jsonl").open("rb") as stream:
         turns = [item for item in read(stream, "life.jsonl") if isinstance(item, Turn)]
     async for _ in memory.publish_many(turns):

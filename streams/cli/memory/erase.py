@@ -1,7 +1,7 @@
-"""`emgas erase GRAPH`: erase a graph, a turn or a speaker for ever, by destroying keys; and prove it.
+"""`emgas erase GRAPH`: permanently erase a graph, a turn or a speaker by destroying keys, and prove it.
 
-The proof is of what EMGAS can see: every encrypted record of the graph is opened before and afterwards, with the keys
-that are there.  What lies elsewhere in clear, and for how long, is told with it, and nothing else is promised.
+The proof covers what EMGAS can see: it tries to open every encrypted record of the graph before and afterwards, with
+the existing keys.  The report also lists where plain text may remain, and for how long.
 """
 
 from __future__ import annotations
@@ -31,24 +31,26 @@ Readability = Mapping[int, bool]  # offset of an encrypted record of the graph â
 def erase(
     graph: output.Graph,
     *,
-    turn: Annotated[str | None, typer.Option(help="The turn of this id, and nothing else.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="All that this speaker said, and nothing else.")] = None,
+    turn: Annotated[str | None, typer.Option(help="Erase only this turn id.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="Erase only this speaker's turns.")] = None,
     yes: output.Yes = False,
-    report: Annotated[Path | None, typer.Option(help="Write a proof, as JSON, to a new file.", dir_okay=False)] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a proof of erasure (JSON) to a new file.", dir_okay=False)
+    ] = None,
     timeout: output.Timeout = 60.0,
     json: output.Json = False,
 ) -> None:
-    """Erase for ever: the keys are destroyed, of the log, snapshots and backups alike.  Nobody can take it back.
+    """Erase personal data permanently (GDPR), in the log, snapshots and backups, by destroying encryption keys.
 
-    Only a graph that was born encrypted can be erased (EMGAS_ENCRYPTION=on).  Exits with 3 for an unknown graph, with 1
-    if it is refused.
+    This cannot be undone, and works only for graphs created with EMGAS_ENCRYPTION=on.  Exits with 3 for an unknown
+    graph, with 1 if it is refused.
     """
     if turn is not None and speaker is not None:
         output.fail("give --turn or --speaker, not both", output.USAGE)
     if report is not None and report.exists():
-        output.fail(f"{report} exists: name a new file for the report", output.USAGE)
+        output.fail(f"{report} already exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
-    output.make_sure(f"{_told(graph, turn, speaker)} is to be erased, for ever", yes=yes)
+    output.make_sure(f"{_told(graph, turn, speaker)} will be erased permanently", yes=yes)
     found = output.run(_erase(graph, subject, timeout))
     if found is None:
         output.fail_unknown(graph)
@@ -81,7 +83,7 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
     told = _log_told(before, after)
     if outcome.status == "rejected" and not told["destroyed_offsets"]:
-        raise EmgasError(outcome.reason or "refused")
+        raise EmgasError(outcome.reason or "erasing was refused")
     return {
         "graph": graph,
         "subject": {name: value for name, value in subject.items() if value},
@@ -96,7 +98,7 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
 
 
 async def _answered(memory: MemoryClient, graph: str, subject: Mapping[str, Any]) -> Outcome:
-    """Ask to erase; once more where no answer comes: the first request may be done, and its answer lost."""
+    """Send the request, a second time if there is no answer: the first may have been done, and only its answer lost."""
     try:
         return await memory.erase(graph, **subject)
     except NoAnswerError:
@@ -104,7 +106,7 @@ async def _answered(memory: MemoryClient, graph: str, subject: Mapping[str, Any]
 
 
 async def _is_unavailable(memory: MemoryClient, partition: int, graph: str) -> bool:
-    """Tell whether a graph is there and cannot be read: of one whose key is lost, all may be erased."""
+    """Return whether a graph exists but cannot be read: a graph whose key is lost may still be erased."""
     return graph in (await memory.inspect(partition, digest=False)).unavailable
 
 
@@ -122,7 +124,7 @@ async def _readability(settings: Settings, partition: int, graph: str, timeout: 
 
 
 def _opens(value: bytes, keys: Keyring) -> bool | None:
-    """Tell whether a record opens; None for one that is not encrypted, or that nobody can read anyway."""
+    """Return whether a key opens a record; None for one that is not encrypted, or is unreadable anyway."""
     from state.errors import KeysError, UnreadableEventError  # here: --help needs none of it
     from state.events.events import Sealed, decode
     from state.sealing.keyring import opened
@@ -153,7 +155,7 @@ def _digests_told(graph: str, before: Mapping[str, str], after: Mapping[str, str
 
 
 async def _in_clear(settings: Settings) -> dict[str, str]:
-    """Tell what may still lie somewhere in clear, and for how long."""
+    """Return where plain text may remain, and for how long."""
     from streams.transport import select  # here: --help needs none of it
 
     if settings.is_embedded:
@@ -174,7 +176,7 @@ def _compacted(config: Mapping[str, str], settings: Settings) -> str:
 
     within = replaced_within_ms(config, round(settings.tick_seconds * 1000))
     if within is None:
-        return "for ever: the topic is not compacted, see `emgas doctor`"
+        return "permanently, because the topic is not compacted: see `emgas doctor`"
     return f"until {format_utc(now_ms() + within)} at the latest, if a worker runs and the broker's cleaner keeps up"
 
 
@@ -183,14 +185,14 @@ def _write(path: Path, found: Mapping[str, Any]) -> None:
         with path.open("xb") as file:
             file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:
-        output.fail(f"it is erased, but the report cannot be written to {path}: {error.strerror}")
+        output.fail(f"the data is erased, but the report cannot be written to {path}: {error.strerror}")
 
 
 def _show(found: Mapping[str, Any]) -> None:
     told, digests = found["log"], found["digests"]
     counted = f"{told['opened_before']} opened before, {told['opens_now']} open now"
     lines = [
-        *(["it was erased before: nothing was left to destroy"] if found["erased_before"] else []),
+        *(["already erased: no key was left to destroy"] if found["erased_before"] else []),
         f"erased: of {told['records']} records of {found['graph']} in the log {counted}",
         f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
         *(f"in clear, {where}: {until}" for where, until in found["in_clear"].items()),

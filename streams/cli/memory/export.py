@@ -26,22 +26,23 @@ FORMATS = ("cloudevents", *OF_A_GRAPH)
 
 
 def export(
-    out: Annotated[Path, typer.Option(help="The file to write; an export that was killed goes on in it.")],
+    out: Annotated[Path, typer.Option(help="File to write; an interrupted export continues in it.")],
     *,
     graph: Annotated[
         str | None,
-        typer.Option(help="Only this graph.  Its events alone cannot be restored.", callback=output.graph_id),
+        typer.Option(help="Export only this graph; such a file cannot be restored.", callback=output.graph_id),
     ] = None,
-    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}; but for the first, of one graph.")] = (
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}; all but the first need --graph.")] = (
         "cloudevents"
     ),
-    passages: Annotated[bool, typer.Option("--passages", help="With a graph's concepts, its turns.")] = False,
+    passages: Annotated[bool, typer.Option("--passages", help="Include the turns, not only the concepts.")] = False,
     as_of: Annotated[
-        int | None, typer.Option(parser=time, metavar=METAVAR, help="The graph as it was: 2023-05-08T14:00 (UTC).")
+        int | None,
+        typer.Option(parser=time, metavar=METAVAR, help="Export the graph as of this time: 2023-05-08T14:00 (UTC)."),
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Write a backup of everything: one CloudEvent per line, for `emgas import`.  Or a graph, for other tools."""
+    """Back up the whole memory for `emgas import`, or export a graph as GraphML, GEXF or JSON."""
     _check(graph, format, passages=passages, as_of=as_of)
     if format == "cloudevents":
         result = output.run(_backup(out, graph))
@@ -54,13 +55,13 @@ def export(
 
 
 def _check(graph: str | None, format: str, *, passages: bool, as_of: int | None) -> None:
-    """Exit where the options make no sense together."""
+    """Exit if the options contradict each other."""
     if format not in FORMATS:
         output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)
     if format == "cloudevents" and (passages or as_of is not None):
         output.fail(f"--passages and --as-of go with {', '.join(OF_A_GRAPH)}: a backup holds all events", output.USAGE)
     if format != "cloudevents" and graph is None:
-        output.fail(f"name the graph to write as {format}: --graph", output.USAGE)
+        output.fail(f"{format} holds one graph: name it with --graph", output.USAGE)
 
 
 async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
@@ -82,7 +83,7 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
                 output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
             os.fsync(file.fileno())
     if not written.whole and graph is None:
-        output.err.print("[yellow]the log has gaps[/]: this backup can only be imported with --turns", highlight=False)
+        output.err.print("[yellow]the log has gaps[/]: import this backup with --turns", highlight=False)
     return {
         "file": str(out),
         "events": written.records,
@@ -93,7 +94,7 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
 
 
 async def _known(log: LogReader, graph: str, partitions: int) -> None:
-    """Exit where nobody ever wrote to `graph`."""
+    """Exit if `graph` does not exist."""
     from replay.as_of.graph_as_of import graph_at  # here: --help needs none of it
 
     if await graph_at(log, partition_of(graph, partitions), graph) is None:
@@ -102,9 +103,12 @@ async def _known(log: LogReader, graph: str, partitions: int) -> None:
 
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
-    """Open a file to be read and written, as it is; make it if it is not there."""
+    """Open a file for reading and writing without truncating it; create it if it is missing."""
     if str(out) == "-" or (out.exists() and not (out.is_file() or out.is_dir())):
-        output.fail(f"cannot write a backup to {out}: it is read again while it is written; name a file", output.USAGE)
+        output.fail(
+            f"cannot write a backup to {out}: a backup is read again while it is written, so name a regular file",
+            output.USAGE,
+        )
     try:
         descriptor = os.open(out, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # what people said: nobody else's
     except OSError as error:
@@ -113,12 +117,12 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
         try:
             yield file
         except OSError as error:
-            output.fail(f"cannot write {out}: {error.strerror}; make room, and export again to go on")
+            output.fail(f"cannot write {out}: {error.strerror}; free some space and export again to continue")
 
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
-    """Show how many of `total` events are done; gives what counts one."""
+    """Show how many of `total` events are done; yield the function that counts one."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with output.progress(*columns) as progress:
         bar = progress.add_task("events", total=total)

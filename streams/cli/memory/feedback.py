@@ -1,4 +1,4 @@
-"""`emgas feedback GRAPH`: say which turns of an answer were right, and which were wrong."""
+"""`emgas feedback GRAPH`: rate the turns of an answer as right or wrong."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from streams.cli.shared.client import session as connected_session
 def feedback(
     graph: output.Graph,
     *,
-    right: Annotated[list[str] | None, typer.Option(help="A turn's id; repeatable.")] = None,
-    wrong: Annotated[list[str] | None, typer.Option(help="A turn's id; repeatable.")] = None,
-    query: Annotated[str | None, typer.Option(help="What was asked: it is linked with what was right.")] = None,
+    right: Annotated[list[str] | None, typer.Option(help="Turn id that was relevant; repeatable.")] = None,
+    wrong: Annotated[list[str] | None, typer.Option(help="Turn id that was not relevant; repeatable.")] = None,
+    query: Annotated[
+        str | None, typer.Option(help="The question; its concepts are linked with the right turns.")
+    ] = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Say which turns of an answer were right, and which were wrong: they rank higher, or lower, from now on."""
+    """Rate turns of an answer as right or wrong, so that they rank higher or lower from now on."""
     judged = {1: right or [], -1: wrong or []}
     if not any(judged.values()):
-        output.fail("name the turns: --right ID, --wrong ID", output.USAGE)
+        output.fail("no turns named: give --right ID or --wrong ID", output.USAGE)
     result = output.run(_judged(graph, judged, query, timeout))
     if result is None:
         output.fail_unknown(graph)
@@ -34,7 +36,7 @@ def feedback(
 
 
 async def _judged(graph: str, judged: dict[int, list[str]], query: str | None, timeout: float) -> dict[str, Any] | None:
-    """Send what was right, then what was wrong; None for an unknown graph.  Raises EmgasError when it is refused."""
+    """Send the right turns, then the wrong ones; return None for an unknown graph.  Raises EmgasError if refused."""
     source = -1
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         if not (await connected.memory.describe(graph)).found:
@@ -43,6 +45,6 @@ async def _judged(graph: str, judged: dict[int, list[str]], query: str | None, t
             if turns:
                 outcome = await connected.memory.feedback(graph, turns, value, query=query)
                 if outcome.status == "rejected":
-                    raise EmgasError(outcome.reason or "refused")
+                    raise EmgasError(outcome.reason or "the feedback was refused")
                 source = outcome.position.source
     return {"graph": graph, "status": "accepted", "right": judged[1], "wrong": judged[-1], "source": source}

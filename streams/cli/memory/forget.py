@@ -1,4 +1,4 @@
-"""`emgas forget GRAPH`: let a graph forget concepts, turns, sessions, or all it holds.  The log keeps the past."""
+"""`emgas forget GRAPH`: delete concepts, turns, sessions or everything from a graph; the log keeps the past."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
 
 KEPT = (
-    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it, so that "
-    "nobody can read it again, is `emgas erase`: see docs/erasure.md."
+    "The log keeps the past: a query as of an earlier time still finds it.  To delete the text permanently, use "
+    "`emgas erase`: see docs/erasure.md."
 )
 Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 
@@ -23,20 +23,25 @@ Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 def forget(
     graph: output.Graph,
     *,
-    concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
-    turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
-    session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that the graph holds.")] = False,
+    concept: Annotated[
+        list[str] | None, typer.Option(help="Concept to forget, by id or as written; repeatable.")
+    ] = None,
+    turn: Annotated[list[str] | None, typer.Option(help="Turn id to forget; repeatable.")] = None,
+    session: Annotated[list[str] | None, typer.Option(help="Session id to forget; repeatable.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Forget everything in the graph.")] = False,
     yes: output.Yes = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Forget concepts, turns, sessions or all.  Exits with 3 for an unknown graph, with 1 if it holds none of them."""
+    """Delete concepts, turns, sessions or everything from a graph; queries no longer find them.
+
+    Exits with 3 for an unknown graph, with 1 if the graph holds none of them.
+    """
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
     if any(named.values()) == everything:
-        output.fail("name what to forget: --concept, --turn, --session, or --all alone", output.USAGE)
+        output.fail("nothing named to forget: give --concept, --turn or --session, or --all alone", output.USAGE)
     told = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    output.make_sure(f"{graph} is to forget {told or 'all that it holds'}", yes=yes)
+    output.make_sure(f"{graph} will forget {told or 'everything it holds'}", yes=yes)
     result = output.run(_forget(graph, named, timeout, everything=everything))
     if result is None:
         output.fail_unknown(graph)
@@ -49,7 +54,7 @@ def forget(
 
 
 async def _forget(graph: str, named: Named, timeout: float, *, everything: bool) -> dict[str, Any] | None:
-    """Let the graph forget; tell how much is gone, None for an unknown graph."""
+    """Send the request and return how much was deleted; None for an unknown graph."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         before = await memory.describe(graph)
@@ -64,12 +69,12 @@ async def _forget(graph: str, named: Named, timeout: float, *, everything: bool)
 
 
 async def _request(memory: MemoryClient, graph: str, named: Named, *, everything: bool) -> int:
-    """Send the request; give its offset in `turns`.  Raises EmgasError when it is refused."""
+    """Send the request and return its offset in `turns`.  Raises EmgasError if it is refused."""
     outcome = await memory.forget(
         graph, named["concepts"], named["turns"], sessions=named["sessions"], everything=everything
     )
     if outcome.status == "rejected":
-        raise EmgasError(outcome.reason or "refused")
+        raise EmgasError(outcome.reason or "forgetting was refused")
     return outcome.position.source
 
 

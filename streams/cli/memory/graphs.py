@@ -1,4 +1,4 @@
-"""`emgas graphs`: which graphs there are."""
+"""`emgas graphs`: list the graphs of a memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 def graphs(
     *,
-    long: Annotated[bool, typer.Option("--long", "-l", help="What each holds, too: one question per graph.")] = False,
+    long: Annotated[
+        bool, typer.Option("--long", "-l", help="Also show what each graph holds; sends one query per graph.")
+    ] = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """List the graphs of a memory.  One that forgot all it held is still there, by its name."""
+    """List all graphs.  A graph that forgot everything is still listed."""
     names, described = output.run(_listed(timeout, long=long))
     if json:
         told = [each.model_dump(include=set(SHOWN)) for each in described] if long else names

@@ -1,4 +1,4 @@
-"""`emgas habits`: what recurs, how often, since when, and when not."""
+"""`emgas habits`: list recurring events of a graph, with their frequency and exceptions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 def habits(
     graph: output.Graph,
-    text: Annotated[str | None, typer.Argument(help="A question, or words: latte.  Without it, all of them.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="A question or words to search for, as latte; all habits by default.")
+    ] = None,
     *,
-    speaker: Annotated[str | None, typer.Option(help="Whose.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many, those with most turns first.")] = 20,
+    speaker: Annotated[str | None, typer.Option(help="Only habits of this speaker.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of habits, most frequent first.")] = 20,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell what recurs, how often, since when, and when not.  Exits with 3 for an unknown graph."""
+    """List habits: what recurs, how often, since when, and the exceptions.  Exits with 3 for an unknown graph."""
 
     async def asked() -> Recurring:
         async with session(output.settings(), timeout, begins=False) as connected:
@@ -41,12 +43,12 @@ def habits(
 
 
 def show(told: Recurring) -> None:
-    """Print habits for people, and which are near each other."""
+    """Print habits, and which of them are similar."""
     for habit in told.habits:
         output.out.print(escape(habit.text), highlight=False, soft_wrap=True)
         output.out.print(
             f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True
         )
     for group in told.groups:
-        output.tell(f"near each other, above {group.above}: {', '.join(group.habits)}")
+        output.tell(f"similar, above {group.above}: {', '.join(group.habits)}")
     output.tell(f"{len(told.habits)} of {told.total} habits")

@@ -1,6 +1,6 @@
-"""`emgas import FILE`: restore a backup into an empty memory, or publish whatever else can become turns.
+"""`emgas import FILE`: restore a backup into an empty memory, or publish a file of turns or a chat export.
 
-What reads a backup is imported for one: to publish a chat, nothing of a log is needed.
+The modules that read a backup are imported only for one: publishing a chat needs no log.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ HEAD_BYTES = 4096  # enough of a backup's header to know it
 
 
 def import_(
-    file: Annotated[str, typer.Argument(help="A backup, a file of turns, a chat's export, or - for stdin.")],
+    file: Annotated[str, typer.Argument(help="A backup, a file of turns or a chat export; - for stdin.")],
     *,
     turns: Annotated[
-        bool, typer.Option("--turns", help="Of a backup, publish the turns; into any memory, whatever it holds.")
+        bool, typer.Option("--turns", help="Publish a backup's turns into any memory, instead of restoring it.")
     ] = False,
-    graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph to import into, for formats that name none.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; recognised by default.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
@@ -38,21 +38,21 @@ def import_(
     dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
-    """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
+    """Restore a backup, or import a chat export from ChatGPT, Slack, WhatsApp and others; safe to repeat."""
     from emgas.importers.registry import Options  # here: --help needs none of it
     from replay.backup.lines import is_backup
 
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
     if file == "-" and is_backup(_ahead()):
         output.fail(
-            "a backup is checked before it is restored, so it cannot come from a pipe: name the file", output.USAGE
+            "a backup is checked before it is restored, so it cannot be read from a pipe: name the file", output.USAGE
         )
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
-            output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
+            output.fail(f"{file} is not a backup: use --turns only with a backup", output.USAGE)
         publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
     elif graph or format:
-        output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
+        output.fail("a backup already names its graphs: leave out --graph and --format", output.USAGE)
     elif turns:
         from replay.backup.restore import turns as turns_of
 
@@ -62,7 +62,7 @@ def import_(
 
 
 def _ahead() -> bytes:
-    """Look at what stdin begins with, and leave it there."""
+    """Return the first bytes of stdin without consuming them."""
     stream = sys.stdin.buffer
     return stream.peek(HEAD_BYTES) if isinstance(stream, BufferedReader) else b""
 
@@ -92,7 +92,7 @@ def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
 
 
 def _check(file: Path, *, json: bool) -> None:
-    """Check a backup, and say what it holds."""
+    """Check a backup and print what it holds."""
     from replay.backup.restore import whole
 
     with output.explained(), file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""`emgas pin GRAPH` and `emgas unpin GRAPH`: keep concepts and turns in mind whatever fades, or let them fade again."""
+"""`emgas pin GRAPH` and `emgas unpin GRAPH`: stop concepts and turns from fading, or let them fade again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from emgas.errors import EmgasError
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
-Concepts = Annotated[list[str] | None, typer.Option("--concept", help="By its id, or as it was written; repeatable.")]
-Turns = Annotated[list[str] | None, typer.Option("--turn", help="A turn's id; repeatable.")]
+Concepts = Annotated[list[str] | None, typer.Option("--concept", help="Concept, by id or as written; repeatable.")]
+Turns = Annotated[list[str] | None, typer.Option("--turn", help="Turn id; repeatable.")]
 Verb = Literal["pin", "unpin"]
 
 
@@ -23,7 +23,7 @@ def pin(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Keep concepts and turns in mind: they never fade, and what was archived of them is active again."""
+    """Pin concepts and turns, so that they never fade; archived ones become active again."""
     _run("pin", graph, {"concepts": concept or [], "turns": turn or []}, timeout=timeout, json=json)
 
 
@@ -35,13 +35,13 @@ def unpin(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Let concepts and turns that were pinned fade again, as everything does."""
+    """Unpin concepts and turns, so that they can fade again."""
     _run("unpin", graph, {"concepts": concept or [], "turns": turn or []}, timeout=timeout, json=json)
 
 
 def _run(verb: Verb, graph: str, named: dict[str, list[str]], *, timeout: float, json: bool) -> None:
     if not any(named.values()):
-        output.fail(f"name what to {verb}: --concept or --turn", output.USAGE)
+        output.fail(f"nothing to {verb}: give --concept or --turn", output.USAGE)
     result = output.run(_done(verb, graph, named, timeout))
     if result is None:
         output.fail_unknown(graph)
@@ -49,12 +49,11 @@ def _run(verb: Verb, graph: str, named: dict[str, list[str]], *, timeout: float,
         output.print_json(result)
         return
     turns, concepts = output.counted(result["pinned"], "turn"), output.counted(result["pinned_concepts"], "concept")
-    told = f"{graph} keeps {turns} and {concepts} in mind"
-    output.out.print(told, highlight=False, soft_wrap=True)
+    output.out.print(f"{graph} has {turns} and {concepts} pinned", highlight=False, soft_wrap=True)
 
 
 async def _done(verb: Verb, graph: str, named: dict[str, list[str]], timeout: float) -> dict[str, Any] | None:
-    """Pin or unpin; tell how much is pinned then, None for an unknown graph."""
+    """Pin or unpin, and return how much is pinned afterwards; None for an unknown graph."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         if not (await memory.describe(graph)).found:
@@ -62,7 +61,7 @@ async def _done(verb: Verb, graph: str, named: dict[str, list[str]], timeout: fl
         call = memory.pin if verb == "pin" else memory.unpin
         outcome = await call(graph, named["concepts"], named["turns"])
         if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "refused")
+            raise EmgasError(outcome.reason or f"the {verb} was refused")
         source = outcome.position.source
         after = await memory.describe(graph, after=source)
     counted = {"pinned": after.pinned, "pinned_concepts": after.pinned_concepts}

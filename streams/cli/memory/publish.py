@@ -1,4 +1,4 @@
-"""`emgas publish FILE|-`: send a file's turns, wait until each is folded, count what became of them."""
+"""`emgas publish FILE|-`: publish the turns of a file, wait until each is folded, and count the outcomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from emgas.importers.registry import NAMES
 from emgas.times import DAY_MS, format_utc
 from emgas.wire import ProducerRecord
 from streams.cli.shared import output
-from streams.cli.shared.client import Session, session, someone_works
+from streams.cli.shared.client import Session, has_writer, session
 from streams.cli.shared.setting_options import PresetOfNew
 
 if TYPE_CHECKING:
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     from emgas.importers.registry import BadLine, Item, Options
     from emgas.messages.turns import Outcome
 
-DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
-Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
+DateOrder = Annotated[str | None, typer.Option(help="Order of ambiguous WhatsApp dates: dmy, mdy or ymd.")]
+Timezone = Annotated[str, typer.Option(help="Time zone of times that name none, as Europe/Berlin.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every turn can be queried.")]
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only read: say what would be published, and where to.")]
-SECONDS = 30.0  # until what is sent must have been acknowledged, and answered
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be published, and publish nothing.")]
+SECONDS = 30.0  # timeout of an acknowledgement and of an outcome
 OLD_DAYS = 180  # after which what was said before has faded for good part: half-lives are weeks to months
-ALL_SHOWN = 10  # graphs that are told by name
+ALL_SHOWN = 10  # graphs that are listed by name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
     """How turns are sent.
 
-    preset   what graphs get that are new, if any      wait     whether outcomes are waited for
-    dry_run  whether nothing is sent at all
+    preset   settings of new graphs, if any      wait     wait for the outcome of each turn
+    dry_run  send nothing
     """
 
     preset: str | None
@@ -60,7 +60,7 @@ class Sending:
 
 @dataclass
 class Tally:
-    """What became of the turns, and how many each graph was sent."""
+    """Counts of outcomes, and of turns per graph."""
 
     counts: Counter[str] = field(default_factory=Counter)
     graphs: Counter[str] = field(default_factory=Counter)
@@ -71,20 +71,20 @@ class Tally:
         self.graphs[turn.graph] += 1
 
     def reject(self) -> None:
-        """Count what can be no turn."""
+        """Count a line that is not a valid turn."""
         self.counts["published"] += 1
         self.counts["rejected"] += 1
 
-    def told(self) -> dict[str, Any]:
-        """Give what a program reads."""
+    def totals(self) -> dict[str, Any]:
+        """Return the counts as the fields of --json."""
         return {name: self.counts[name] for name in ("published", *RESULTS.values())} | {"graphs": dict(self.graphs)}
 
 
 def publish(
-    file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
+    file: Annotated[str, typer.Argument(help="A file or folder of turns or chats; - for stdin.")],
     *,
-    graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph to publish to, for formats that name none.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; recognised by default.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
@@ -92,7 +92,7 @@ def publish(
     dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
-    """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
+    """Publish conversation turns from JSONL or a chat export; safe to repeat, because turn ids are permanent."""
     from emgas.importers.registry import Options  # here: --help needs none of it
 
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
@@ -102,7 +102,7 @@ def publish(
 def publish_file(
     file: str, graph: str | None, format: str | None, *, options: Options, sending: Sending, json: bool
 ) -> None:
-    """Publish a file or a folder (- for stdin), and say what became of its turns."""
+    """Publish a file or a folder (- for stdin), and print the outcomes of its turns."""
     from emgas.importers.registry import read, read_folder  # here: --help needs none of it
 
     if os.path.isdir(file):  # noqa: PTH112 - as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
@@ -116,7 +116,7 @@ def publish_file(
 
 
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, *, json: bool) -> None:
-    """Publish what `reading` makes of `file`, and say what became of it."""
+    """Publish the items that `reading` yields from `file`, and print their outcomes."""
     with output.explained():
         told = output.run(_publish(file, reading, sending))
     if json:
@@ -124,8 +124,8 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     else:
         _show(told, dry_run=sending.dry_run)
     if 0 < told["published"] == told["rejected"]:
-        kept = "" if sending.dry_run else ": `emgas dead-letters list` has it, with the reasons"
-        output.fail(f"nothing of {file} could be accepted{kept}")
+        kept = "" if sending.dry_run else ": see `emgas dead-letters list` for the reasons"
+        output.fail(f"every turn of {file} was rejected{kept}")
 
 
 async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, Any]:
@@ -137,21 +137,23 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
         else:
             settings = output.settings()
             async with session(settings, timeout=SECONDS) as connected:
-                if sending.wait and not await someone_works(settings, SECONDS):
+                if sending.wait and not await has_writer(settings, SECONDS):
                     sending = replace(sending, wait=False, preset=None)
-                    output.doubt("no worker runs: the turns go into the log, and are folded once `emgas worker` does")
+                    output.doubt(
+                        "no worker is running: the turns are stored, and can be queried once you start `emgas worker`"
+                    )
                 await _send(connected, items, stream, tally=tally, sending=sending)
-    return {**tally.told(), "waited": sending.wait, "seconds": round(time.perf_counter() - started, 3)}
+    return {**tally.totals(), "waited": sending.wait, "seconds": round(time.perf_counter() - started, 3)}
 
 
 def _look(items: Iterator[Item], tally: Tally) -> None:
-    """Count what would be sent, and tell what would be rejected."""
+    """Count what would be sent, and print what would be rejected."""
     from emgas.importers.registry import BadLine  # here: --help needs none of it
 
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
-            _tell_rejected(item.description)
+            _print_rejected(item.description)
         else:
             tally.add(item)
 
@@ -164,20 +166,20 @@ async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, 
         reading = Reading(stream)
         bar = progress.add_task("publishing", total=reading.size)
         turns = reading.noted(_good(connected.memory.request_reply, items, tally))
-        turns = _looked_after(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
+        turns = _prepared(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
         async for turn, result in connected.memory.publish_many(turns, outcomes=sending.wait):
             tally.add(turn)
             read = reading.next()
             if isinstance(result, Outcome):
                 tally.counts[RESULTS[result.status]] += 1
-                _tell_rejection(result)
+                _print_rejection(result)
             if tally.counts["published"] % 50 == 0:
                 done = f"{tally.counts['published']} turns"
                 progress.update(bar, completed=read, total=reading.size, description=done)
 
 
 class Reading:
-    """How far into a file each turn stood that is on its way: a bar shows what is folded, not what is read ahead."""
+    """Position in the file of each turn in flight: the progress bar shows what is folded, not what is read ahead."""
 
     def __init__(self, stream: BinaryIO) -> None:
         is_file = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
@@ -186,7 +188,7 @@ class Reading:
         self._places: deque[int] = deque()
 
     async def noted(self, turns: AsyncIterator[Turn]) -> AsyncIterator[Turn]:
-        """Yield the turns, and note where the file is at each."""
+        """Yield the turns, and note the position of the file at each."""
         async for turn in turns:
             place = 0 if self.size is None else self._stream.tell()
             if place == self.size and not self._places:
@@ -195,12 +197,12 @@ class Reading:
             yield turn
 
     def next(self) -> int:
-        """Give the place of the oldest turn that is on its way: it has arrived."""
+        """Return the position of the oldest turn in flight, which has arrived."""
         return self._places.popleft()
 
 
 def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
-    """Begin to read the items: a file of which nothing can be read begins no memory."""
+    """Read the first item before anything is sent, so that an unreadable file creates no memory."""
     try:
         with output.naming(file):
             items = reading(stream)
@@ -211,34 +213,34 @@ def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: Bin
 
 
 def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items.  Raises EmgasError when the file cannot be read any further."""
+    """Yield the items.  Raises EmgasError if reading the file fails."""
     try:
         with output.naming(file):
             yield from items
     except OSError as error:
-        raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
+        raise EmgasError(f"reading {file} failed: {error.strerror or error}; publish it again to continue") from error
 
 
 async def _good(records: RequestReply, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
-    """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    """Yield the turns; send invalid lines to the dead letters, so that nothing of the file is lost."""
     from emgas.importers.registry import BadLine  # here: --help needs none of it
 
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
-            await _bury(records, item)
+            await _send_dead_letter(records, item)
         else:
             yield item
 
 
-async def _looked_after(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str | None) -> AsyncIterator[Turn]:
-    """Yield the turns; before a graph's first one, say how a new graph is to live, or doubt a leap of an old one."""
+async def _prepared(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str | None) -> AsyncIterator[Turn]:
+    """Yield the turns; before a graph's first one, configure a new graph, or warn of a leap in time of an old one."""
     seen: set[str] = set()
     async for turn in turns:
         if turn.graph not in seen:
             described = await memory.describe(turn.graph)
             if described.found and (described.turns or described.archived):  # else it was merely configured
-                _doubt_leap(turn, described.clock)
+                _warn_of_leap(turn, described.clock)
             elif preset is not None and not described.found:
                 await _configure(memory, turn.graph, preset)
         seen.add(turn.graph)
@@ -251,22 +253,23 @@ async def _configure(memory: MemoryClient, graph: str, preset: str) -> None:
         raise EmgasError(f"graph {graph}: {outcome.reason}")
 
 
-def _doubt_leap(turn: Turn, clock: int) -> None:
-    """Say that a turn moves its graph's time so far that what was said before fades."""
+def _warn_of_leap(turn: Turn, clock: int) -> None:
+    """Warn that a turn moves its graph's time so far that older turns fade."""
     at = time.time_ns() // 1_000_000 if turn.at is None else turn.at
     days = (at - clock) // DAY_MS
     if days > OLD_DAYS:
         output.doubt(
-            f"graph {turn.graph}'s time is {format_utc(clock)[:10]}, turn {turn.id} is of {format_utc(at)[:10]}: what "
-            f"was said before fades by {days} days at once; was another `at` meant?  `emgas replay undo` takes back"
+            f"turn {turn.id} is dated {format_utc(at)[:10]}, but the latest turn of graph {turn.graph} is of "
+            f"{format_utc(clock)[:10]}: older turns fade by {days} days at once.  If the date is wrong, take it back "
+            "with `emgas replay undo`"
         )
 
 
-async def _bury(records: RequestReply, line: BadLine) -> None:
+async def _send_dead_letter(records: RequestReply, line: BadLine) -> None:
     from streams.transport.sender import error_headers  # here: --help needs none of it
 
     reason = line.description
-    _tell_rejected(reason)
+    _print_rejected(reason)
     topics = records.connection.topics
     headers = error_headers(topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
@@ -275,12 +278,12 @@ async def _bury(records: RequestReply, line: BadLine) -> None:
     await records.append(ProducerRecord(topics.dead_letters, None, value, headers), SECONDS)
 
 
-def _tell_rejection(outcome: Outcome) -> None:
+def _print_rejection(outcome: Outcome) -> None:
     if outcome.status == "rejected":
-        _tell_rejected(f"turn {outcome.turn}: {outcome.reason}")
+        _print_rejected(f"turn {outcome.turn}: {outcome.reason}")
 
 
-def _tell_rejected(reason: str) -> None:
+def _print_rejected(reason: str) -> None:
     output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
 
 
@@ -304,18 +307,18 @@ def _opened(file: str) -> Iterator[BinaryIO]:
 
 def _show(told: dict[str, Any], *, dry_run: bool) -> None:
     results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
-    results = results if told["waited"] else f"logged, not waited for; {told['rejected']} rejected"
+    results = results if told["waited"] else f"stored, not waited for; {told['rejected']} rejected"
     results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
     rate, turns = told["published"] / (told["seconds"] or 1), output.counted(told["published"], "turn")
     output.out.print(f"{turns} in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
     if told["graphs"]:
         output.out.print(_graphs(told["graphs"]), highlight=False, soft_wrap=True, markup=False)
     if told["rejected"] and not dry_run:
-        output.out.print("see what was rejected: emgas dead-letters list")
+        output.out.print("to see the rejected turns: emgas dead-letters list")
 
 
 def _graphs(graphs: dict[str, int]) -> str:
-    """Tell which graphs the turns are of, those with most first."""
+    """Return the graphs with their number of turns, largest first."""
     most = sorted(graphs.items(), key=lambda graph: (-graph[1], graph[0]))
     more = f" and {len(most) - ALL_SHOWN} more" if len(most) > ALL_SHOWN else ""
     return "graphs: " + ", ".join(f"{name} ({count})" for name, count in most[:ALL_SHOWN]) + more

@@ -1,4 +1,4 @@
-"""`emgas query GRAPH TEXT`: ask a graph, show what woke and what it brought back."""
+"""`emgas query GRAPH TEXT`: search a graph, and show the concepts and passages that answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from emgas.errors import EmgasError
 from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session, someone_answers
+from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
@@ -30,92 +30,109 @@ GUIDANCE: Final = (
 
 def query(
     graph: output.Graph,
-    text: Annotated[str, typer.Argument(help="The question.")],
+    text: Annotated[str, typer.Argument(help="Question to search for.")],
     *,
     mode: Annotated[
-        str | None, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}; else as the graph is set.")
+        str | None, typer.Option(help=f"Retriever: {', '.join(get_args(Mode))}; the graph's own by default.")
     ] = None,
     weighting: Annotated[
-        str | None, typer.Option(help=f"Of links: {', '.join(get_args(Weighting))}; else the mode's own.")
+        str | None, typer.Option(help=f"Link weights: {', '.join(get_args(Weighting))}; the mode's own by default.")
     ] = None,
-    rerank: Annotated[
-        str | None, typer.Option(help=f"Order the best anew, by the formula of {', '.join(get_args(Rerank))}.")
-    ] = None,
+    rerank: Annotated[str | None, typer.Option(help=f"Rerank the best results: {', '.join(get_args(Rerank))}.")] = None,
     spreading: Annotated[
         Names | None,
-        typer.Option(metavar="KEY=VALUE", help="Change a constant of the mode, as window=round; repeatable."),
+        typer.Option(metavar="KEY=VALUE", help="Override a constant of the mode, as window=round; repeatable."),
     ] = None,
     guide: Annotated[
         Names | None,
-        typer.Option(metavar="KEY=VALUE", help=f"How to search: {', '.join(GUIDANCE)}, or a relation; repeatable."),
+        typer.Option(metavar="KEY=VALUE", help=f"Guide the search: {', '.join(GUIDANCE)}, or a relation; repeatable."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
+        int | None, typer.Option(min=0, max=100, help="Maximum number of concepts and passages; automatic by default.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
-    context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    budget: Annotated[int, typer.Option(min=0, help="Maximum size of the context in tokens.")] = 1000,
+    context_passages: Annotated[int | None, typer.Option(min=0, help="Maximum number of turns in the context.")] = None,
     load: Annotated[
-        float | None, typer.Option(min=0, max=1, help="How busy the reader is: 9 items at most at 0, 5 at 1.")
+        float | None, typer.Option(min=0, max=1, help="Show fewer results (0: up to nine, 1: up to five).")
     ] = None,
-    asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
-    after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
+    asker: Annotated[str | None, typer.Option(help="Speaker who asks: what `I` and `my` refer to.")] = None,
+    after: Annotated[int | None, typer.Option(help="Wait until the turn at this offset can be queried.")] = None,
     as_of: Annotated[
-        str | None, typer.Option(metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00.")
+        str | None, typer.Option(metavar=METAVAR, help="Query the graph as of this time: 2023-05-08T14:00.")
     ] = None,
     timezone: Annotated[
         str | None,
-        typer.Option(help="Where you are, as Europe/Berlin: for all times; else where the graph is set to be."),
+        typer.Option(help="Time zone for all times, as Europe/Berlin; the graph's own by default."),
     ] = None,
-    reinforce: Annotated[bool, typer.Option("--reinforce", help="Strengthen what is recalled.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
-    sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
-    speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
-    roles: Annotated[Names | None, typer.Option("--role", help="Only of user, assistant, system, tool.")] = None,
-    min_importance: Annotated[float | None, typer.Option(help="Only what matters so much, 0 to 1.")] = None,
-    pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
-    since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
+    reinforce: Annotated[
+        bool, typer.Option("--reinforce", help="Strengthen the memories that this query recalls.")
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain why each passage was found.")] = False,
+    sessions: Annotated[Names | None, typer.Option("--session", help="Only turns of this session; repeatable.")] = None,
+    speakers: Annotated[Names | None, typer.Option("--speaker", help="Only turns of this speaker; repeatable.")] = None,
+    roles: Annotated[
+        Names | None,
+        typer.Option("--role", help="Only turns of this role: user, assistant, system or tool; repeatable."),
+    ] = None,
+    min_importance: Annotated[
+        float | None, typer.Option(help="Only turns of at least this importance, 0 to 1.")
+    ] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned turns.")] = False,
+    since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said at or after this time.")] = None,
+    until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said before this time.")] = None,
     about_since: Annotated[
-        str | None, typer.Option("--about-since", metavar=METAVAR, help="Only what speaks of a time from then on.")
+        str | None,
+        typer.Option("--about-since", metavar=METAVAR, help="Only turns that mention a time at or after this."),
     ] = None,
     about_until: Annotated[
-        str | None, typer.Option("--about-until", metavar=METAVAR, help="Only what speaks of a time before then.")
+        str | None, typer.Option("--about-until", metavar=METAVAR, help="Only turns that mention a time before this.")
     ] = None,
-    concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
-    exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
-    recent: Annotated[bool, typer.Option("--recent", help="Where nothing is found, show the latest turns.")] = False,
-    no_archive: Annotated[bool, typer.Option("--no-archive", help="Not what has faded.")] = False,
+    concepts: Annotated[
+        Names | None, typer.Option("--concept", help="Only turns that mention this concept; repeatable.")
+    ] = None,
+    exclude: Annotated[Names | None, typer.Option("--exclude", help="Leave out this turn id; repeatable.")] = None,
+    recent: Annotated[bool, typer.Option("--recent", help="Show the latest turns if nothing matches.")] = False,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Leave out archived turns.")] = False,
     meta: Annotated[
-        Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
+        Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only turns with this metadata; repeatable.")
     ] = None,
     memory: Annotated[
-        str, typer.Option("--kind", help="Of memory: all, working, episodic, semantic, perceptual.")
+        str, typer.Option("--kind", help="Kind of memory: all, working, episodic, semantic or perceptual.")
     ] = "all",
-    like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
-    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
-    conversation: Annotated[
-        str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="TURN", help="Find images or sounds like that of this turn (--kind perceptual)."),
     ] = None,
-    also: Annotated[Names | None, typer.Option("--also", metavar="GRAPH", help="Ask this one too; repeatable.")] = None,
+    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for faded words.")] = "plain",
+    conversation: Annotated[
+        str | None,
+        typer.Option("--in", metavar="SESSION", help="Session in which you ask: what `and then?` refers to."),
+    ] = None,
+    also: Annotated[
+        Names | None, typer.Option("--also", metavar="GRAPH", help="Query this graph too; repeatable.")
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
+    """Search a memory: show the concepts, turns and prompt context that answer a question.
+
+    Exits with 3 for an unknown graph.
+    """
     from emgas.client.query_arguments import asking  # here: --help needs none of it
     from emgas.messages.queries import MemoryKind, Render
 
-    for option, given, known in (
+    for option, value, choices in (
         ("mode", mode, get_args(Mode)),
         ("weighting", weighting, get_args(Weighting)),
         ("rerank", rerank, get_args(Rerank)),
     ):
-        _check_choice(option, given, known)
+        _check_choice(option, value, choices)
     if memory not in get_args(MemoryKind):
         output.fail(f"--kind {memory}: choose one of {', '.join(get_args(MemoryKind))}", output.USAGE)
     if render not in get_args(Render):
         output.fail(f"--render {render}: choose one of {', '.join(get_args(Render))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
-    only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only: dict[str, Any] = {name: values or [] for name, values in named.items()}
     only |= {"spoken_since": about_since, "spoken_until": about_until}
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _pairs("meta", meta), "include_archive": not no_archive}
@@ -133,7 +150,7 @@ def query(
     }
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
-    with output.explained():  # a wrong call is told whether or not there is a memory
+    with output.explained():  # a wrong call is reported even if there is no memory
         times = {"as_of": as_of, "timezone": timezone}
         asked = asking(
             _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
@@ -153,10 +170,10 @@ def query(
 async def _ask(asked: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
-        if not await someone_answers(settings, seconds):
+        if not await has_reader(settings, seconds):
             raise EmgasError(
-                "no worker runs, so nobody can answer: start `emgas worker` on this broker (one of role writer does "
-                "not answer: a reader does), and ask again"
+                "no worker is running that answers queries: start `emgas worker` on this broker (with --role reader "
+                "if its workers are writers), and ask again"
             )
         return await connected.memory.ask(asked)
 
@@ -173,7 +190,7 @@ async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> M
 
 
 def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
-    """Print what several graphs answered, for people by the clocks of `timezone`."""
+    """Print the answers of several graphs, with times in `timezone`."""
     if json:
         output.print_json(merged.model_dump())
         return
@@ -181,7 +198,7 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
         if each.failure is not None:
             output.warn(f"{each.graph}: {each.failure.message}")
         elif not each.found:
-            output.warn(f"{each.graph}: nobody has written to it yet")
+            output.warn(f"{each.graph}: there is no such graph yet")
     rows = output.table("passages", "graph", "rank#", "when", "who", "what")
     for found in merged.passages:
         said = found.passage
@@ -191,28 +208,28 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
 
-def _check_choice(option: str, given: str | None, known: Sequence[str]) -> None:
-    if given is not None and given not in known:
-        output.fail(f"--{option} {given}: choose one of {', '.join(known)}", output.USAGE)
+def _check_choice(option: str, value: str | None, choices: Sequence[str]) -> None:
+    if value is not None and value not in choices:
+        output.fail(f"--{option} {value}: choose one of {', '.join(choices)}", output.USAGE)
 
 
-def _pairs(option: str, given: Sequence[str] | None) -> dict[str, Any]:
-    """Read each KEY=VALUE; a value is a number, true, false, null or a "string" of JSON, else a string."""
-    for each in given or ():
+def _pairs(option: str, values: Sequence[str] | None) -> dict[str, Any]:
+    """Parse each KEY=VALUE; a value is a number, true, false, null or a "string" of JSON, else a string."""
+    for each in values or ():
         if "=" not in each:
             output.fail(f"--{option} {each}: write KEY=VALUE", output.USAGE)
-    return {key: _value(value) for key, _, value in (each.partition("=") for each in given or ())}
+    return {key: _value(value) for key, _, value in (each.partition("=") for each in values or ())}
 
 
-def _guidance(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Sort what guides a search into the fields of guidance: kinds and relations have a place of their own."""
+def _guidance(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort the values of --guide into the fields of `Guidance`: kinds and relations have fields of their own."""
     from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
 
-    for key in given:
+    for key in values:
         _check_choice("guide", key, (*GUIDANCE, *RELATION_TYPES))
-    fields = {key: value for key, value in given.items() if key in Guidance.model_fields}
-    kinds = {key: value for key, value in given.items() if key in get_args(Preference)}
-    types = {key: value for key, value in given.items() if key in RELATION_TYPES}
+    fields = {key: value for key, value in values.items() if key in Guidance.model_fields}
+    kinds = {key: value for key, value in values.items() if key in get_args(Preference)}
+    types = {key: value for key, value in values.items() if key in RELATION_TYPES}
     return fields | {"kinds": kinds, "type_weights": types}
 
 
@@ -225,7 +242,7 @@ def _value(text: str) -> Any:
 
 
 def _show_how(how: How) -> None:
-    """Print which mode answered, its constants, what each stage did, and what guidance did."""
+    """Print the mode that answered, its constants, its stages, and the effect of guidance."""
     constants = ", ".join(f"{name} {value:g}" for name, value in how.constants.items())
     said = [f"mode {how.mode} ({how.source}); weighting {how.weighting}, window {how.window}"]
     said += [constants] if constants else []
@@ -261,8 +278,8 @@ def show(reply: Reply) -> None:
         output.out.print(told, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:
-        instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
-        output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
+        instead = ": the latest turns instead" if reply.passages else " (use --recent to show the latest turns)"
+        output.out.print(f"nothing in {reply.graph} matches this question{instead}", highlight=False, markup=False)
     _show_concepts(reply)
     _show_relations(reply)
     _show_passages(reply)

@@ -1,4 +1,4 @@
-"""`emgas pause`, `resume`, `grant`, `revoke`: whether a graph records and recalls, and who may do what in it."""
+"""`emgas pause`, `resume`, `grant`, `revoke`: stop or restart recording and recall, and manage access to a graph."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from emgas.messages.turns import Outcome
 
 RIGHTS = ", ".join(get_args(Right))
-Recording = Annotated[bool, typer.Option("--recording", help="Only recording; else both.")]
-Recalling = Annotated[bool, typer.Option("--recalling", help="Only recalling; else both.")]
-Subject = Annotated[str, typer.Argument(help="Whom: as records name their subject, as a gateway names its key.")]
-Rights = Annotated[list[str], typer.Option("--right", help=f"One of {RIGHTS}; repeatable.")]
+Recording = Annotated[bool, typer.Option("--recording", help="Only recording; both by default.")]
+Recalling = Annotated[bool, typer.Option("--recalling", help="Only recall; both by default.")]
+Subject = Annotated[str, typer.Argument(help="User or program: the subject of records, or the name of a gateway key.")]
+Rights = Annotated[list[str], typer.Option("--right", help=f"Right to change: {RIGHTS}; repeatable.")]
 
 
 def pause(
@@ -32,9 +32,9 @@ def pause(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Let a graph record nothing of what is said, and bring back nothing, until it is resumed."""
+    """Pause a graph: it records no turns and recalls nothing until you resume it."""
     which = _which(recording, recalling)
-    _show(_told(graph, timeout, lambda memory: memory.pause(graph, **which)), json=json)
+    _show(_changed(graph, timeout, lambda memory: memory.pause(graph, **which)), json=json)
 
 
 def resume(
@@ -45,47 +45,47 @@ def resume(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Let a graph that was paused record and bring back again."""
+    """Resume a paused graph: it records and recalls again."""
     which = _which(recording, recalling)
-    _show(_told(graph, timeout, lambda memory: memory.resume(graph, **which)), json=json)
+    _show(_changed(graph, timeout, lambda memory: memory.resume(graph, **which)), json=json)
 
 
 def grant(
     graph: output.Graph, subject: Subject, *, right: Rights, timeout: output.Timeout = 10.0, json: output.Json = False
 ) -> None:
-    """Let somebody do this in a graph; one that grants anything is closed to all others, but not to you."""
+    """Give a user or program access to a graph; after the first grant, only you and those you named have access."""
     rights = _rights(right)
-    _show_access(_told(graph, timeout, lambda memory: memory.grant(graph, subject, rights)), json=json)
+    _show_access(_changed(graph, timeout, lambda memory: memory.grant(graph, subject, rights)), json=json)
 
 
 def revoke(
     graph: output.Graph, subject: Subject, *, right: Rights, timeout: output.Timeout = 10.0, json: output.Json = False
 ) -> None:
-    """Let somebody no longer do this in a graph."""
+    """Take a right in a graph away from a user or program."""
     rights = _rights(right)
-    _show_access(_told(graph, timeout, lambda memory: memory.revoke(graph, subject, rights)), json=json)
+    _show_access(_changed(graph, timeout, lambda memory: memory.revoke(graph, subject, rights)), json=json)
 
 
-def _which(recording: bool, recalling: bool) -> dict[str, bool]:  # noqa: FBT001 - what was given on the command line
+def _which(recording: bool, recalling: bool) -> dict[str, bool]:  # noqa: FBT001 - the options of the command line
     both = recording == recalling
     return {"recording": recording or both, "recalling": recalling or both}
 
 
-def _rights(given: list[str]) -> list[Right]:
-    for each in given:
+def _rights(names: list[str]) -> list[Right]:
+    for each in names:
         if each not in get_args(Right):
             output.fail(f"--right {each}: choose one of {RIGHTS}", output.USAGE)
-    return cast(list[Right], given)
+    return cast(list[Right], names)
 
 
-def _told(graph: str, timeout: float, call: Callable[[MemoryClient], Awaitable[Outcome]]) -> Description:
-    """Do something, and tell what the graph is then.  Exits where it is refused."""
+def _changed(graph: str, timeout: float, call: Callable[[MemoryClient], Awaitable[Outcome]]) -> Description:
+    """Send a request, and return the graph's description afterwards.  Exits if it is refused."""
 
     async def done() -> Description:
         async with connected_session(output.settings(), timeout) as connected:
             outcome = await call(connected.memory)
             if outcome.status == "rejected":
-                raise EmgasError(outcome.reason or "refused")
+                raise EmgasError(outcome.reason or "the change was refused")
             return await connected.memory.describe(graph, after=outcome.position.source)
 
     return output.run(done())
@@ -99,7 +99,7 @@ def _show(described: Description, *, json: bool) -> None:
     told = "; ".join(f"{name} is {'on' if is_on else 'paused'}" for name, is_on in switches.items())
     output.out.print(f"{described.graph}: {told}", highlight=False, markup=False)
     if described.unrecorded:
-        output.tell(f"not kept while recording was paused: {output.counted(described.unrecorded, 'turn')}")
+        output.tell(f"not recorded while paused: {output.counted(described.unrecorded, 'turn')}")
 
 
 def _show_access(described: Description, *, json: bool) -> None:
@@ -107,7 +107,7 @@ def _show_access(described: Description, *, json: bool) -> None:
         found: dict[str, Any] = {"graph": described.graph, "access": described.access}
         output.print_json(found)
         return
-    rows = output.table(f"who may do what in {described.graph}", "subject", "rights")
+    rows = output.table(f"access to {described.graph}", "subject", "rights")
     for subject, rights in described.access.items():
         rows.add_row(subject, ", ".join(rights) or "nothing")
     output.out.print(rows)

@@ -13,7 +13,7 @@ from streams.cli.shared.client import session
 if TYPE_CHECKING:
     from emgas.messages.queries import Description, Theme
 
-SHOWN = 12  # concepts per theme; --json gives all
+SHOWN = 12  # concepts per theme; --json has all
 
 
 def themes(
@@ -21,7 +21,7 @@ def themes(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Show what a graph is about: groups of concepts, found at consolidation.  Exits with 3 for an unknown graph."""
+    """Show the topics of a graph: groups of related concepts.  Exits with 3 for an unknown graph."""
     described = output.run(_describe(graph, timeout))
     if json:
         listed = [theme.model_dump() for theme in described.themes]

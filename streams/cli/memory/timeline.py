@@ -1,4 +1,4 @@
-"""`emgas timeline GRAPH`: how strong concepts were over event time, read from the log alone; no worker is asked."""
+"""`emgas timeline GRAPH`: the strength of concepts over event time, computed from the log without a worker."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ def timeline(
     graph: output.Graph,
     *,
     concept: Annotated[
-        list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.  Else the strongest.")
+        list[str] | None, typer.Option(help="Concept, by id or as written; repeatable; the strongest by default.")
     ] = None,
-    points: Annotated[int, typer.Option(min=2, max=2000, help="Samples between the first event and the last.")] = 60,
-    svg: Annotated[Path | None, typer.Option(help="A file to draw the same picture into.", dir_okay=False)] = None,
+    points: Annotated[
+        int, typer.Option(min=2, max=2000, help="Number of samples from the first event to the last.")
+    ] = 60,
+    svg: Annotated[Path | None, typer.Option(help="Also write the chart to this SVG file.", dir_okay=False)] = None,
     json: output.Json = False,
 ) -> None:
-    """Show how strong concepts were over time.  Exits with 3 for an unknown graph or concept."""
+    """Chart the strength of concepts over time.  Exits with 3 for an unknown graph or concept."""
     traced = output.run(_trace(graph, concept or [], points))
     if traced is None:
         output.fail_unknown(graph)
     if traced.unknown:
-        output.fail(f"graph {graph} never held {', '.join(traced.unknown)}", output.NOT_FOUND)
+        output.fail(f"graph {graph} has never contained {', '.join(traced.unknown)}", output.NOT_FOUND)
     if svg is not None:
         _draw(traced, svg)
     if json:
@@ -66,7 +68,7 @@ def _draw(traced: Timeline, file: Path) -> None:
         file.write_text(drawn, encoding="utf-8")
     except OSError as error:
         output.fail_path("write", file, error)
-    output.err.print(f"drawn into {escape(str(file))}", highlight=False, soft_wrap=True)
+    output.err.print(f"chart written to {escape(str(file))}", highlight=False, soft_wrap=True)
 
 
 def _show(traced: Timeline) -> None:

@@ -1,4 +1,4 @@
-"""`emgas turns GRAPH`: what was said, as it was said."""
+"""`emgas turns GRAPH`: list the turns of a graph, word for word."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 def turns(
     graph: output.Graph,
     *,
-    id: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only of this session.")] = None,
-    concept: Annotated[str | None, typer.Option(help="Only those that hold it, by id or as it was written.")] = None,
-    oldest: Annotated[bool, typer.Option("--oldest", help="From the first on, not the last ones.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
-    advised: Annotated[bool, typer.Option("--advised", help="With what advisors said of them.")] = False,
+    id: Annotated[list[str] | None, typer.Option(help="Turn id; repeatable.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only turns of this session.")] = None,
+    concept: Annotated[
+        str | None, typer.Option(help="Only turns that mention this concept, by id or as written.")
+    ] = None,
+    oldest: Annotated[bool, typer.Option("--oldest", help="Oldest turns first.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of turns.")] = 20,
+    advised: Annotated[bool, typer.Option("--advised", help="Also show what advisors wrote about each turn.")] = False,
     as_of: Annotated[
-        int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
+        int | None,
+        typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
     ] = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Show what was said in a graph, the last turns if nothing else is asked.  Exits with 3 for an unknown graph."""
+    """List the recorded turns of a graph, the latest by default.  Exits with 3 for an unknown graph."""
     wanted = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
     wanted |= {"advised": True} if advised else {}
     found, total, read = output.run(_read(graph, wanted, limit, timeout))
@@ -48,7 +51,7 @@ def turns(
 
 
 async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) -> tuple[bool, int, list[RecordedTurn]]:
-    """Read pages until there are enough; give the turns in the order in which they were recorded."""
+    """Read pages until there are enough turns; return them in the order of recording."""
     read: list[RecordedTurn] = []
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         page: Turns | None = None
@@ -74,7 +77,7 @@ def _show(read: list[RecordedTurn], total: int) -> None:
 
 
 def _gated(turn: RecordedTurn) -> list[str]:
-    """Say what gates found of a turn."""
+    """Return what gates noted about a turn."""
     score = [] if turn.novelty is None else [f"novelty {turn.novelty:.2f}"]
     return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
 

@@ -1,4 +1,4 @@
-"""`emgas recap`, `trend`, `explore`: what talks were about, how often something comes up, what a word is."""
+"""`emgas recap`, `trend`, `explore`: session summaries, frequency over time, and the neighbours of a concept."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.messages.views import KnownConcept, SessionRecap
 
-NAMED_KINDS = ("person", "place", "organisation", "product", "time", "number")  # others say how a word was found
+NAMED_KINDS = ("person", "place", "organisation", "product", "time", "number")  # other kinds are ways of extraction
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 AsOf = Annotated[
-    int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
+    int | None,
+    typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
 ]
 Told = TypeVar("Told", Recapped, Trended, Explored)
 
@@ -30,16 +31,16 @@ Told = TypeVar("Told", Recapped, Trended, Explored)
 def recap(
     graph: output.Graph,
     *,
-    session: Annotated[list[str] | None, typer.Option(help="Only of this session; may be repeated.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many of the last ones.")] = 5,
-    skip: Annotated[int, typer.Option(min=0, help="Of the last ones, to pass over.")] = 0,
-    words: Annotated[int, typer.Option(min=0, help="Of each summary, at most.")] = 60,
-    topics: Annotated[bool, typer.Option("--topics", help="Cut into parts, each with its topic.")] = False,
+    session: Annotated[list[str] | None, typer.Option(help="Only this session; repeatable.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Number of sessions, latest first.")] = 5,
+    skip: Annotated[int, typer.Option(min=0, help="Number of latest sessions to skip.")] = 0,
+    words: Annotated[int, typer.Option(min=0, help="Maximum length of each summary in words.")] = 60,
+    topics: Annotated[bool, typer.Option("--topics", help="Split each session into topics.")] = False,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell what the last conversations were about, in their own words.  Exits with 3 for an unknown graph."""
+    """Summarise the last conversations with quotes from them.  Exits with 3 for an unknown graph."""
     wanted = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
     told = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
     if json:
@@ -54,18 +55,20 @@ def recap(
 
 def trend(
     graph: output.Graph,
-    text: Annotated[str | None, typer.Argument(help="A question, or words: latte; without it, all turns.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="A question or words to count, as latte; all turns by default.")
+    ] = None,
     *,
-    speaker: Annotated[list[str] | None, typer.Option(help="Only what this one said; repeatable.")] = None,
-    session: Annotated[list[str] | None, typer.Option(help="Only of this session; repeatable.")] = None,
-    by: Annotated[Period, typer.Option(help="What to count by.")] = "week",
-    offset: Annotated[int, typer.Option(help="Of your clock from UTC, in minutes: where a day begins.")] = 0,
-    moods: Annotated[bool, typer.Option("--moods", help="Also how those felt who said it.")] = False,
+    speaker: Annotated[list[str] | None, typer.Option(help="Only turns of this speaker; repeatable.")] = None,
+    session: Annotated[list[str] | None, typer.Option(help="Only turns of this session; repeatable.")] = None,
+    by: Annotated[Period, typer.Option(help="Period to count by.")] = "week",
+    offset: Annotated[int, typer.Option(help="Your offset from UTC in minutes, which decides when a day begins.")] = 0,
+    moods: Annotated[bool, typer.Option("--moods", help="Also count the moods of the speakers.")] = False,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell how often something is spoken of, since when, and when not.  Exits with 3 for an unknown graph."""
+    """Count how often something is mentioned over time, with gaps.  Exits with 3 for an unknown graph."""
     only = {"speakers": speaker or [], "sessions": session or []}
     wanted: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
     told = _ask(lambda memory: memory.trend(graph, text, **wanted), timeout)
@@ -79,21 +82,23 @@ def trend(
 
 def explore(
     graph: output.Graph,
-    concept: Annotated[str, typer.Argument(help="By its id, or as it was written.")],
+    concept: Annotated[str, typer.Argument(help="Concept, by id or as written.")],
     *,
-    to: Annotated[str | None, typer.Option(help="Another one: by which ways does the first lead to it?")] = None,
-    hops: Annotated[int | None, typer.Option(min=1, max=3, help="Links at most; 1, and 3 with --relation.")] = None,
-    relation: Annotated[
-        RelationType | None, typer.Option(help="What follows about it by this relation: lives-in?")
+    to: Annotated[str | None, typer.Option(help="Show the paths to this other concept.")] = None,
+    hops: Annotated[
+        int | None, typer.Option(min=1, max=3, help="Maximum number of links to follow; 1, or 3 with --relation.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, max=100, help="How many neighbours.")] = 10,
+    relation: Annotated[
+        RelationType | None, typer.Option(help="Infer what this relation implies, as lives-in.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, max=100, help="Maximum number of neighbours.")] = 10,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell what a concept is to a graph, how it is related to others, and what it is linked with.
+    """Show a concept: its strength, relations, neighbours, and paths to other concepts.
 
-    Exits with 3 where there is no such one.
+    Exits with 3 for an unknown graph or concept.
     """
     steps = hops or (3 if relation else 1)
     wanted: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
@@ -101,7 +106,7 @@ def explore(
     if json:
         output.print_json(told.model_dump())
     if told.concept is None:
-        output.fail(f"graph {graph} knows no {concept}", output.NOT_FOUND)
+        output.fail(f"graph {graph} has no concept {concept}", output.NOT_FOUND)
     elif not json:
         _show_concept(told.concept, told)
 
@@ -132,7 +137,7 @@ def _show_session(told: SessionRecap) -> None:
 
 def _show_trend(text: str | None, told: Trended, by: Period) -> None:
     if not told.turns or told.first is None or told.last is None:
-        output.tell("nothing was said" if text is None else f"nothing that was said holds {text!r}")
+        output.tell("there are no turns" if text is None else f"no turn mentions {text!r}")
         return
     columns = [by, "turns", *(["moods"] if told.moods else [])]
     often = f"{output.counted(told.turns, 'turn')} on {output.counted(told.days, 'day')}"
@@ -141,13 +146,13 @@ def _show_trend(text: str | None, told: Trended, by: Period) -> None:
         felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
         rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
     output.out.print(rows)
-    every = "" if told.every is None else f", every {told.every:g} days in the middle"
+    every = "" if told.every is None else f", typically every {told.every:g} days"
     on_days = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
     output.tell(f"first {format_utc(told.first)}, last {format_utc(told.last)}{every}; {on_days}")
     for pause in told.pauses:
         output.tell(f"not from {format_utc(pause.since)[:10]} to {format_utc(pause.until)[:10]}")
     if not told.all:
-        output.tell("no turn holds all of these words: counted are those that hold some of them")
+        output.tell("no turn contains all of these words: these are turns with some of them")
 
 
 def _show_concept(concept: KnownConcept, told: Explored) -> None:

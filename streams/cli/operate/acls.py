@@ -1,16 +1,16 @@
-"""What each account of a Kafka with ACLs needs, and no more; `emgas topics acls` prints it as commands for kafka-acls.
+"""The minimal Kafka ACLs of each account; `emgas topics acls` prints them as commands for kafka-acls.
 
     account    reads                                  writes
     worker     turns, queries, events, changes        events, changes, replies, dead-letters; is in the groups.
-                                                      A reader writes to turns what a question woke
+                                                      A reader writes reinforcements to turns
     client     replies                                turns, queries, dead-letters
     operator   all of them                            nothing: verify, export, dead-letters, doctor
 
-Where keys of encrypted graphs are in a topic, worker and operator read it, and the worker writes to it.
+If keys of encrypted graphs are in a topic, worker and operator read it, and the worker writes to it.
 
-To write implies to describe, and so does to read.  Nobody may create, change or delete: that is whoever runs
-`emgas topics create`.  Of clients with an account of their own, each may write to every graph: Kafka knows topics, not
-keys.  An import (`emgas import`) writes to `events`: run it as the worker.
+Read and Write imply Describe.  No account may create, change or delete topics: run `emgas topics create` as an
+administrator.  Any client account may write to every graph, because Kafka's rights are by topic, not by key.
+`emgas import` writes to `events`: run it as the worker.
 """
 
 from __future__ import annotations

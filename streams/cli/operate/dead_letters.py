@@ -1,4 +1,4 @@
-"""`emgas dead-letters list|show`: what could not be accepted, and why."""
+"""`emgas dead-letters list|show`: rejected records, with the reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streams.cli.shared import output
 if TYPE_CHECKING:
     from streams.transport.dead_letters import DeadLetter
 
-app = typer.Typer(no_args_is_help=True, help="What could not be accepted, and why.")
+app = typer.Typer(no_args_is_help=True, help="List and show rejected turns and records, with the reasons.")
 
 
 async def _read() -> list[DeadLetter]:
@@ -20,13 +20,13 @@ async def _read() -> list[DeadLetter]:
     from streams.transport.select import readable
 
     settings = output.settings()
-    async with readable(settings) as topics:  # beside a process that has the log, too
+    async with readable(settings) as topics:  # also while another process has the log
         return await read_all(topics.reader(settings.topics.dead_letters))
 
 
 @app.command("list")
 def list_letters(json: output.Json = False) -> None:
-    """List the dead letters that are kept, oldest first."""
+    """List rejected records (dead letters) and why they were rejected, oldest first."""
     letters = output.run(_read())
     if json:
         output.print_json({"dead_letters": [_described(letter) for letter in letters]})
@@ -39,10 +39,10 @@ def list_letters(json: output.Json = False) -> None:
 
 @app.command()
 def show(
-    letter: Annotated[str, typer.Argument(metavar="ID", help="As the list shows it: partition:offset.")],
+    letter: Annotated[str, typer.Argument(metavar="ID", help="Id from the list, partition:offset.")],
     json: output.Json = False,
 ) -> None:
-    """Print one dead letter's bytes, untouched."""
+    """Print the original bytes of one rejected record."""
     for each in output.run(_read()):
         if each.id == letter:
             _show(each, json=json)

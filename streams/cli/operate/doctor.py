@@ -1,4 +1,4 @@
-"""`emgas doctor`: is everything there that a memory needs, and what does it hold?"""
+"""`emgas doctor`: check that everything a memory needs is there, and count what it holds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -35,7 +35,7 @@ class Check:
 
 @dataclass
 class Findings:
-    """What the doctor saw."""
+    """All checks, and what the memory holds."""
 
     transport: str
     checks: list[Check] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Findings:
 
 
 def doctor(json: output.Json = False) -> None:
-    """Check settings, disk, broker, topics and workers.  Exits with 1 when something is wrong."""
+    """Diagnose an installation: check settings, disk, broker, topics and workers.  Exits with 1 if a check fails."""
     settings = output.settings()
     findings = output.run(_examine(settings))
     described = findings.described()
@@ -88,7 +88,7 @@ def _examine_disk(home: Path, findings: Findings) -> None:
 
 
 def _examine_plugin(name: str, load: Callable[[], str], findings: Findings) -> None:
-    """Load what a worker would load by its settings; `load` tells which version that is."""
+    """Load a plugin as a worker would; `load` returns its version."""
     try:
         findings.add(name, load(), ok=True)
     except EmgasError as error:
@@ -116,7 +116,7 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     described = {topic.name: topic for topic in await select.describe(settings)}
     events = described[settings.topics.events]
     kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
-    findings.add("events kept for ever", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
+    findings.add("events kept permanently", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
     counts = {described[name].partitions for name in (settings.topics.turns, events.name)}
     queries = described[settings.topics.queries].partitions
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
@@ -126,39 +126,39 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
 
 
 async def _examine_roles(settings: Settings, findings: Findings) -> None:
-    """Look whether somebody folds, whether somebody answers, and whether everything is answered twice."""
+    """Check that workers fold turns, that workers answer, and that no query is answered twice."""
     from streams.transport import select  # here: --help needs none of it
 
     try:
         found = await select.members(settings)
     except EmgasError as error:
-        findings.add("workers", f"cannot ask who is in the groups: {error}", ok=True)
+        findings.add("workers", f"cannot list the consumer groups: {error}", ok=True)
         return
     assert found is not None  # noqa: S101 - only the embedded log has no groups
     told = f"{found.all} that do all, {found.writer} that write, {found.reader} that read"
     if not found.folding:
-        findings.add("workers", f"{told}: nobody folds turns; start `emgas worker`", ok=False)
+        findings.add("workers", f"{told}: no worker folds turns; start `emgas worker`", ok=False)
     elif not found.answering:
-        findings.add("workers", f"{told}: nobody answers; start `emgas worker --role reader`", ok=False)
+        findings.add("workers", f"{told}: no worker answers queries; start `emgas worker --role reader`", ok=False)
     elif found.all and found.reader:
         do = "start the workers with --role writer, or stop the readers"
-        findings.add("workers", f"{told}: each question is answered twice; {do}", ok=False)
+        findings.add("workers", f"{told}: each query is answered twice; {do}", ok=False)
     else:
         findings.add("workers", told, ok=True)
 
 
 async def examine_keys(settings: Settings, findings: Findings) -> None:
-    """Look whether the keys can be read, and whether Kafka keeps anything in clear for longer than is promised."""
+    """Check that the keys can be read, and that Kafka keeps no plain text for longer than promised."""
     from streams.transport import select  # here: --help needs none of it
     from streams.transport.select import readable
     from streams.transport.topic_plan import FOR_EVER, differences
 
     if not settings.encryption:
-        findings.add("encryption", "off: graphs that are born from here on cannot be erased", ok=True)
+        findings.add("encryption", "off: new graphs cannot be erased permanently", ok=True)
         return
     async with readable(settings):
         place = settings.topics.keys if settings.keys_in_topic else settings.keys_directory
-        findings.add("encryption", f"on, keys in {place}: keep them out of every other backup", ok=True)
+        findings.add("encryption", f"on, keys in {place}: never put them into the same backup as the data", ok=True)
     if settings.is_embedded:
         return
     names, most = settings.topics, settings.erased_within_days * DAY_MS
@@ -166,7 +166,7 @@ async def examine_keys(settings: Settings, findings: Findings) -> None:
     described = await select.describe(settings)
     kept = {topic.name: int(topic.config.get("retention.ms", FOR_EVER)) for topic in described}
     late = [name for name in in_clear if not 0 <= kept[name] <= most]
-    told = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that is in clear"
+    told = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that holds plain text"
     findings.add(f"erased within {settings.erased_within_days} days", told, ok=not late)
     planned = {topic.name: topic for topic in select.planned(settings)}
     for topic in (topic for topic in described if topic.name == names.keys):
@@ -176,7 +176,7 @@ async def examine_keys(settings: Settings, findings: Findings) -> None:
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
-    """Ask every partition what it holds, and name those that have halted, with what their owner tells to do."""
+    """Count what every partition holds, and report halted ones with the message of their owner."""
     async with session(settings) as connected:
         count, halted = await connected.memory.partitions(), 0
         for partition in range(count):
@@ -194,7 +194,7 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
 
 
 async def _examine_log(settings: Settings, findings: Findings) -> None:
-    """Look whether the log begins at its beginning: once a store is lost as well, what is missing is gone."""
+    """Check that the log begins at offset 0: if a store is lost too, missing records cannot be recovered."""
     from streams.transport.select import readable  # here: --help needs none of it
 
     async with readable(settings) as topics:
@@ -202,7 +202,7 @@ async def _examine_log(settings: Settings, findings: Findings) -> None:
         starts = {partition: (await events.bounds(partition))[0] for partition in range(topics.partitions)}
     if missing := {partition: start for partition, start in starts.items() if start > 0}:
         told = ", ".join(f"partition {partition} begins at offset {start}" for partition, start in missing.items())
-        do = "set retention.ms=-1, take snapshots of the stores while they live, and restore the log from a backup"
+        do = "set retention.ms=-1, take snapshots while the stores still exist, and restore the log from a backup"
         findings.add("the log is whole", f"{told}: {do}", ok=False)
     else:
         findings.add("the log is whole", f"{topics.partitions} partitions begin at offset 0", ok=True)

@@ -1,4 +1,4 @@
-"""`emgas events skip`: an operator's decision about a record of the log that nobody can read."""
+"""`emgas events skip`: skip a record of the log that is unreadable and stops its partition."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from streams.cli.shared import output
 if TYPE_CHECKING:
     from replay.backup.restore import WritableLog
 
-app = typer.Typer(no_args_is_help=True, help="Records of the log that nobody can read.")
+app = typer.Typer(no_args_is_help=True, help="Skip unreadable records of the log.")
 _PLACE = re.compile(r"(\d{1,10}):(\d{1,19})")
 
 
 class _Skipped(NamedTuple):
-    """What was decided: `is_new`, unless it was before."""
+    """The decision; `is_new` unless the record was already skipped."""
 
     record: Record
     is_new: bool
@@ -28,7 +28,7 @@ class _Skipped(NamedTuple):
 
 def _place(text: str) -> str:
     if not _PLACE.fullmatch(text):
-        raise typer.BadParameter("give partition:offset, as the message of the halted partition tells it")
+        raise typer.BadParameter("write partition:offset, as in the message of the halted partition")
     return text
 
 
@@ -40,29 +40,29 @@ def _group() -> None:
 @app.command()
 def skip(
     place: Annotated[
-        str, typer.Argument(metavar="PARTITION:OFFSET", help="Where the record lies in the log.", callback=_place)
+        str, typer.Argument(metavar="PARTITION:OFFSET", help="Position of the record in the log.", callback=_place)
     ],
-    reason: Annotated[str, typer.Option(help="Why it may be skipped: kept in the log.")],
+    reason: Annotated[str, typer.Option(help="Why it may be skipped; recorded in the log.")],
     *,
     yes: output.Yes = False,
     json: output.Json = False,
 ) -> None:
-    """Record that a record of the log, which halts its partition as nobody can read it, counts as never written.
+    """Skip an unreadable record that stops a partition, so that the partition continues.
 
-    It stays in the log, and so does the decision, which names its bytes.  The partition goes on by itself.  What can
-    be read, or was written by a newer version, is not skipped.
+    The record and your decision both stay in the log.  Readable records, and records of a newer version, are never
+    skipped.
     """
     partition, offset = map(int, place.split(":"))
-    output.make_sure(f"the record at {place} of the log is to be skipped for ever, by every reader", yes=yes)
+    output.make_sure(f"the record at {place} of the log will be skipped permanently, by every reader", yes=yes)
     done = output.run(_skip(partition, offset, reason))
     if json:
         output.print_json(
             {"partition": partition, "offset": offset, "bytes": len(done.record.value), "new": done.is_new}
         )
     elif done.is_new:
-        output.out.print(f"partition {partition} goes on without the record at offset {offset}", highlight=False)
+        output.out.print(f"partition {partition} continues without the record at offset {offset}", highlight=False)
     else:
-        output.out.print(f"the record at offset {offset} of partition {partition} is skipped already", highlight=False)
+        output.out.print(f"the record at offset {offset} of partition {partition} is already skipped", highlight=False)
 
 
 async def _skip(partition: int, offset: int, reason: str) -> _Skipped:
@@ -90,7 +90,7 @@ async def _record(events: WritableLog, partition: int, offset: int) -> Record:
 
 
 def _why_not(record: Record) -> str | None:
-    """Say why a record is not to be skipped, None if it may be."""
+    """Return why a record must not be skipped, None if it may be."""
     from state.errors import UnreadableEventError  # here: --help needs none of it
     from state.events.events import decode
     from state.events.upcasting import VERSION
@@ -99,9 +99,11 @@ def _why_not(record: Record) -> str | None:
         event = decode(record.value)
     except UnreadableEventError:
         if _version(record.value) > VERSION:
-            return "was written by a newer version of EMGAS: run that one; what it wrote is never skipped"
+            return (
+                "was written by a newer version of EMGAS: upgrade this one; records of newer versions are never skipped"
+            )
         return None
-    return f"can be read, it is a {type(event).__name__}: only what nobody can read is skipped"
+    return f"is readable, a {type(event).__name__}: only unreadable records can be skipped"
 
 
 def _version(value: bytes) -> int:

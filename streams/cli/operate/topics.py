@@ -1,4 +1,4 @@
-"""`emgas topics create|describe|acls`: the six topics, with their settings, and who may do what with them."""
+"""`emgas topics create|describe|acls`: create and show the Kafka topics, and print the ACLs of each account."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from streams.cli.shared import output
 if TYPE_CHECKING:
     from streams.transport.topic_plan import TopicDescription
 
-app = typer.Typer(no_args_is_help=True, help="The topics that carry turns, events, queries and answers.")
+app = typer.Typer(no_args_is_help=True, help="Create and show the Kafka topics, and print their ACLs.")
 
 
 @app.command()
 def create(
-    partitions: Annotated[int | None, typer.Option(min=1, help="Of the keyed topics; fixed at birth.")] = None,
-    replication: Annotated[int | None, typer.Option(min=1, help="Copies of every record.")] = None,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Partitions of the keyed topics; cannot be changed later.")
+    ] = None,
+    replication: Annotated[int | None, typer.Option(min=1, help="Replication factor.")] = None,
     readers_per_partition: Annotated[
-        int | None, typer.Option(min=1, max=64, help="That may answer of one partition; can be raised later.")
+        int | None, typer.Option(min=1, max=64, help="Readers that may answer per partition; can be raised later.")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="A setting of topics that these brokers refuse; again for another one.")
+        list[str] | None, typer.Option(help="Topic setting to leave out because the brokers refuse it; repeatable.")
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Create what is missing.  Existing topics are left as they are; another partition count is refused.
+    """Create missing Kafka topics; existing topics are left as they are.
 
-    But for queries, which is given more where more readers are to answer.
+    A different partition count is refused; only the topic of queries grows, to let more readers answer.
     """
     from streams.transport import select  # here: --help needs none of it
 
@@ -40,14 +42,14 @@ def create(
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
     if unknown := set(without or ()) - select.topic_settings(settings):
         told = ", ".join(sorted(select.topic_settings(settings)))
-        output.fail(f"no topic has a setting {', '.join(sorted(unknown))}: --without is for {told}", output.USAGE)
+        output.fail(f"no topic has the setting {', '.join(sorted(unknown))}: --without takes {told}", output.USAGE)
     output.run(select.create(settings, without=without or ()))
     _print(output.run(select.describe(settings)), json=json)
 
 
 @app.command()
 def describe(json: output.Json = False) -> None:
-    """Show the topics: partitions, copies, settings, how much they hold."""
+    """Show the Kafka topics: partitions, replicas, settings, number of records."""
     from streams.transport import select  # here: --help needs none of it
 
     _print(output.run(select.describe(output.settings())), json=json)
@@ -55,11 +57,11 @@ def describe(json: output.Json = False) -> None:
 
 @app.command()
 def acls(
-    worker: Annotated[str, typer.Option(help="The workers' account.")] = "emgas-worker",
-    client: Annotated[str, typer.Option(help="The clients' account.")] = "emgas-client",
-    operator: Annotated[str, typer.Option(help="The account of whoever only looks.")] = "emgas-operator",
+    worker: Annotated[str, typer.Option(help="Kafka account of the workers.")] = "emgas-worker",
+    client: Annotated[str, typer.Option(help="Kafka account of the clients.")] = "emgas-client",
+    operator: Annotated[str, typer.Option(help="Kafka account of operators, who only read.")] = "emgas-operator",
 ) -> None:
-    """Print the commands that allow each account what it needs, and no more.  Nothing is changed."""
+    """Print the Kafka ACL commands that give each account the rights it needs; changes nothing."""
     from streams.cli.operate.acls import grants  # here: --help needs none of it
 
     settings = output.settings()

@@ -1,4 +1,4 @@
-"""`emgas worker`: run one worker until it is told to stop; many of them share the partitions, each in its role."""
+"""`emgas worker`: run one worker until a signal stops it; workers share the partitions, each in its role."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
-NICER = 10  # than readers on the same cores: who asks waits for an answer, and nobody for a fold
+NICER = 10  # than readers on the same cores: a user waits for an answer, never for a fold
 SWITCH_SECONDS = 0.001  # a thread that fetches questions waits so long for the one that computes; Python's own is 5 ms
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
@@ -42,12 +42,10 @@ class RoleName(StrEnum):
 def worker(
     role: Annotated[
         RoleName | None,
-        typer.Option(
-            help="writer: fold turns, answer nothing.  reader: follow the log, answer only.", show_default="all"
-        ),
+        typer.Option(help="writer: only process turns.  reader: only answer queries.", show_default="all"),
     ] = None,
 ) -> None:
-    """Run a worker on the broker of EMGAS_BROKER until SIGTERM or SIGINT."""
+    """Start a worker on Kafka (EMGAS_BROKER), which processes turns and answers queries until SIGTERM or SIGINT."""
     from streams.worker import traces  # here: --help needs none of it
 
     settings = output.settings()
@@ -56,9 +54,9 @@ def worker(
     output.configure_logging(settings.log_level, quiet=False)
     if settings.is_embedded:
         output.fail(
-            "a worker needs a broker: set EMGAS_BROKER=kafka://host:9092, or say --broker, also beside --data, which "
-            "alone means the log in that directory. On the embedded log no worker is needed: every command, and "
-            "MemoryClient, runs its own.",
+            "a worker needs a broker: set EMGAS_BROKER=kafka://host:9092 or give --broker (with --data alone, the log "
+            "is embedded in that directory). The embedded log needs no worker: every command, and MemoryClient, "
+            "runs its own.",
             output.USAGE,
         )
     _schedule(settings.role)
@@ -69,7 +67,7 @@ def worker(
 
 
 def _schedule(role: str) -> None:
-    """Let questions come before turns on the same cores, and their fetch before what computes in the same process."""
+    """Prioritise queries over turns on the same cores, and fetching over computing in the same process."""
     if role == "writer":
         os.nice(NICER)
     else:
@@ -94,7 +92,7 @@ def _own_directory(settings: Settings) -> Settings:
         except DataDirectoryInUseError:
             continue
         return mine
-    raise DataDirectoryInUseError(f"{MOST_WORKERS} workers use {settings.data}: give this one an EMGAS_DATA of its own")
+    raise DataDirectoryInUseError(f"{MOST_WORKERS} workers use {settings.data}: set another EMGAS_DATA for this one")
 
 
 async def _work(settings: Settings) -> None:
@@ -121,7 +119,7 @@ async def _work(settings: Settings) -> None:
     except Exception as error:
         if not stopping.begun.is_set():
             raise
-        log.warning("worker stopped untidily", error=str(error))
+        log.warning("worker stopped with an error", error=str(error))
     log.info("worker stopped")
 
 
@@ -160,7 +158,7 @@ class Stopping:
 
     def late(self) -> None:
         """Leave without waiting any longer: a thread of its own calls this, whatever holds up the event loop."""
-        log.warning("worker leaves", why="it could not let go of its partitions in time: is the broker there?")
+        log.warning("worker leaves", why="it could not release its partitions in time: is the broker reachable?")
         self._end(0)
 
     def halted(self, error: BaseException) -> None:

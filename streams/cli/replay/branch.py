@@ -1,4 +1,4 @@
-"""`emgas replay branch`: make another memory of the same turns, beside this one."""
+"""`emgas replay branch`: build a second memory from the same turns, beside this one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 TIMEOUT = 60.0
 COUNTED = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
-Into = Annotated[Path | None, typer.Option(help="The branch's own directory: an embedded memory.", file_okay=False)]
-Prefix = Annotated[str | None, typer.Option(help="Prefix of the branch's topics on the same broker.")]
+Into = Annotated[Path | None, typer.Option(help="Directory of the branch, an embedded memory.", file_okay=False)]
+Prefix = Annotated[str | None, typer.Option(help="Topic prefix of the branch on the same broker.")]
 
 
 def branch(
@@ -38,15 +38,20 @@ def branch(
     to_prefix: Prefix = None,
     preset: Preset = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of them: half-life=7d. Repeat.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Setting of the branch's graphs, as half-life=7d; repeatable."
+        ),
     ] = None,
-    extractor: Annotated[str | None, typer.Option(help="package.module.name; with --into only.")] = None,
-    without: Annotated[list[str] | None, typer.Option(help="A graph to leave out; may be repeated.")] = None,
+    extractor: Annotated[
+        str | None, typer.Option(help="Extractor of the branch, package.module.name; only with --into.")
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Graph to leave out; repeatable.")] = None,
     json: output.Json = False,
 ) -> None:
-    """Fold the same turns once more, elsewhere: another extractor, other settings, another version of EMGAS.
+    """Copy a memory with other settings or another extractor, to try them out and compare.
 
-    Doing it again brings the branch up to date.  Without --preset and --set, graphs live there as they do here.
+    Run it again to update the branch.  Without --preset and --set, its graphs have the same settings as here.
     """
     source = output.settings()
     target = target_of(source, into, to_prefix, extractor=extractor)
@@ -60,13 +65,13 @@ def branch(
 
 
 def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
-    """Make the branch's settings, or exit."""
+    """Build the settings of the branch's memory, or exit."""
     from pydantic import ValidationError  # here: --help needs none of it
 
     from streams.settings import Settings
 
     if (into is None) == (prefix is None):
-        output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
+        output.fail("the branch needs a place: give --into DIRECTORY or --to-prefix NAME", output.USAGE)
     if extractor and into is None:
         output.fail("--extractor needs --into; on Kafka, start the branch's workers with EMGAS_EXTRACTOR", output.USAGE)
     changed: dict[str, Any] = {"broker": None, "data": into, "graph_keys": None} if into else {"prefix": prefix}
@@ -77,12 +82,12 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
     except ValidationError as error:
         output.fail(f"--to-prefix: {error.errors()[0]['msg']}", output.USAGE)
     if (target.home, target.broker) == (source.home, source.broker):
-        output.fail("that is the memory itself: give the branch a place of its own", output.USAGE)
+        output.fail("this is the memory's own place: choose another one for the branch", output.USAGE)
     return target
 
 
 def _life(preset: str | None, changes: list[str]) -> BranchSettings:
-    """Build what the options say, or exit."""
+    """Build the branch's settings from the options, or exit."""
     from emgas.messages.memory_settings import Settings as Changes  # here: --help needs none of it
     from emgas.validation import build
     from replay.branch import BranchSettings
@@ -133,7 +138,9 @@ async def _made(target: Settings, name: str, *, is_branch: bool) -> AsyncIterato
     from streams.transport.embedded.unfinished import filling, is_unfinished
 
     if not (is_branch or is_unfinished(target.home)) and target.is_embedded and select.is_born(target):
-        output.fail(f"{target.home} holds a memory that is no branch: give the branch a place of its own", output.USAGE)
+        output.fail(
+            f"{target.home} holds a memory that is not a branch: choose another place for the branch", output.USAGE
+        )
     try:
         target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

@@ -28,7 +28,7 @@ class Cursor:
         kept: dict[str, Any] = orjson.loads(path.read_bytes()) if self.is_there else {"source": source, "done": {}}
         if kept["source"] != source:
             raise InvalidMessageError(
-                f"{path.parent} is a branch of {kept['source']}, not of {source}: give this one a place of its own"
+                f"{path.parent} is a branch of {kept['source']}, not of {source}: choose another place for this one"
             )
         self._done: dict[str, int] = kept["done"]
         self._unsaved = 0

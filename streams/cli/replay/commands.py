@@ -22,7 +22,9 @@ class ReplayCommands(LazyGroup):
     }
 
 
-app = typer.Typer(cls=ReplayCommands, no_args_is_help=True, help="Fold the log again.")
+app = typer.Typer(
+    cls=ReplayCommands, no_args_is_help=True, help="Work with the log: verify, rebuild, diff, branch, compare, undo."
+)
 
 
 @app.callback()

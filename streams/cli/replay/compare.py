@@ -1,4 +1,4 @@
-"""`emgas replay compare`: ask two memories the same questions, and say where their answers differ.
+"""`emgas replay compare`: ask two memories the same questions, and show where their answers differ.
 
 questions   one JSON object per line: {"graph": …, "text": …, "evidence": [turn ids]}; the last may be left out
 
@@ -40,14 +40,16 @@ class Question(BaseModel):
 
 
 def compare(
-    questions: Annotated[Path, typer.Argument(help="One JSON object per line: graph, text, evidence.", dir_okay=False)],
+    questions: Annotated[
+        Path, typer.Argument(help="Questions, one JSON object per line: graph, text, evidence.", dir_okay=False)
+    ],
     *,
     into: Into = None,
     to_prefix: Prefix = None,
-    top: Annotated[int, typer.Option(min=1, max=100, help="Passages that are compared.")] = 10,
+    top: Annotated[int, typer.Option(min=1, max=100, help="Number of passages to compare.")] = 10,
     json: output.Json = False,
 ) -> None:
-    """Ask this memory and its branch the same questions, and put their answers side by side."""
+    """Compare the answers of this memory and a branch to the same questions."""
     source = output.settings()
     target = target_of(source, into, to_prefix)
     with output.explained():

@@ -1,4 +1,4 @@
-"""`emgas replay diff GRAPH --from TIME --to TIME`: what changed in between, from the log alone; no worker is asked."""
+"""`emgas replay diff GRAPH --from TIME --to TIME`: show what changed in between, from the log without a worker."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ CONCEPTS = {  # field of Difference → what it is called
 
 def diff(
     graph: output.Graph,
-    since: Annotated[int, typer.Option("--from", parser=time, metavar=METAVAR, help="2023-05-08T14:00 (UTC), or ms.")],
+    since: Annotated[
+        int, typer.Option("--from", parser=time, metavar=METAVAR, help="Start: 2023-05-08T14:00 (UTC), or ms.")
+    ],
     *,
     until: Annotated[
-        int | None, typer.Option("--to", parser=time, metavar=METAVAR, help="The same; without it, as the log ends.")
+        int | None, typer.Option("--to", parser=time, metavar=METAVAR, help="End; the end of the log by default.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Lines to show of each kind; JSON has all.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Maximum number of lines of each kind; --json has all.")] = 10,
     json: output.Json = False,
 ) -> None:
-    """Show what changed in a graph between two moments.  Exits with 3 when it was not there at the later one."""
+    """Show what changed in a graph between two times.  Exits with 3 if it did not exist at the later one."""
     from replay.diff import diff as compare  # here: --help needs none of it
     from state.graph.graph import Graph
 
     if until is not None and until < since:
-        output.fail(f"--to {format_utc(until)} lies before --from {format_utc(since)}: exchange them", output.USAGE)
+        output.fail(f"--to {format_utc(until)} is before --from {format_utc(since)}: swap them", output.USAGE)
     before, after = output.run(_graphs(graph, since, until))
     if after is None:
         output.fail_unknown(graph, until)
     if until is None and since > after.clock:
         output.fail(
-            f"--from {format_utc(since)} lies after all that was said: the last was {format_utc(after.clock)}",
+            f"--from {format_utc(since)} is after the last turn ({format_utc(after.clock)}): choose an earlier time",
             output.USAGE,
         )
     changed = compare(before or Graph(graph), after)

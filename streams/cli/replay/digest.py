@@ -1,4 +1,4 @@
-"""`emgas replay digest`: one digest per graph, to compare memories by: two are equal exactly if what they hold is."""
+"""`emgas replay digest`: one digest per graph; two digests are equal exactly if the graphs are."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def digest(
-    offline: Annotated[bool, typer.Option("--offline", help="Of a fold of the log: nothing live is asked.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Compute from the log, without the live state.")] = False,
     json: output.Json = False,
 ) -> None:
-    """Print the digest of every graph: of the live state, or offline of a fold of the log."""
+    """Print the SHA-256 of every graph, to check whether two memories are equal."""
     settings = output.settings()
     graphs = _offline(settings) if offline else output.run(_live(settings))
     if json:

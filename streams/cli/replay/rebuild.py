@@ -1,4 +1,4 @@
-"""`emgas replay rebuild`: fold the log again into fresh stores, in parallel, beside whoever is live."""
+"""`emgas replay rebuild`: fold the log again into fresh stores, in parallel, while workers keep running."""
 
 from __future__ import annotations
 
@@ -29,28 +29,32 @@ if TYPE_CHECKING:
 def rebuild(
     *,
     graph: Annotated[
-        str | None, typer.Option(help="Only this graph; its digest is told.", callback=output.graph_id)
+        str | None, typer.Option(help="Rebuild only this graph, and print its digest.", callback=output.graph_id)
     ] = None,
     as_of: Annotated[
-        int | None, typer.Option(parser=read_time, metavar=METAVAR, help="As the graphs were: 2023-05-08T14:00 (UTC).")
+        int | None,
+        typer.Option(
+            parser=read_time, metavar=METAVAR, help="Rebuild the graphs as of this time: 2023-05-08T14:00 (UTC)."
+        ),
     ] = None,
-    offset: Annotated[int | None, typer.Option(min=0, help="Only what lies before it in each partition.")] = None,
+    offset: Annotated[int | None, typer.Option(min=0, help="Stop before this offset in each partition.")] = None,
     into: Annotated[
-        Path | None, typer.Option(help="Directory for the stores; a killed rebuild goes on in it. Else thrown away.")
+        Path | None,
+        typer.Option(help="Directory for the stores, where an interrupted rebuild continues; temporary by default."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; one per core by default.")] = None,
     snapshots: Annotated[
-        str | None, typer.Option(help="With --graph: start from the newest snapshot in this directory or URL.")
+        str | None, typer.Option(help="Start from the newest snapshot in this directory or URL; needs --graph.")
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Fold the log again, from its beginning into fresh stores, and print the digest."""
+    """Rebuild the memory from the log into fresh stores, and print the digest."""
     from streams.cli.operate.snapshot import opened  # here: --help needs none of it
 
     if as_of is not None and offset is not None:
-        output.fail("--as-of and --offset: give one of them", output.USAGE)
+        output.fail("give --as-of or --offset, not both", output.USAGE)
     if snapshots is not None and (graph is None or as_of is not None or into is not None):
-        output.fail("--snapshots goes with --graph, and without --as-of and --into", output.USAGE)
+        output.fail("--snapshots needs --graph, and cannot be combined with --as-of or --into", output.USAGE)
     settings = output.settings()
     plan = output.run(_planned(settings, graph, as_of, offset=offset))
     started = time.perf_counter()
@@ -105,7 +109,7 @@ def _rebuilt(settings: Settings, plan: Plan, directory: Path, *, jobs: int) -> l
         if each.refused_from is not None:
             output.warn(
                 f"partition {partition}, all events from offset {each.refused_from} on: their writer had lost the "
-                "partition, or the record there is damaged. `emgas replay verify` compares with what is live"
+                "partition, or the record there is damaged. Compare with the live state: `emgas replay verify`"
             )
     return rebuilt
 
@@ -128,11 +132,11 @@ def _fail_missing(graph: str, plan: Plan) -> NoReturn:
     if plan.at is not None:
         output.fail_unknown(graph, plan.at)
     end = plan.ends[partition_of(graph, len(plan.ends))]
-    output.fail(f"nobody had written to graph {graph} before offset {end} of its partition", output.NOT_FOUND)
+    output.fail(f"there is no graph {graph} before offset {end} of its partition", output.NOT_FOUND)
 
 
 async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
-    """Fold a graph on from a snapshot; give how many records were read, and its digest."""
+    """Fold a graph from a snapshot to the end; return the number of records read, and its digest."""
     from replay.backup.snapshots import graph_of  # here: --help needs none of it
     from streams.transport.select import readable
 

@@ -1,4 +1,4 @@
-"""`emgas replay events GRAPH` and `emgas replay undo GRAPH`: what a graph was made from, and taking some of it back."""
+"""`emgas replay events GRAPH` and `emgas replay undo GRAPH`: list the events of a graph, and take some of them back."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SUMMARY = 72  # characters
 
 def events(
     graph: output.Graph,
-    last: Annotated[int, typer.Option(min=1, help="How many of the newest to show.")] = 20,
+    last: Annotated[int, typer.Option(min=1, help="Number of events, the newest.")] = 20,
     json: output.Json = False,
 ) -> None:
-    """List a graph's events: their ordinals are what an undo names.  Exits with 3 for an unknown graph."""
+    """List a graph's events with the numbers that `undo` takes.  Exits with 3 for an unknown graph."""
     entries = output.run(_event_list(graph))
     if not entries:
         output.fail_unknown(graph)
@@ -49,32 +49,36 @@ def undo(
     *,
     recorded: Annotated[
         int | None,
-        typer.Option("--since", parser=time, metavar=METAVAR, help="All that was recorded since: 2023-05-08T14:00."),
+        typer.Option(
+            "--since", parser=time, metavar=METAVAR, help="Undo everything recorded since this time: 2023-05-08T14:00."
+        ),
     ] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="The last events that count, so many.")] = None,
-    event: Annotated[int | None, typer.Option(min=0, help="This one; `emgas replay events` shows ordinals.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+    last: Annotated[int | None, typer.Option(min=1, help="Undo this many of the last events.")] = None,
+    event: Annotated[
+        int | None, typer.Option(min=0, help="Undo this event, a number from `emgas replay events`.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be undone, and change nothing.")] = False,
     yes: output.Yes = False,
     timeout: output.Timeout = TIMEOUT,
     json: output.Json = False,
 ) -> None:
-    """Take back events of a graph, as if they had never been: a wrong import, say.  The undo can itself be undone.
+    """Undo events of a graph, as a wrong import; an undo can itself be undone.
 
-    Times are those of recording, not those of what was said.  Exits with 3 for an unknown graph, with 1 if refused.
+    --since is the time of recording, not of the conversation.  Exits with 3 for an unknown graph, with 1 if refused.
     """
-    if sum(given is not None for given in (recorded, last, event)) != 1:
-        output.fail("say what to undo: one of --since, --last, --event", output.USAGE)
+    if sum(value is not None for value in (recorded, last, event)) != 1:
+        output.fail("nothing to undo: give one of --since, --last, --event", output.USAGE)
     entries = output.run(_event_list(graph, timeout))
     if not entries:
         output.fail_unknown(graph)
     first, newest = _range(entries, recorded, last, event=event)
     going = [entry for entry in entries[first : newest + 1] if entry.counts]
     if not going:
-        output.fail("all of this is taken back already: nothing left to undo")
+        output.fail("these events are already undone: nothing is left to undo")
     if not json:
         _show(graph, going)
     if not dry_run:
-        output.make_sure(f"{len(going)} events of {graph} are to be taken back", yes=yes)
+        output.make_sure(f"{len(going)} events of {graph} will be undone", yes=yes)
     undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)
@@ -94,7 +98,9 @@ def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *
         return event, event
     first = since(entries, recorded) if recorded is not None else as_far_back(entries, last or 0)
     if first is None:
-        output.fail("nothing was recorded since: nothing to undo" if last is None else "nothing left to undo")
+        output.fail(
+            "nothing was recorded since then: choose an earlier time" if last is None else "nothing is left to undo"
+        )
     return first, len(entries) - 1
 
 
@@ -108,13 +114,13 @@ async def _event_list(graph: str, timeout: float = TIMEOUT) -> list[ListedEvent]
 
 
 async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
-    """Undo; give the ordinal of the undo.  Raises EmgasError when it is refused."""
+    """Undo, and return the ordinal of the undo.  Raises EmgasError if it is refused."""
     from state.events.events import Retracted  # here: --help needs none of it
 
     async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "refused")
+            raise EmgasError(outcome.reason or "the undo was refused")
     made = (entry for entry in reversed(await _event_list(graph, timeout)) if isinstance(entry.event, Retracted))
     return next(entry.ordinal for entry in made if getattr(entry.event, "src", -1) == outcome.position.source)
 
@@ -136,7 +142,7 @@ def _described(entry: ListedEvent) -> dict[str, Any]:
 
 
 def _summary(event: GraphEvent) -> str:
-    """Say what an event says, on one short line."""
+    """Return the summary of an event on one short line."""
     from state.events.registry import SPECS  # here: --help needs none of it
 
     said = " ".join(SPECS[type(event)].summary(event).split())

@@ -1,6 +1,6 @@
-"""`emgas replay verify`: is what is live exactly the fold of the log?  If not: which graph, from which event on?
+"""`emgas replay verify`: compare the live state with a fold of the log; report which graph differs, from which event.
 
-A partition that no live state has begun to fold is not compared, and never counts as equal.
+A partition that no worker has begun to fold is not compared, and never counts as equal.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SHOWN = 5  # graphs, and differences of one
 
 @dataclass(frozen=True)
 class Found:
-    """One partition: the comparison, and where it fails: what is damaged, which graphs diverge.
+    """The comparison of one partition, with the damage and the graphs that diverge.
 
-    end  offset after the last record that the log held before the live state was asked
+    end  offset after the last record of the log before the live state was read
     """
 
     verification: Verification
@@ -38,7 +38,7 @@ class Found:
 
     @property
     def match(self) -> bool | None:
-        """Tell whether live state and fold are the same, None when there was nothing to compare."""
+        """Return whether live state and fold are equal, None if there was nothing to compare."""
         if self.problem or not self.verification.match:
             return False
         return True if self.verification.compared else None
@@ -50,9 +50,9 @@ class Found:
 
 
 def verify(json: output.Json = False) -> None:
-    """Compare every live partition with an offline fold of the log.
+    """Verify that the live memory equals the log: compare every partition with an offline rebuild.
 
-    Exits with 4 when one differs, else with 3 when one could not be compared, for nobody has folded it yet.
+    Exits with 4 if one differs, else with 3 if one could not be compared because no worker has folded it yet.
     """
     found = output.run(_verify())
     match = _all_of(found)
@@ -117,11 +117,11 @@ async def _explained(log: LogReader, verification: Verification, end: int, *, th
         problem = "" if refused is None else f"of the log, nothing from offset {refused} on was accepted"
         with await there.store(partition) as store:
             if store is None:
-                why = "to see where, start the workers with EMGAS_SNAPSHOTS, and give it to this command too"
+                why = "to see where, set the same EMGAS_SNAPSHOTS for the workers and for this command"
                 return Found(verification, end, problem or why)
             return Found(verification, end, problem, await diverging(log, partition, store))
     except EmgasError as error:
-        return Found(verification, end, f"where it differs cannot be seen: {error}")
+        return Found(verification, end, f"cannot find where it differs: {error}")
 
 
 def _described(found: Found) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _mark(*, good: bool) -> str:
 
 
 def _explain(found: Found) -> None:
-    """Say on stderr what is wrong with a partition, and what was left out."""
+    """Print on stderr what is wrong with a partition, and what was not compared."""
     partition = found.verification.partition
     if found.match is not None and found.behind:
         told = f"partition {partition}: compared up to offset {found.verification.watermark}"

@@ -1,4 +1,4 @@
-"""What every command that talks to a memory needs: a connected client, over whichever transport the settings name."""
+"""A connected client for every command that talks to a memory, over the transport that the settings name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from streams.transport import select
 
 
-class NobodyAnswersError(TransportError):
-    """Nobody works on this broker.  Operator action: start a worker.  Nothing was sent."""
+class NoWorkerError(TransportError):
+    """No worker runs on this broker.  Operator action: start a worker.  Nothing was sent."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Session:
 async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = True) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process.
 
-    timeout  seconds until what is asked must have answered: whether a worker runs, the connection, each question
-    begins   whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError, or
-             NobodyAnswersError at once where no worker runs
+    timeout  seconds for each step: finding a worker, connecting, each query
+    begins   whether this command may create an embedded memory; otherwise raises NoMemoryError if there is none, or
+             NoWorkerError at once if no worker runs
     """
     from emgas.client.client import MemoryClient  # here: --help needs none of it
     from streams.transport import select
@@ -45,27 +45,25 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
         select.check_there(settings)
         found = await _members(settings, timeout)
         if found is not None and not any(found):
-            raise NobodyAnswersError(
-                "no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again"
-            )
+            raise NoWorkerError("no worker is running: start `emgas worker` on this broker, and ask again")
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         if isinstance(connection, SharedConnection) and connection.server is not None:
-            output.tell(f"process {connection.server.pid} serves this memory: asked at {connection.server.url}")
+            output.tell(f"process {connection.server.pid} serves this memory: using {connection.server.url}")
         yield Session(memory)
 
 
-async def someone_works(settings: Settings, timeout: float) -> bool:
-    """Tell whether somebody folds what is sent: who shares a memory, and its own process do; on Kafka, workers.
+async def has_writer(settings: Settings, timeout: float) -> bool:
+    """Return whether turns are folded: by this process or the one that shares the memory; on Kafka, by workers.
 
-    Where an account may not ask, it is believed.  Raises TransportError where nothing answers for `timeout` seconds.
+    Assumes so if the account may not list the groups.  Raises TransportError if nothing answers in `timeout` seconds.
     """
     found = await _members(settings, timeout)
     return found is None or found.folding > 0
 
 
-async def someone_answers(settings: Settings, timeout: float) -> bool:
-    """Tell whether somebody answers questions: as `someone_works`; on Kafka, workers that do not only write."""
+async def has_reader(settings: Settings, timeout: float) -> bool:
+    """Return whether queries are answered: as `has_writer`; on Kafka, by workers that do not only write."""
     found = await _members(settings, timeout)
     return found is None or found.answering > 0
 
@@ -77,7 +75,7 @@ async def _members(settings: Settings, timeout: float) -> select.Members | None:
         return None
     from emgas.client.kafka import in_time  # here: the embedded log needs no Kafka client
 
-    with in_time(settings.bootstrap, timeout):  # no refusal: who believed it then would wait once more
+    with in_time(settings.bootstrap, timeout):  # a timeout is an error here: assuming a worker would wait once more
         try:
             async with asyncio.timeout(timeout):
                 return await select.members(settings, timeout)

@@ -6,8 +6,8 @@
     broker = "kafka://localhost:9092"        # config.toml: EMGAS_BROKER, in small letters and without EMGAS_
     health = 9100
 
-A name that is no setting is told, with the one that it resembles: in a file it is an error, in the environment a
-warning, for another program may have put it there.
+Unknown names are reported with the closest known name: as an error in a file, as a warning in the environment, because
+another program may have set it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ TESTS = ("test_", "require_")  # with which names begin that only tests and scri
 
 
 def known() -> set[str]:
-    """Name every variable that EMGAS reads, in small letters and without EMGAS_."""
+    """Return every variable that EMGAS reads, in small letters and without EMGAS_."""
     from streams.settings import Settings  # here: --help needs none of it
 
     return set(Settings.model_fields) | OF_COMMANDS | OF_COMPOSE | OF_TESTS
 
 
 def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None:
-    """Put what the command line and the file say into the environment, or exit with what is wrong."""
+    """Write the options of the command line and the file into the environment, or exit with an error."""
     _tell_misspelt(os.environ)
     for name, value in _of_file(config).items():
         os.environ.setdefault(name, value)
@@ -57,15 +57,15 @@ def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None
     if data is not None:
         os.environ["EMGAS_DATA"] = str(data)
         if broker is None:
-            os.environ["EMGAS_BROKER"] = ""  # who names a directory means the log in it
+            os.environ["EMGAS_BROKER"] = ""  # --data alone means the embedded log in it
 
 
 def misspelt(environment: Iterable[str]) -> list[str]:
-    """Say which EMGAS_ variables are none, and which one each resembles."""
+    """Return a sentence for each unknown EMGAS_ variable, with the closest known name."""
     names = sorted(name for name in environment if name.startswith("EMGAS_"))
     plain = {name: name.removeprefix("EMGAS_").lower() for name in names}
     unknown = (name for name in names if plain[name] not in known() and not plain[name].startswith(TESTS))
-    return [f"{name} is no setting{_meant(name)}" for name in unknown]
+    return [f"{name} is not a setting{_meant(name)}" for name in unknown]
 
 
 def _tell_misspelt(environment: Iterable[str]) -> None:
@@ -91,14 +91,14 @@ def _of_file(given: Path | None) -> Mapping[str, str]:
     except OSError as error:
         output.fail_path("read", path, error)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        output.fail(f"{path} is no TOML: {error}", output.USAGE)
+        output.fail(f"{path} is not valid TOML: {error}", output.USAGE)
     return {_variable(path, name): _text(path, name, value) for name, value in settings.items()}
 
 
 def _variable(path: Path, name: str) -> str:
     variable = f"EMGAS_{name.upper().replace('-', '_')}"
     if variable.removeprefix("EMGAS_").lower() not in known():
-        output.fail(f"{path}: {name} is no setting{_meant(variable, in_file=True)}", output.USAGE)
+        output.fail(f"{path}: {name} is not a setting{_meant(variable, in_file=True)}", output.USAGE)
     return variable
 
 

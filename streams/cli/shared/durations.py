@@ -16,7 +16,7 @@ def milliseconds(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)(ms|[smhdw])", text.strip())
     if match is None:
         raise typer.BadParameter(
-            f"{text!r} is no duration: write a number and one of {', '.join(UNITS)}, as in 90m or 7d"
+            f"{text!r} is not a duration: write a number and one of {', '.join(UNITS)}, as in 90m or 7d"
         )
     return round(float(match[1]) * UNITS[match[2]])
 

@@ -1,7 +1,7 @@
-"""What is live, for commands that only look: the stores of the embedded log, or the workers on Kafka.
+"""The live state, for commands that only read: the stores of the embedded log, or the workers on Kafka.
 
-Embedded, the stores are read beside whichever process writes to them, or none: nothing is started, nothing is written.
-On Kafka the owners are asked; to look into a store of theirs, one has them write a snapshot (EMGAS_SNAPSHOTS).
+Embedded, the stores are read even while another process writes to them; nothing is started or written.  On Kafka the
+owners are queried; to read a store of theirs, they write a snapshot first (EMGAS_SNAPSHOTS).
 """
 
 from __future__ import annotations
@@ -119,11 +119,13 @@ def _fetched(snapshots: Snapshots, partition: int, name: str, keys: Keyring) -> 
 
 @asynccontextmanager
 async def live(settings: Settings, keys: Keyring, timeout: float = TIMEOUT) -> AsyncIterator[Live]:
-    """Give what is live for as long as the block lasts; `keys` open what is encrypted."""
+    """Yield the live state for as long as the block lasts; `keys` open encrypted graphs."""
     if settings.is_embedded:
         yield LiveStores(settings, keys)
         return
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=timeout) as memory:
         seconds = min(ANSWER, timeout)
-        await memory.inspect(0, digest=False, timeout=seconds)  # where no worker runs, nobody waits for a digest
+        await memory.inspect(
+            0, digest=False, timeout=seconds
+        )  # fail early if no worker runs, before a digest is computed
         yield LiveWorkers(settings, memory, keys)

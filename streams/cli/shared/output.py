@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, one JSON object on the last line of stdout for programs, progress: stderr."""
+"""The output of commands: tables for people, one last line of JSON on stdout for programs, progress on stderr."""
 
 from __future__ import annotations
 
@@ -76,17 +76,19 @@ T = TypeVar("T")
 
 
 def graph_id(name: str | None) -> str | None:
-    """Let the id of a graph through, or exit where there can be none of that name."""
+    """Return the id of a graph if it is valid, else exit."""
     from emgas.importers.lines import check_graph  # here: --help needs none of it
 
     with explained():
         return name if name is None else check_graph(name)
 
 
-Graph = Annotated[str, typer.Argument(help="Whose memory.", show_default=False, callback=graph_id)]
+Graph = Annotated[
+    str, typer.Argument(help="Graph: the memory of a user, agent or room.", show_default=False, callback=graph_id)
+]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on one line.")]
 
 
 def print_json(value: object) -> None:
@@ -115,46 +117,44 @@ def counted(number: int, noun: str) -> str:
 
 
 def fail(message: str, code: int = FAILURE) -> NoReturn:
-    """Say what is wrong and what to do, and exit."""
+    """Print an error, which says what happened and what to do, and exit."""
     err.print(f"[bold red]error:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
 def tell(message: str) -> None:
-    """Say something about the way, beside the result."""
+    """Print a remark on stderr, beside the result."""
     err.print(f"[dim]{escape(message)}[/]", highlight=False, soft_wrap=True)
 
 
 def warn(message: str) -> None:
-    """Say what was passed over, and go on."""
-    err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    """Print a warning about something that was skipped, and continue."""
+    err.print(f"[bold yellow]skipped:[/] {escape(message)}", highlight=False, soft_wrap=True)
 
 
 def make_sure(what: str, *, yes: bool) -> None:
-    """Go on if it is meant so: said by --yes, or to the question on a terminal.  Exits otherwise, with nothing done."""
+    """Continue after --yes, or a yes to the prompt on a terminal; exit otherwise, with nothing done."""
     if yes:
         return
     if not sys.stdin.isatty():
-        fail(f"{what}: nobody can be asked here, so say --yes", USAGE)
-    if not typer.confirm(shown(f"{what}.  Go on?"), err=True):
+        fail(f"{what}: confirm with --yes, because there is no terminal to ask on", USAGE)
+    if not typer.confirm(shown(f"{what}.  Continue?"), err=True):
         fail("not confirmed: nothing was done")
 
 
 def doubt(message: str) -> None:
-    """Say what may not be meant so, and go on."""
-    err.print(f"[bold yellow]doubtful:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
+    """Print a warning about something that may be a mistake, and continue."""
+    err.print(f"[bold yellow]warning:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
 
 
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
-    """Say that there is no such graph, or that there was none by a time (ms), and exit."""
-    told = (
-        f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {format_utc(as_of)}"
-    )
-    fail(f"nobody {told}", NOT_FOUND)
+    """Exit because there is no such graph, or was none at a time (ms)."""
+    missing = "there is no" if as_of is None else f"at {format_utc(as_of)} there was no"
+    fail(f"{missing} graph {graph}: list the graphs with `emgas graphs`", NOT_FOUND)
 
 
 def fail_path(what: str, path: object, error: OSError) -> NoReturn:
-    """Say that a file or directory that the caller named cannot be read or written, and exit: the call was wrong."""
+    """Exit because a file or directory of the caller cannot be read or written."""
     fail(f"cannot {what} {path}: {error.strerror or error}", USAGE)
 
 
@@ -170,7 +170,7 @@ def explained() -> Iterator[None]:
     """Turn errors that we raise on purpose into a sentence and an exit code; anything else is a bug and shows."""
     try:
         yield
-    except InvalidMessageError as error:  # made of what was given on the command line: of a file's lines, each is told
+    except InvalidMessageError as error:  # of the command line; errors in lines of a file are reported one by one
         fail(str(error), USAGE)
     except NoMemoryError as error:
         fail(str(error), NOT_FOUND)
@@ -182,12 +182,12 @@ def explained() -> Iterator[None]:
         if error.errno not in FULL:
             raise
         where = f" ({error.filename})" if error.filename else ""
-        fail(f"the disk is full{where}: make room on it, and call again; nothing that was written before is lost")
+        fail(f"the disk is full{where}: free some space and try again; everything written before is safe")
 
 
 @contextlib.contextmanager
 def naming(file: object) -> Iterator[None]:
-    """Name `file` in an error that begins with "file": whoever reads a stream does not know what it is called."""
+    """Replace "file" at the start of an error by the name of `file`, which a reader of streams does not know."""
     try:
         yield
     except InvalidMessageError as error:
@@ -204,10 +204,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def settings() -> Settings:
-    """Read the settings of the environment, or exit with what is wrong with them."""
+    """Read the settings of the environment, or exit with an error."""
     from pydantic import ValidationError  # here: --help needs none of it
 
-    from streams.settings import Settings  # here: who is told of a wrong call needs none
+    from streams.settings import Settings  # here: a wrong call needs none
 
     try:
         return Settings()
@@ -218,11 +218,11 @@ def settings() -> Settings:
 def _problem(found: Mapping[str, Any]) -> str:
     name, told = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
     told = "write a number and a unit, as in 512MiB" if found["type"].startswith("byte_size") else told
-    return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
+    return f"EMGAS_{name}: {told}" if name else told  # an error between several settings already names them
 
 
 class PlainLines(logging.Formatter):
-    """A record for people, with the error's trace, that tells no secret and gives no orders."""
+    """A log record for people, with the error's trace; without secrets and terminal control sequences."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s %(message)s")
@@ -233,7 +233,7 @@ class PlainLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """A record of anybody's, ours or a library's, as one line of JSON that tells no secret."""
+    """A log record, ours or a library's, as one line of JSON without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write time, level, logger, what happened, its facts, and the error's trace."""
@@ -258,7 +258,7 @@ class OnceAMinute(logging.Filter):
         self._held_back: Counter[tuple[str, str]] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a record is to be written."""
+        """Return whether to write a record."""
         if record.levelno < logging.WARNING or not _repeats(record):
             return True
         kind, now = (record.name, _template(record)), self._clock()
@@ -274,12 +274,12 @@ class OnceAMinute(logging.Filter):
 
 
 def _repeats(record: logging.LogRecord) -> bool:
-    """Tell whether a record may come again and again: a library's, or ours that says that something is out of reach."""
+    """Return whether a record may repeat: a library's, or ours about something that cannot be reached."""
     return not record.name.startswith("emgas") or getattr(record, "sentence", "") in OUT_OF_REACH
 
 
 def _template(record: logging.LogRecord) -> str:
-    """Give what records of one kind share: numbers, such as a time or a port, differ from one to the next."""
+    """Return what records of one kind share: all but numbers, such as a time or a port."""
     return re.sub(r"\d+", "0", str(getattr(record, "sentence", None) or record.msg))
 
 

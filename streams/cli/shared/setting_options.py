@@ -20,20 +20,18 @@ _SCHEMA: dict[str, dict[str, Any]] = AllSettings.model_json_schema()["properties
 
 
 def known_preset(name: str | None) -> str | None:
-    """Let the name of a preset through, or exit with those that there are."""
+    """Return the name of a preset if there is one, else exit with a list of all."""
     if name is not None and name not in PRESETS:
         output.fail(f"there is no preset {name}: choose one of {PRESET_NAMES}", output.USAGE)
     return name
 
 
-Preset = Annotated[str | None, typer.Option(help=f"One of {PRESET_NAMES}.", callback=known_preset)]
-PresetOfNew = Annotated[
-    str | None, typer.Option(help=f"How graphs live that are new: {PRESET_NAMES}.", callback=known_preset)
-]
+Preset = Annotated[str | None, typer.Option(help=f"Named set of settings: {PRESET_NAMES}.", callback=known_preset)]
+PresetOfNew = Annotated[str | None, typer.Option(help=f"Preset of new graphs: {PRESET_NAMES}.", callback=known_preset)]
 
 
 def with_setting_options(command: Command) -> Command:
-    """Give `command` an option per setting; it gets them as keywords, None where one is not given."""
+    """Add an option per setting to `command`; it gets them as keywords, None if an option is missing."""
     own = inspect.signature(command, eval_str=True).parameters.values()
     named = [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
     signature = inspect.Signature([*named, *map(_option, NAMES)])
@@ -54,14 +52,14 @@ def _annotation(name: str) -> Any:
 
 
 def _duration_of(name: str) -> Callable[[str], int]:
-    """Make the parser of a duration within the bounds of a setting: told here, they are not told in ms."""
+    """Return a parser that checks the bounds of a setting: here, they can be reported as durations instead of ms."""
 
     def parsed(text: str) -> int:
         duration = durations.milliseconds(text)
         try:
             build(Settings, {name: duration})
         except InvalidMessageError:
-            raise typer.BadParameter(f"{text} is out of bounds: take {bounds(name)}") from None
+            raise typer.BadParameter(f"{text} is out of bounds: use {bounds(name)}") from None
         return duration
 
     return parsed
@@ -79,8 +77,8 @@ def assignment(text: str) -> tuple[str, float]:
     try:
         return name, int(value) if number is int else float(value)
     except ValueError:
-        wanted = "a whole number" if number is int else "a number"
-        raise InvalidMessageError(f"--set {text}: {written.strip()} is {wanted}") from None
+        required = "a whole number" if number is int else "a number"
+        raise InvalidMessageError(f"--set {text}: {written.strip()} must be {required}") from None
 
 
 def spoken(name: str, value: float) -> str:
