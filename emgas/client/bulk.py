@@ -1,10 +1,10 @@
 """Publishing many turns: a bounded window in flight, order kept, and a second try for what got no answer.
 
-    turns ──▶ [ t1 … tw ] ──▶ (turn, result), in the order given
+    turns ──▶ [ t1 … tw ] ──▶ (turn, result), in their order
                  each one: send; on NoAnswerError send again, `tries` times in all
 
-The order in which turns are *first* sent is the order given, so each graph's turns lie in the log as they were said;
-one that had to be sent again may come to lie behind later ones.
+Turns are first sent in their order, so each graph's turns are in the log as they were said.  A turn that had to be
+sent again may come after later ones.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ async def _until_answered(turn: Turn, send: Send, tries: int) -> Result:
 def _accepted_before(result: Result) -> Result:
     """Correct the outcome of a turn that was sent more than once."""
     # `duplicate` after a resend means that the first try did arrive and only its answer was lost: to the caller, whose
-    # turn it is, that is acceptance.  (A turn that was known before this call looks the same here; its text is in the
-    # graph either way.)
+    # turn it is, that is acceptance.  (A turn that was accepted before this call looks the same here, but its text is
+    # in the graph either way.)
     if isinstance(result, Outcome) and result.status == "duplicate":
         return result.model_copy(update={"status": "accepted"})
     return result

@@ -5,8 +5,9 @@
         there = await memory.publish(turn)
         reply = await memory.query("ada", "what broke?", after=there)
 
-This file turns calls into records and answers into results or errors; emgas/client/request_reply.py matches answers to
-calls, and a `Connection` carries the records.  No state lives here: every call can be repeated, on any client.
+A typed method builds its message and passes it to `send`, which takes every message.  emgas/client/request_reply.py
+matches answers to calls, and a `Connection` carries the records.  The client is stateless: you can repeat any call, on
+any client.
 """
 
 from __future__ import annotations
@@ -15,74 +16,59 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, overload
 from uuid import uuid4
 
-from emgas.client.answers import expect as _expect
-from emgas.client.answers import moment as _time
-from emgas.client.answers import names as _named
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect, named_topics
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import asking, filtering
+from emgas.client.query_arguments import build_filter, build_query
 from emgas.client.request_reply import RequestReply
-from emgas.client.several import asked_of_all, named
+from emgas.client.several import distinct_graphs, query_all
 from emgas.client.traces import traced
-from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
+from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List, Read, Turns
+from emgas.messages.fields import Message
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
 from emgas.messages.modes import Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Query, Reply
+from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
-from emgas.messages.topics import Answer, OfGraph, OfPartition
+from emgas.messages.topics import ANSWER_OF, Answer, Command, OfPartition, Question
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
+from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
-
-# How a client says something of what is in a graph: advice, which stands beside what was said.
-
-
-class Advising:
-    """The part of MemoryClient that advises."""
-
-    async def advise(
-        self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **said: Any
-    ) -> Outcome:
-        """Say something of what is in a graph; `said`: one of named, rated, summary, rewritten, split, judged (Advice).
-
-        by  who says it, with its version
-
-        The outcome is `rejected` where it does not fit what the graph holds.
-        """
-        return await self._command(Advice, graph, id=id, timeout=timeout, fields={**said, "by": by})
-
-    async def _command(
-        self, kind: Any, graph: str, *, id: str | None, timeout: float | None, fields: Mapping[str, Any]
-    ) -> Outcome:
-        raise NotImplementedError
-
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
+A = TypeVar("A", bound=Answer)
 
 
-class MemoryClient(Advising):
-    """A client of one EMGAS.  Any number of calls may wait at once; it belongs to one event loop.
+class MemoryClient:
+    """A client of one EMGAS.  Any number of calls may run at once, all in one event loop.
 
-    Every call raises TransportError when the log refuses or is out of reach, NoAnswerError after `timeout` seconds, and
-    InvalidMessageError, with nothing sent, for a message that breaks the contract.
+    Every call raises TransportError if the log cannot be reached or refuses, NoAnswerError after `timeout` seconds, and
+    InvalidMessageError, before anything is sent, for an invalid message.  Questions raise QueryFailedError if the
+    worker answers with a failure.
+
+    These arguments mean the same in every method:
+
+    after    a Receipt or an offset: wait until that turn is in the graph before answering
+    as_of    answer from the graph as it was at this time: ISO 8601, a datetime (UTC if it has no zone), or ms
+    id       sending a request again with the same id has no effect; a new id by default
+    timeout  seconds to wait, instead of the client's own
     """
 
     def __init__(
@@ -95,14 +81,16 @@ class MemoryClient(Advising):
         subject: Subject | None = None,
         **security: Unpack[Security],
     ) -> None:
-        """Remember where the memory is.
+        """Set the address of the memory; `open` connects to it.
 
         url       kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
-                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA; prefix: $EMGAS_PREFIX, else emgas
-        key       for http:// only, by default $EMGAS_KEY
-        subject   on whose behalf, for graphs that grant rights (`grant`): a name, or what gives it when a call is made;
-                  None: of who runs the memory.  A gateway takes the name of the key instead
-        security  emgas.client.kafka.Security, for kafka:// only; by default, what EMGAS_* variables say
+                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA
+        prefix    of the topics; by default $EMGAS_PREFIX, else emgas
+        timeout   seconds that each call waits, unless it has its own
+        key       for http:// only; by default $EMGAS_KEY
+        subject   on whose behalf you call, for graphs that grant rights (`grant`): a name, or a function that returns
+                  it for each call; None: the operator, with all rights.  A gateway uses the name of the key instead
+        security  for kafka:// only: the fields of emgas.client.kafka.Security; by default from EMGAS_* variables
         """
         self._url = url
         self._prefix = prefix
@@ -122,7 +110,7 @@ class MemoryClient(Advising):
         await self.close()
 
     async def open(self) -> Self:
-        """Connect; what `async with` does."""
+        """Connect to the memory; `async with` calls this."""
         if self._request_reply is not None:
             raise TransportError("this client is open already")
         topics = named_topics(self._prefix)
@@ -133,27 +121,55 @@ class MemoryClient(Advising):
         return self
 
     def on_behalf_of(self, subject: Subject | None, rights: Callable[[], Collection[str] | None] | None = None) -> None:
-        """Call for another subject from here on: a gateway, for who sent the request that it passes on.
+        """Make all further calls on behalf of another subject.  A gateway does this for each request.
 
-        rights    gives what that one may do at most, when a call is made; None: all
+        rights    returns the most that the subject may do, for each call; None: everything
         """
         self._subject = self._open.subject = subject
         self._open.rights = rights or (lambda: None)
 
     async def close(self) -> None:
-        """Let go.  Doing so twice does nothing."""
+        """Disconnect.  Closing twice is harmless."""
         if self._request_reply is None:
             return
         request_reply, self._request_reply = self._open, None
         await request_reply.close()
 
+    @overload
+    async def send(self, request: Command, *, timeout: float | None = None) -> Outcome: ...
+
+    @overload
+    async def send(self, request: Query, *, timeout: float | None = None) -> Reply: ...
+
+    @overload
+    async def send(
+        self, request: Question, *, partition: int | None = None, timeout: float | None = None
+    ) -> Answer: ...
+
+    async def send(
+        self, request: Command | Question, *, partition: int | None = None, timeout: float | None = None
+    ) -> Answer:
+        """Send any message and return its answer: an Outcome for a turn or a command, or what a question asks for.
+
+            outcome = await memory.send(Pin(kind="pin", id="p1", graph="ada", concepts=["kettle"]))
+            reply = await memory.send(Query(graph="ada", text="what broke?"))
+
+        request    any message of emgas/messages/; docs/wire.md lists them
+        partition  its number, for Inspect, List and Checkpoint only: the other messages name a graph
+        """
+        if isinstance(request, Question):
+            record = self._question_record(request, partition)
+            return _expect(ANSWER_OF[type(request)], await self._open.ask(record, self._seconds(timeout)))
+        return _expect(Outcome, await self._open.ask(self._command_record(request), self._seconds(timeout)))
+
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
-        """Append a turn to the log; return once the log has it.  What becomes of it is not awaited."""
-        return await self._open.append(self._turn_record(turn), self._seconds(timeout))
+        """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""
+        turn = turn if isinstance(turn, Turn) else build(Turn, turn)
+        return await self._open.append(self._command_record(turn), self._seconds(timeout))
 
     async def record(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Outcome:
-        """Append a turn; return what its graph's owner made of it: accepted, duplicate or rejected."""
-        return _expect(Outcome, await self._open.ask(self._turn_record(turn), self._seconds(timeout)))
+        """Append a turn and return once it is in the graph: accepted, duplicate, or rejected with a reason."""
+        return await self.send(turn if isinstance(turn, Turn) else build(Turn, turn), timeout=timeout)
 
     def publish_many(
         self,
@@ -164,10 +180,10 @@ class MemoryClient(Advising):
         tries: int = 5,
         timeout: float | None = None,
     ) -> AsyncIterator[tuple[Turn, Outcome | Receipt]]:
-        """Publish many turns, at most `window` in flight, and yield each with its outcome, in the order given.
+        """Publish many turns, at most `window` at a time, and yield each with its outcome, in their order.
 
-        With `outcomes=False` each comes with the log's acknowledgement, which is faster.  What gets no answer within
-        the timeout is sent again, up to `tries` times in all, before NoAnswerError is raised (emgas/client/bulk.py).
+        With `outcomes=False`, each turn comes with the log's receipt instead, which is faster.  A turn without an
+        answer is sent again, up to `tries` times in all, before NoAnswerError is raised (emgas/client/bulk.py).
         """
 
         async def send(turn: Turn) -> Outcome | Receipt:
@@ -187,15 +203,17 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **options: Any,
     ) -> Reply:
-        """Ask a graph; `options`: the other fields of Query.
+        """Ask a graph a question; return the turns that answer it, and a context for a prompt.
 
-        after    answer only once that turn is folded
-        as_of    answer from the graph as it was then: ISO 8601 or a datetime (without a zone, by `timezone`), or ms
-        only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
+        spreading  how activation spreads: the fields of emgas.Spreading
+        only       which turns may come back: the fields of emgas.Filter; its times as `as_of`
+        options    the other fields of emgas.Query: top_passages, budget, mode, explain, …
+
+        A time without a zone is in `timezone`, if you pass it.
         """
         graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
-        return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
+        return await self.ask(build_query(spreading, only, {**options, **fields}), timeout)
 
     async def query_several(
         self,
@@ -207,19 +225,19 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **options: Any,
     ) -> Merged:
-        """Ask several graphs at once, as `query` does, and merge the answers by rank; each passage has its graph.
+        """Ask several graphs one question, as `query` does, and merge the answers by rank.
 
-        One that fails, as where the subject may not read it, says so, and the others answer.
+        Each passage names its graph.  If a graph fails, its failure is in the answer beside the others' passages.
         """
-        names = [checked_graph(graph) for graph in named(graphs)]
+        names = [checked_graph(graph) for graph in distinct_graphs(graphs)]
         options |= {"top_passages": top_passages, "timeout": timeout}
-        return await asked_of_all(
+        return await query_all(
             names, lambda graph, share: self.query(graph, text, budget=share, **options), budget, top_passages
         )
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
-        """Ask a graph.  Raises QueryFailedError when its owner answers with a failure."""
-        return _expect(Reply, await self._asked(query, timeout))
+        """Send a question that you built yourself; `query` builds it for you."""
+        return _expect(Reply, await self.send(query, timeout=timeout))
 
     async def describe(
         self,
@@ -229,14 +247,13 @@ class MemoryClient(Advising):
         *,
         measures: bool = False,
     ) -> Description:
-        """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does.
+        """Return what a graph holds: its topics, its settings, and how many turns and concepts.
 
-        measures  how it hangs together too, which takes some milliseconds
+        measures  also measure how well it is connected, which takes some milliseconds
         """
         graph = checked_graph(graph)
         fields = {"graph": graph, "after": await self._offset(graph, after), "measures": measures}
-        describe = build(Describe, fields)
-        return _expect(Description, await self._asked(describe, timeout))
+        return _expect(Description, await self.send(build(Describe, fields), timeout=timeout))
 
     async def turns(
         self,
@@ -245,32 +262,32 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Turns:
-        """Read turns as they were said, a page of them; `wanted`: the other fields of Read.  Raises as `ask` does.
+        """Read one page of a graph's turns, in the order in which they were recorded.
 
-        ids; or session, concept, newest, limit, and as `cursor` the `next` of the page before
+        options  `ids` of the turns; or session, concept, newest, limit, and as `cursor` the `next` of the last page
         """
         moment = await self._moment(graph, after, as_of)
-        return _expect(Turns, await self._asked(build(Read, {**wanted, **moment}), timeout))
+        return _expect(Turns, await self.send(build(Read, {**options, **moment}), timeout=timeout))
 
     async def graphs(self, timeout: float | None = None, *, patterns: Sequence[str] | None = None) -> list[str]:
-        """List the graphs that the caller may read.  Raises QueryFailedError, as `ask`.
+        """List the graphs that you may read.
 
-        patterns  only graphs that one of these fits: a name, or a prefix and *
+        patterns  only graphs that match one of these: a name, or a prefix and *
         """
-        wanted = List(patterns=None if patterns is None else list(patterns))
-        listed = [await self._graphs_of(partition, wanted, timeout) for partition in range(await self.partitions())]
+        request = List(patterns=None if patterns is None else list(patterns))
+        listed = [await self._graphs_of(partition, request, timeout) for partition in range(await self.partitions())]
         return sorted(name for names in listed for name in names)
 
-    async def _graphs_of(self, partition: int, wanted: List, timeout: float | None) -> list[str]:
-        page = _expect(Graphs, await self._asked_of(wanted, partition, timeout))
-        found = list(page.graphs)
+    async def _graphs_of(self, partition: int, request: List, timeout: float | None) -> list[str]:
+        page = _expect(Graphs, await self.send(request, partition=partition, timeout=timeout))
+        names = list(page.graphs)
         while page.next is not None:
-            following = wanted.model_copy(update={"after": page.next})
-            page = _expect(Graphs, await self._asked_of(following, partition, timeout))
-            found += page.graphs
-        return found
+            following = request.model_copy(update={"after": page.next})
+            page = _expect(Graphs, await self.send(following, partition=partition, timeout=timeout))
+            names += page.graphs
+        return names
 
     async def picture(
         self,
@@ -279,11 +296,14 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Pictured:
-        """Ask what a graph looks like; `wanted`: around, hops, nodes, links, passages, as Picture has them."""
+        """Return a graph's strongest concepts and links, for a drawing.
+
+        options  around, hops, nodes, links, passages: the fields of Picture (emgas/messages/pictures.py)
+        """
         moment = await self._moment(graph, after, as_of)
-        return _expect(Pictured, await self._asked(build(Picture, {**wanted, **moment}), timeout))
+        return _expect(Pictured, await self.send(build(Picture, {**options, **moment}), timeout=timeout))
 
     async def compare(
         self,
@@ -295,10 +315,10 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         timeout: float | None = None,
     ) -> Compared:
-        """Ask what changed in a graph between two times: what was born, grew, faded and was archived."""
-        times = {"since": _time(since), "until": _time(until)}
+        """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
+        times = {"since": _milliseconds(since), "until": _milliseconds(until)}
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
-        return _expect(Compared, await self._asked(build(Compare, fields), timeout))
+        return _expect(Compared, await self.send(build(Compare, fields), timeout=timeout))
 
     async def recap(
         self,
@@ -308,11 +328,14 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Recapped:
-        """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
-        fields = {**wanted, **_named(sessions=sessions), **await self._moment(graph, after, as_of)}
-        return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
+        """Return what conversations were about: these sessions, or the latest ones.
+
+        options  limit, words, topics: the fields of Recap (emgas/messages/views.py)
+        """
+        fields = {**options, **_name_lists(sessions=sessions), **await self._moment(graph, after, as_of)}
+        return _expect(Recapped, await self.send(build(Recap, fields), timeout=timeout))
 
     async def trend(
         self,
@@ -323,11 +346,15 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Trended:
-        """Ask how often something, without a text anything, is said, since when and when not; `wanted`: by, offset."""
-        fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
-        return _expect(Trended, await self._asked(build(Trend, fields), timeout))
+        """Count how often something is mentioned over time; without a text, count all turns.
+
+        only     which turns count: the fields of emgas.Filter
+        options  by, offset: the other fields of Trend (emgas/messages/views.py)
+        """
+        fields = {**options, "text": text, "only": build_filter(only), **await self._moment(graph, after, as_of)}
+        return _expect(Trended, await self.send(build(Trend, fields), timeout=timeout))
 
     async def habits(
         self,
@@ -337,14 +364,14 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Recurring:
-        """Ask what recurs, how often, since when and when not: all of it, or what a text asks for.
+        """Return what recurs in a graph, how often and since when: everything, or what matches a text.
 
-        `wanted`: speaker, limit.
+        options  speaker, limit
         """
-        fields = {**wanted, "text": text, **await self._moment(graph, after, as_of)}
-        return _expect(Recurring, await self._asked(build(Habits, fields), timeout))
+        fields = {**options, "text": text, **await self._moment(graph, after, as_of)}
+        return _expect(Recurring, await self.send(build(Habits, fields), timeout=timeout))
 
     async def explore(
         self,
@@ -354,11 +381,14 @@ class MemoryClient(Advising):
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **wanted: Any,
+        **options: Any,
     ) -> Explored:
-        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, relation, limit."""
-        fields = {**wanted, "concept": concept, **await self._moment(graph, after, as_of)}
-        return _expect(Explored, await self._asked(build(Explore, fields), timeout))
+        """Return what a graph knows of a concept, and the concepts linked with it.
+
+        options  to, hops, relation, limit: the fields of Explore (emgas/messages/views.py)
+        """
+        fields = {**options, "concept": concept, **await self._moment(graph, after, as_of)}
+        return _expect(Explored, await self.send(build(Explore, fields), timeout=timeout))
 
     async def recent(
         self,
@@ -370,49 +400,49 @@ class MemoryClient(Advising):
         as_of: When | None = None,
         timeout: float | None = None,
     ) -> InMind:
-        """Ask what is in mind of a conversation, the latest one without a name, and what it inherits from the last."""
+        """Return the latest turns and keywords of a conversation, by default the latest, and the summary before it."""
         fields = {"session": session, "limit": limit, **await self._moment(graph, after, as_of)}
-        return _expect(InMind, await self._asked(build(Recent, fields), timeout))
+        return _expect(InMind, await self.send(build(Recent, fields), timeout=timeout))
 
     async def end_session(
         self, graph: str, session: str = "main", *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
-        """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
+        """End a conversation.  It is summarised, and the next one starts with the summary."""
         return await self._command(EndSession, graph, id=id, timeout=timeout, fields={"session": session})
 
     async def pause(
         self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
     ) -> Outcome:
-        """Let a graph record nothing, or bring back nothing, or both, until `resume`."""
+        """Stop a graph from recording turns, from answering with them, or both, until `resume`."""
         return await self._switch(graph, recording=recording, recalling=recalling, value=0, timeout=timeout)
 
     async def resume(
         self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
     ) -> Outcome:
-        """Let a graph that was paused record, or bring back, again."""
+        """Resume recording turns in a paused graph, or answering with them, or both."""
         return await self._switch(graph, recording=recording, recalling=recalling, value=1, timeout=timeout)
 
     async def _switch(
         self, graph: str, *, recording: bool, recalling: bool, value: int, timeout: float | None
     ) -> Outcome:
-        """Set switches, and leave all else that a graph lives by as it is."""
-        known = await self.describe(graph, timeout=timeout)
+        """Change the two switches of a graph and keep all its other settings."""
+        current = await self.describe(graph, timeout=timeout)
         switches = (("recording", recording), ("recalling", recalling))
-        changed: dict[str, Any] = known.settings | {name: value for name, on in switches if on}
-        return await self.configure(graph, known.preset, timeout=timeout, **changed)
+        changed: dict[str, Any] = current.settings | {name: value for name, on in switches if on}
+        return await self.configure(graph, current.preset, timeout=timeout, **changed)
 
     async def grant(
         self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
-        """Let a subject do this in a graph from here on; a graph that grants anything is closed to all others."""
-        fields = {"subject": subject, **_named(rights=rights)}
+        """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
+        fields = {"subject": subject, **_name_lists(rights=rights)}
         return await self._command(Grant, graph, id=id, timeout=timeout, fields=fields)
 
     async def revoke(
         self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
-        """Let a subject no longer do this in a graph."""
-        fields = {"subject": subject, **_named(rights=rights)}
+        """Revoke rights of a subject in a graph."""
+        fields = {"subject": subject, **_name_lists(rights=rights)}
         return await self._command(Revoke, graph, id=id, timeout=timeout, fields=fields)
 
     async def configure(
@@ -428,13 +458,14 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **settings: Any,
     ) -> Outcome:
-        """Say how a graph is to live from here on: a preset, and the fields of emgas.Settings that differ from it.
+        """Configure a graph: a preset, and the fields of emgas.Settings that differ from it.
 
-        It is the whole of it: what an earlier call changed and this one does not name is the preset's again.
+        A call replaces all settings of earlier calls: a setting that you leave out gets the preset's value.
 
-        weights  what features of a turn are worth in recall (docs/recall.md): these alone; None: as they are
-        mode     of questions that name none, and rerank: by whose formula they are ordered, "none" for none
-        timezone where the graph's people are, as Europe/Berlin: of turns and questions that do not say; None: as it was
+        weights   of the features of a turn in recall (docs/recall.md), replacing all others; None: unchanged
+        mode      of questions without one; None: unchanged
+        rerank    the formula that orders their results, "none" for none; None: unchanged
+        timezone  as Europe/Berlin, of turns and questions without one; None: unchanged
         """
         fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
         fields |= {"mode": mode, "rerank": rerank, "timezone": timezone, "weights": weights and dict(weights)}
@@ -451,14 +482,13 @@ class MemoryClient(Advising):
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Let a graph forget concepts (by id or as they were written), turns and sessions; the log keeps the past.
+        """Forget concepts (by id or as written), turns and sessions of a graph, or everything in it.
 
-        everything  all that it holds
-
-        The outcome is `rejected` when the graph holds nothing of it.
+        The log still holds what was forgotten, so an undo can restore it; `erase` destroys it.  The outcome is
+        `rejected` if the graph has none of these.
         """
         fields = {
-            **_named(concepts=concepts, turns=turns, sessions=sessions),
+            **_name_lists(concepts=concepts, turns=turns, sessions=sessions),
             **({"everything": True} if everything else {}),
         }
         return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
@@ -472,11 +502,11 @@ class MemoryClient(Advising):
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Keep concepts (by id or as they were written) and turns in mind: they do not fade until they are unpinned.
+        """Pin concepts (by id or as written) and turns: they do not fade until you unpin them.
 
-        The outcome is `rejected` when the graph holds nothing of it.
+        The outcome is `rejected` if the graph has none of these.
         """
-        fields = _named(concepts=concepts, turns=turns)
+        fields = _name_lists(concepts=concepts, turns=turns)
         return await self._command(Pin, graph, id=id, timeout=timeout, fields=fields)
 
     async def unpin(
@@ -488,8 +518,8 @@ class MemoryClient(Advising):
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Let concepts and turns that were pinned fade again, as `pin` names them."""
-        fields = _named(concepts=concepts, turns=turns)
+        """Unpin concepts and turns, so that they fade again."""
+        fields = _name_lists(concepts=concepts, turns=turns)
         return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
 
     async def feedback(
@@ -502,23 +532,35 @@ class MemoryClient(Advising):
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Say of turns that came back whether they were right, 1, or wrong, −1, or something between.
+        """Rate turns that came back: 1 for right, −1 for wrong, or any number between.
 
-        query  the question: what it asks for is linked with what the turns say, if they were right
+        query  the question.  If the turns were right, its concepts are linked with theirs
 
-        The outcome is `rejected` when the graph holds none of them.
+        The outcome is `rejected` if the graph has none of these turns.
         """
-        fields = {**_named(turns=turns), "value": float(value), "query": query}
+        fields = {**_name_lists(turns=turns), "value": float(value), "query": query}
         return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
-        """Take back a graph's events `first`..`last` (None: to the newest), counted from 0, as if they had never been.
+        """Undo a graph's events `first`..`last` (None: up to the newest), counted from 0.
 
-        The undo is itself an event: undo it, and they count again.  The outcome is `rejected` where nothing can be.
+        An undo is an event, too: undo it to restore them.  The outcome is `rejected` if there is nothing to undo.
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
+
+    async def advise(
+        self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **advice: Any
+    ) -> Outcome:
+        """Record what an advisor, a model or a person, says of a graph's content, beside what was said.
+
+        by      who advises, with its version
+        advice  one of named, rated, summary, rewritten, split, judged: the fields of Advice (emgas/messages/advice.py)
+
+        The outcome is `rejected` if the advice does not fit what the graph holds.
+        """
+        return await self._command(Advice, graph, id=id, timeout=timeout, fields={**advice, "by": by})
 
     async def erase(
         self,
@@ -530,31 +572,32 @@ class MemoryClient(Advising):
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
+        """Permanently erase one turn of an encrypted graph, all turns of a speaker, or the whole graph.
 
-        Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
-        in backups.  `duplicate`: it was erased before, so if you got no answer, ask again.  `rejected`: there is no
-        such thing, or the graph is not encrypted (docs/erasure.md).
+        Once the outcome is `accepted`, the keys are destroyed: the content cannot be read any more, in the log, in
+        snapshots or in backups.  `duplicate` means that it was erased before, so you can repeat a call without an
+        answer.  `rejected` means that there is no such turn or speaker, or that the graph is not encrypted
+        (docs/erasure.md).
         """
         fields = {"turn": turn, "speaker": speaker, "whole": whole}
         return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
 
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
-        """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
-        return _expect(Inspection, await self._asked_of(Inspect(digest=digest), partition, timeout))
+        """Return counts of what a partition holds, and its digest."""
+        return _expect(Inspection, await self.send(Inspect(digest=digest), partition=partition, timeout=timeout))
 
     async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
-        """Ask the owner of a partition for each graph's digest, in pages.  Raises QueryFailedError, as `ask` does."""
-        found, page = dict[str, str](), {"": ""}
+        """Return the digest of each graph of a partition."""
+        digests, page = dict[str, str](), {"": ""}
         while page:
-            wanted = Inspect(digest=False, graphs_after=max(page))
-            page = _expect(Inspection, await self._asked_of(wanted, partition, timeout)).digests
-            found |= page
-        return found
+            request = Inspect(digest=False, graphs_after=max(page))
+            page = _expect(Inspection, await self.send(request, partition=partition, timeout=timeout)).digests
+            digests |= page
+        return digests
 
     async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
-        """Have the owner of a partition write a snapshot of it.  Raises QueryFailedError, as `ask` does."""
-        return _expect(Checkpointed, await self._asked_of(Checkpoint(), partition, timeout))
+        """Write a snapshot of a partition, and return its name once it is written."""
+        return _expect(Checkpointed, await self.send(Checkpoint(), partition=partition, timeout=timeout))
 
     async def partitions(self) -> int:
         """Count the partitions that `turns`, `events` and `queries` each have."""
@@ -562,7 +605,7 @@ class MemoryClient(Advising):
 
     @property
     def request_reply(self) -> RequestReply:
-        """The open connection's records, for a program that passes on what others send (the gateway)."""
+        """The records of the open connection, for a program that forwards requests of others (the gateway)."""
         return self._open
 
     @property
@@ -580,52 +623,54 @@ class MemoryClient(Advising):
     def _seconds(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else timeout
 
-    def _turn_record(self, turn: Turn | Mapping[str, Any]) -> ProducerRecord:
-        turn = turn if isinstance(turn, Turn) else build(Turn, turn)
-        headers = cloud_event("turn", turn.id, turn.graph)
-        return ProducerRecord(self._open.connection.topics.turns, turn.graph.encode(), encode(turn), headers)
+    def _command_record(self, command: Command) -> ProducerRecord:
+        """Build the record of `turns` in which a command takes its place among the turns of its graph."""
+        kind = "turn" if isinstance(command, Turn) else command.kind
+        headers = cloud_event(kind, command.id, command.graph)
+        return ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
 
     async def _command(
-        self,
-        kind: Any,
-        graph: str,
-        *,
-        id: str | None,
-        timeout: float | None,
-        fields: Mapping[str, Any],
+        self, kind: type[Message], graph: str, *, id: str | None, timeout: float | None, fields: Mapping[str, Any]
     ) -> Outcome:
-        """Append a command to `turns`, where it has its place among the turns; return what became of it."""
-        name = kind.__name__.lower()
-        command = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
-        headers = cloud_event(name, command.id, command.graph)
-        record = ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
-        return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
+        command = build(kind, {**fields, "kind": kind.__name__.lower(), "id": id or uuid4().hex, "graph": graph})
+        return await self.send(cast(Command, command), timeout=timeout)
 
     async def _moment(self, graph: str, after: Receipt | int | None, as_of: When | None) -> dict[str, Any]:
-        """Say of which graph something is asked, behind which turn, and as of when."""
-        return {"graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
+        """Return the fields that most questions share: the graph, `after` as an offset, `as_of` as ms."""
+        return {"graph": graph, "after": await self._offset(graph, after), "as_of": _milliseconds(as_of)}
 
     async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
         if isinstance(after, Receipt) and after.partition != partition_of(
             checked_graph(graph), await self.partitions()
         ):
-            raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
+            raise InvalidMessageError("after: is a receipt from another partition: pass a receipt of this graph")
         return after.offset if isinstance(after, Receipt) else after
 
-    async def _asked(self, question: OfGraph, timeout: float | None) -> Answer:
-        """Ask the owner of a graph."""
-        return await self._open.ask(
-            self._question(question, question.graph.encode(), question.graph), self._seconds(timeout)
-        )
-
-    async def _asked_of(self, question: OfPartition, partition: int, timeout: float | None) -> Answer:
-        """Ask the owner of a partition."""
-        record = self._question(question, None, f"partition {partition}", partition=partition)
-        return await self._open.ask(record, self._seconds(timeout))
-
-    def _question(
-        self, question: OfGraph | OfPartition, key: bytes | None, subject: str, *, partition: int | None = None
-    ) -> ProducerRecord:
+    def _question_record(self, question: Question, partition: int | None) -> ProducerRecord:
+        if not isinstance(question, OfPartition):
+            key, subject, partition = question.graph.encode(), question.graph, None
+        elif partition is None:
+            raise InvalidMessageError(f"partition: `{question.kind}` asks one partition: pass its number")
+        else:
+            key, subject = None, f"partition {partition}"
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
+
+
+def _name_lists(**names: Sequence[str]) -> dict[str, Any]:
+    # A single string is a sequence of its letters: it goes on as it is, and the message refuses it.
+    return {field: these if isinstance(these, str) else list(these) for field, these in names.items()}
+
+
+def _milliseconds(when: When | None) -> int | None:
+    return None if when is None else milliseconds(when)
+
+
+def _expect(kind: type[A], answer: Answer) -> A:
+    """Return an answer of `kind`.  Raises QueryFailedError for a Failure, TransportError for another kind."""
+    if isinstance(answer, Failure):
+        raise QueryFailedError(answer.code, answer.message)
+    if not isinstance(answer, kind):
+        raise TransportError(f"the worker answered with another kind, {answer.kind}: use the client of its version")
+    return answer

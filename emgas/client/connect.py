@@ -1,4 +1,4 @@
-"""From an address to the connection that it names: Kafka's, a gateway's, the embedded log's, or a package's.
+"""Choose the connection for an address: Kafka, a gateway, the embedded log, or an installed package's.
 
 kafka://host:port[,host:port]    http://host:port, https://…    embedded:DIRECTORY    what a package registered
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def named_topics(prefix: str | None) -> TopicNames:
-    """Name the topics under `prefix`, or (None) under the one that workers and commands are told."""
+    """Return the topics under `prefix`; by default under $EMGAS_PREFIX, as workers and commands do."""
     return TopicNames(prefix or os.environ.get("EMGAS_PREFIX") or "emgas")
 
 
@@ -31,11 +31,11 @@ def connect(
     key: str | None = None,
     **security: Unpack[Security],
 ) -> Connection:
-    """Make the connection, not yet open, that `url` (or the environment) names.
+    """Build the connection for `url`, or for the environment's address, without opening it.
 
-    Without `security`, EMGAS_* variables say it (emgas/client/security.py).
+    Without `security`, EMGAS_* variables decide (emgas/client/security.py).
 
-    Raises NotInstalledError for a scheme that nothing here carries, TransportError for an address that cannot be one.
+    Raises NotInstalledError for a scheme without an installed connection, TransportError for an invalid address.
     """
     if not isinstance(url, str | None):
         return url
@@ -50,7 +50,7 @@ def connect(
         return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
     if scheme in ("http", "https"):
         try:
-            from emgas.client.http import HttpConnection  # here: only whoever speaks HTTP needs an HTTP client
+            from emgas.client.http import HttpConnection  # here: only HTTP addresses need an HTTP client
         except ImportError as error:
             raise NotInstalledError("http: addresses need more: pip install 'emgas-client[http]'") from error
         return HttpConnection(url, topics, key=key or os.environ.get("EMGAS_KEY"), timeout=timeout)
@@ -78,7 +78,7 @@ def _brokers(address: str) -> str:
 
 
 def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
-    """Make the connection of an installed package that registered `scheme` in "emgas.connections"."""
+    """Build the connection of the installed package that registered `scheme` in "emgas.connections"."""
     for entry in entry_points(group="emgas.connections", name=scheme):
         try:
             factory = entry.load()

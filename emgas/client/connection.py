@@ -1,4 +1,4 @@
-"""The seam between the client and whatever carries its records: Kafka (emgas/client/kafka.py) or an embedded worker."""
+"""The interface between the client and its transport: Kafka (emgas/client/kafka.py), HTTP or an embedded worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Connection(Protocol):
         """
 
     async def close(self) -> None:
-        """Send what is pending, and let go."""
+        """Send what is pending, and disconnect."""
 
     @property
     def reply_partition(self) -> int:
@@ -30,21 +30,21 @@ class Connection(Protocol):
         """Count the partitions that all keyed topics have."""
 
     async def send(self, record: ProducerRecord) -> Receipt:
-        """Append one record, where wire.py places its key unless its partition is named; return once the log has it.
+        """Append one record, to `record.partition` or where wire.py places its key; return once the log has it.
 
-        Records of one partition come to lie in the order in which `send` was called, however many calls are waiting.
+        Records of one partition are appended in the order of the calls, however many calls are waiting.
         """
 
     def answers(self) -> AsyncIterator[Record]:
-        """Yield the records of the reply partition, for ever."""
+        """Yield the records of the reply partition, without end."""
 
 
 @runtime_checkable
 class Announcing(Protocol):
-    """A connection that owns its memory, and tells others on this machine where they may share it."""
+    """A connection that owns its memory, and can publish its address to other programs on this machine."""
 
     def announce(self, url: str, key: str | None) -> None:
-        """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""
+        """Publish, until this connection closes, that the memory is served at `url` for clients with `key`."""
 
 
 @runtime_checkable

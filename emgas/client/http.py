@@ -100,13 +100,13 @@ class HttpConnection:
         return self._partitions
 
     async def send(self, record: ProducerRecord) -> Receipt:
-        asked = as_mapping(record.headers)
-        request = self._request(record, asked)
+        headers = as_mapping(record.headers)
+        request = self._request(record, headers)
         placed = record.partition if record.partition is not None else self._place(record.key)
         async with self._turn_of[record.topic, placed]:
             response = await self._begun(request)
         numbers = (int(response.headers[f"Emgas-{what}"]) for what in ("Partition", "Offset", "Timestamp"))
-        reading = asyncio.create_task(self._read(response, asked.get(CORRELATION_ID, b"")))
+        reading = asyncio.create_task(self._read(response, headers.get(CORRELATION_ID, b"")))
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
         return Receipt(*numbers)
@@ -118,21 +118,24 @@ class HttpConnection:
     def _place(self, key: bytes | None) -> int:
         return 0 if key is None else partition_of(key, self._partitions)
 
-    def _request(self, record: ProducerRecord, asked: dict[str, bytes]) -> httpx.Request:
-        """Write a record as a request.  Raises TransportError for a topic that a gateway does not carry."""
+    def _request(self, record: ProducerRecord, fields: dict[str, bytes]) -> httpx.Request:
+        """Build the request for a record.  Raises TransportError for a topic that a gateway does not carry."""
         name = {self.topics.turns: "turns", self.topics.queries: "queries"}.get(record.topic)
         if name is None:
             raise TransportError(f"{record.topic}: HTTP carries turns and queries only")
-        params: dict[str, str | int | float] = {"answer": str(REPLY_TO in asked).lower(), "seconds": _seconds(asked)}
+        params: dict[str, str | int | float] = {
+            "answer": str(REPLY_TO in fields).lower(),
+            "seconds": _seconds(fields),
+        }
         if record.key is not None:
             params["key"] = record.key.decode()
         if record.partition is not None:
             params["partition"] = record.partition
         headers = {"Content-Type": "application/json"}
-        if SUBJECT in asked:
-            headers["Emgas-Subject"] = quote(asked[SUBJECT])
-        if RIGHTS in asked:
-            headers["Emgas-Rights"] = asked[RIGHTS].decode()
+        if SUBJECT in fields:
+            headers["Emgas-Subject"] = quote(fields[SUBJECT])
+        if RIGHTS in fields:
+            headers["Emgas-Rights"] = fields[RIGHTS].decode()
         content = record.value or b""
         return self._http.build_request("POST", f"/v1/records/{name}", params=params, content=content, headers=headers)
 
@@ -151,7 +154,7 @@ class HttpConnection:
         raise _refusal(response)
 
     async def _read(self, response: httpx.Response, correlation: bytes) -> None:
-        """Hand on the answer that a response goes on with; of one that breaks off, the caller's time runs out."""
+        """Queue the answer in a response's body; if the response breaks off, the call times out."""
         try:
             answer = await response.aread()
         except httpx.HTTPError:
@@ -162,11 +165,11 @@ class HttpConnection:
             self._answers.put_nowait(Record(-1, 0, None, answer, ((CORRELATION_ID, correlation),)))
 
 
-def _seconds(asked: dict[str, bytes]) -> float:
-    """Tell how long an answer is wanted for, from the deadline that the call put into its headers."""
-    if DEADLINE not in asked:
+def _seconds(options: dict[str, bytes]) -> float:
+    """Return how many seconds are left until the deadline in a record's headers."""
+    if DEADLINE not in options:
         return 10.0
-    return min(LONGEST_SECONDS, max(0.1, int(asked[DEADLINE]) / 1000 - time.time()))
+    return min(LONGEST_SECONDS, max(0.1, int(options[DEADLINE]) / 1000 - time.time()))
 
 
 def _refusal(response: httpx.Response) -> InvalidMessageError | NoAnswerError | TransportError:

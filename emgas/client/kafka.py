@@ -29,7 +29,7 @@ from emgas.client import lenient_records
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
 
-# A producer that goes on behind a batch that failed: it begins anew, under another identity.
+# A producer that goes on after a failed batch: it gets a new identity.
 #
 # An idempotent producer numbers what it sends to each partition, and the broker takes only what has the next number.
 # aiokafka 0.14 gives a batch its numbers before it is sent, and leaves a gap where the batch then fails: the broker
@@ -40,26 +40,26 @@ from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
 #
 # So, for every record:  delivery = mending(producer, await producer.send(…)); await asyncio.shield(delivery)
 #
-# Shielded, because a caller that gives up cancels the delivery, and its failure would be seen by nobody.
+# Shielded: a caller that gives up would cancel the delivery, and its failure would go unnoticed.
 
 Delivery = asyncio.Future[Any]
 
 
 def mending(producer: Any, delivery: Delivery) -> Delivery:
-    """Have `producer` (aiokafka's, idempotent) begin anew if `delivery`, of a record that it was given, fails."""
+    """Make `producer` (aiokafka's, idempotent) take a new identity if `delivery`, of one of its records, fails."""
     delivery.add_done_callback(partial(_mend, producer))
     return delivery
 
 
 def _mend(producer: Any, delivery: Delivery) -> None:
     if not delivery.cancelled() and delivery.exception() is not None:
-        _begin_anew(producer._txn_manager)  # noqa: SLF001 - nothing public does it
+        _reset_identity(producer._txn_manager)  # noqa: SLF001 - nothing public does it
 
 
-def _begin_anew(identity: Any) -> None:
-    """Forget id and numbers: the sender asks for an id before it takes the next batch.
+def _reset_identity(identity: Any) -> None:
+    """Reset the producer's id and sequence numbers: the sender requests a new id before the next batch.
 
-    A batch that is under way keeps its old id and number, and comes before what is sent next to its partition.
+    A batch in flight keeps its old id and number, and precedes the next records of its partition.
     """
     if identity.has_pid():
         identity._sequence_numbers.clear()  # noqa: SLF001 - as above
@@ -94,8 +94,8 @@ class Security(TypedDict, total=False):
     sasl_oauth_token_provider: object
 
 
-class Tokens(AbstractTokenProvider):  # type: ignore[misc]
-    """Asks `read` for the token at every connection: whoever renews it where it is read from needs no restart."""
+class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
+    """Calls `read` for the token at every connection, so renewing the token needs no restart."""
 
     def __init__(self, read: Callable[[], str]) -> None:
         self._read = read
@@ -164,8 +164,8 @@ class KafkaConnection:
         needed = {topics.turns, topics.queries, topics.replies}
         present = await self._topics_present(needed)
         self._refuse_missing(needed - present)
-        known = {topics.turns, topics.events, topics.queries, topics.replies, topics.dead_letters} & present
-        counts = {topic: len(await self._producer.partitions_for(topic)) for topic in known}
+        existing = {topics.turns, topics.events, topics.queries, topics.replies, topics.dead_letters} & present
+        counts = {topic: len(await self._producer.partitions_for(topic)) for topic in existing}
         if counts[topics.queries] % counts[topics.turns]:
             raise TransportError(
                 f"{topics.turns} has {counts[topics.turns]} partitions and {topics.queries} has "
@@ -174,10 +174,10 @@ class KafkaConnection:
         return counts
 
     async def _topics_present(self, needed: set[str]) -> set[str]:
-        """Name all topics, as soon as `needed` are among them, at the latest after a moment."""
+        """Return all topics as soon as `needed` are among them, at the latest after a moment."""
         # A broker learns of a topic a little after the controller has said that it exists: `emgas topics create` and
         # then this must not fail.  All topics are listed, none is asked for by name: a broker with
-        # auto.create.topics.enable would create it, with a partition count that is then fixed for ever.
+        # auto.create.topics.enable would create it, with a partition count that is then permanent.
         give_up = time.monotonic() + min(TOPIC_SECONDS, self._timeout / 2)
         present: set[str] = await self._consumer.topics()
         while not needed <= present and time.monotonic() < give_up:
@@ -200,7 +200,7 @@ class KafkaConnection:
         self._consumer.seek(partition, ends[partition])
 
     async def close(self) -> None:
-        """Send what is pending, as far as the broker takes it within the timeout, and let go."""
+        """Send what is pending, as far as the broker accepts it within the timeout, and disconnect."""
         producer, self._producer = self._producer, None
         consumer, self._consumer = self._consumer, None
         ending = (
@@ -234,7 +234,7 @@ class KafkaConnection:
         return Receipt(there.partition, there.offset, there.timestamp if there.timestamp_type == 1 else now)
 
     def _place(self, record: ProducerRecord) -> int | None:
-        """Name the partition of a record.  Raises TransportError if there is no such topic or partition."""
+        """Return the partition of a record.  Raises TransportError if there is no such topic or partition."""
         topic, partition = record.topic, record.partition
         if topic not in self._counts:
             self._refuse_missing({topic})
@@ -246,17 +246,17 @@ class KafkaConnection:
         return partition
 
     def _spread(self, key: bytes, count: int) -> int:
-        """Place a question: with R readers to a partition, any of the R question partitions about it will do."""
+        """Choose a partition for a question: with R readers per partition, any of its R question partitions."""
         partitions = self._counts[self.topics.turns]
         return partition_of(key, partitions) + partitions * self._random.randrange(count // partitions)
 
     async def answers(self) -> AsyncIterator[Record]:
-        """Yield the records of the reply partition, for ever.  Raises TransportError."""
+        """Yield the records of the reply partition, without end.  Raises TransportError."""
         consumer = self._opened(self._consumer)
         while True:
             with kafka_errors(self._brokers):
-                found = await consumer.getone()
-            yield record_of(found)
+                fetched = await consumer.getone()
+            yield record_of(fetched)
 
     def _opened(self, side: Any) -> Any:
         if side is None:
@@ -265,15 +265,15 @@ class KafkaConnection:
 
 
 async def end_reading(brokers: str, consumer: Any, seconds: float) -> None:
-    """Stop a consumer, if there is one, within a time."""
+    """Stop a consumer, if there is one, within `seconds`."""
     if consumer is not None and not await _ended(brokers, consumer.stop(), seconds):
         await _ended(brokers, consumer._client.close(), seconds)  # noqa: SLF001 - a stop() that hangs leaves it open
 
 
 async def end_writing(brokers: str, producer: Any, seconds: float) -> None:
-    """Send what is pending, as far as the broker takes it within a time, and stop a producer, if there is one."""
+    """Send what is pending, as far as the broker accepts it within `seconds`, and stop a producer, if there is one."""
     if producer is not None and not await _ended(brokers, producer.stop(), seconds):
-        # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
+        # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker without end.
         log.warning("closed with records that Kafka at %s has not acknowledged", brokers)
         if (task := producer._sender.sender_task) is not None:  # noqa: SLF001 - nothing public ends it
             task.cancel()
@@ -281,7 +281,7 @@ async def end_writing(brokers: str, producer: Any, seconds: float) -> None:
 
 
 async def _ended(brokers: str, stopping: Coroutine[Any, Any, None], seconds: float) -> bool:
-    """Await `stopping` for so many seconds at most; return whether it came to its end."""
+    """Await `stopping` for at most `seconds`; return whether it finished."""
     # In a task of its own: with the broker away, aiokafka's stop() lets the CancelledError of a task that it
     # cancelled itself escape, which must not look as if the caller had been cancelled.
     task = asyncio.ensure_future(stopping)
@@ -295,15 +295,15 @@ async def _ended(brokers: str, stopping: Coroutine[Any, Any, None], seconds: flo
     return error is None
 
 
-def record_of(found: Any) -> Record:
-    """Make a Record of aiokafka's; Kafka allows a value, and a header, to be null."""
-    headers = tuple((name, text or b"") for name, text in found.headers) if found.headers else ()
-    return Record(found.offset, found.timestamp, found.key, found.value or b"", headers)
+def record_of(fetched: Any) -> Record:
+    """Convert a record of aiokafka; Kafka allows null values and headers."""
+    headers = tuple((name, text or b"") for name, text in fetched.headers) if fetched.headers else ()
+    return Record(fetched.offset, fetched.timestamp, fetched.key, fetched.value or b"", headers)
 
 
 @contextmanager
 def in_time(brokers: str, seconds: float) -> Iterator[None]:
-    """Say how long was waited, where that time is over.  Raises TransportError."""
+    """Turn a timeout into a TransportError that names its length."""
     try:
         yield
     except TimeoutError:
@@ -315,7 +315,7 @@ def in_time(brokers: str, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def kafka_errors(brokers: str) -> Iterator[None]:
-    """Turn every error of aiokafka into a TransportError that says what to do; `brokers` as they were configured."""
+    """Turn every error of aiokafka into a TransportError that says what to do."""
     try:
         yield
     except FAILURES as error:
@@ -323,7 +323,7 @@ def kafka_errors(brokers: str) -> Iterator[None]:
 
 
 def _advice(error: Exception, brokers: str) -> str:
-    """Say what happened and what to do, for an operator."""
+    """Write what happened and what an operator can do."""
     what = f"Kafka at {brokers}: {str(error) or type(error).__name__}"
     if isinstance(error, aiokafka_errors.MessageSizeTooLargeError):
         return f"{what}: raise the topic's max.message.bytes, or send a shorter record"

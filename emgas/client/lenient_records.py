@@ -1,4 +1,4 @@
-r"""Records are read whatever any program put into the log: a consumer that raises meets them again at every start.
+r"""Read every record, whatever a program wrote into the log: a consumer that raised would fail again at every start.
 
 `install` wraps what aiokafka's fetcher parses its responses with (aiokafka 0.14, consumer/fetcher.py, `MemoryRecords`,
 whether compiled or not):
@@ -32,7 +32,7 @@ XERIAL_HEADER_BYTES: Final = 16  # the name, a version, and the oldest one that 
 
 
 def install() -> None:
-    """Have every aiokafka consumer of this process read leniently; once is enough, twice does no harm."""
+    """Make every aiokafka consumer of this process read leniently.  Calling this twice is harmless."""
     fetcher.MemoryRecords = LenientRecords
 
 
@@ -48,11 +48,11 @@ class LenientRecords:
         return int(self._batches.size_in_bytes())
 
     def has_next(self) -> bool:
-        """Tell whether a whole batch is left."""
+        """Check whether a whole batch is left."""
         return bool(self._batches.has_next())
 
     def next_batch(self) -> Any:
-        """Give the next batch."""
+        """Return the next batch."""
         batch, whole = self._batches.next_batch(), self._slices._next_slice  # noqa: SLF001 - aiokafka has no public way
         self._slices._cache_next()  # noqa: SLF001 - aiokafka has no public way
         has_headers = getattr(batch, "magic", FIRST_WITH_HEADERS) >= FIRST_WITH_HEADERS
@@ -94,7 +94,7 @@ class _Batch:
 
 
 class _Placeholder(NamedTuple):
-    """What stands for a record that nobody can read."""
+    """Stands for an unreadable record."""
 
     offset: int
     timestamp: int
@@ -111,7 +111,7 @@ def _placeholders(batch: Any) -> Iterator[_Placeholder]:
 
 
 def _unpacks(codec: int, packed: memoryview) -> bool:
-    """Tell whether `packed` unpacks to at most UNPACKED_BYTES.  The room for that is not taken before it is filled."""
+    """Check whether `packed` unpacks to at most UNPACKED_BYTES, without allocating them in advance."""
     try:
         if codec == PythonBatch.CODEC_GZIP:
             return _gunzips(packed.tobytes())
@@ -137,7 +137,7 @@ def _gunzips(packed: bytes) -> bool:
 
 
 def _snappy_bytes(packed: bytes) -> int:
-    """Count what a snappy stream says that it unpacks to: raw, or in blocks behind the header of xerial's library."""
+    """Return the declared unpacked size of a snappy stream: raw, or in blocks after the header of xerial's library."""
     if not packed.startswith(XERIAL):
         return int(cramjam.snappy.decompress_raw_len(packed))
     total, at = 0, XERIAL_HEADER_BYTES
@@ -155,7 +155,7 @@ class _LenientBatch(PythonBatch):  # type: ignore[misc]  # final, and not typed
 
 
 class _LenientBytes(bytearray):
-    """Bytes of which every part can be decoded."""
+    """Bytes whose every slice can be decoded."""
 
     def __getitem__(self, at: SupportsIndex | slice) -> Any:
         part = super().__getitem__(at)

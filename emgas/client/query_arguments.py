@@ -1,4 +1,4 @@
-"""From what a Python program says to a query: times as people write them, parts as plain mappings."""
+"""Build queries and filters from Python arguments: times in any form, parts as plain mappings."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from emgas.times import SECONDS, datetime_of, milliseconds
 from emgas.validation import build
 
 
-def asking(
+def build_query(
     spreading: Spreading | Mapping[str, Any] | None,
     only: Filter | Mapping[str, Any] | None,
     fields: Mapping[str, Any],
 ) -> Query:
-    """Build a query; times without a zone are of the asker's, `timezone`.  Raises InvalidMessageError."""
+    """Build a query; times without a zone are in `timezone`.  Raises InvalidMessageError."""
     timezone = fields.get("timezone")
-    timezone = timezone if isinstance(timezone, str) else "UTC"  # what is none is refused with the other fields
+    timezone = timezone if isinstance(timezone, str) else "UTC"  # anything else is refused with the other fields
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})
     parts = {
         "spreading": spreading,
-        "only": filtering(only, timezone),
+        "only": build_filter(only, timezone),
         "as_of": _time(fields.get("as_of"), timezone),
     }
     return build(Query, {**fields, **parts})
 
 
-def filtering(only: Filter | Mapping[str, Any] | None, timezone: str = "UTC") -> Filter:
-    """Build a filter; its times without a zone are of `timezone`.  Raises InvalidMessageError."""
+def build_filter(only: Filter | Mapping[str, Any] | None, timezone: str = "UTC") -> Filter:
+    """Build a filter; its times without a zone are in `timezone`.  Raises InvalidMessageError."""
     if isinstance(only, Filter):
         return only
     return build(Filter, {name: _plain(name, value, timezone) for name, value in (only or {}).items()})
 
 
 def _plain(name: str, value: Any, timezone: str) -> Any:
-    """Turn a filter's field into what the wire has: times in ms, names in a list."""
+    """Convert a filter's field to its form on the wire: times in ms, names in a list."""
     if name in ("since", "until", "spoken_since", "spoken_until"):
         return _time(value, timezone)
     return sorted(value) if isinstance(value, AbstractSet) else list(value) if isinstance(value, tuple) else value

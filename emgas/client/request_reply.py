@@ -27,7 +27,7 @@ class RequestReply:
     """Appends records and awaits their answers.  `open` starts the reader, `close` ends it and every waiting call."""
 
     def __init__(self, connection: Connection, subject: str | Callable[[], str | None] | None = None) -> None:
-        """`subject`: on whose behalf records come, or what tells it of each; None: of who runs the memory."""
+        """`subject`: on whose behalf records are sent, or a function that returns it; None: the operator."""
         self.connection = connection
         self.subject = subject
         self.rights: Callable[[], Collection[str] | None] = lambda: None  # no more than these; None: all
@@ -69,7 +69,7 @@ class RequestReply:
     ) -> Answer:
         """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError.
 
-        A question is told `overloaded` at once where QUESTIONS_AT_ONCE calls wait already: it would time out.
+        A question fails with `overloaded` at once if QUESTIONS_AT_ONCE calls wait already: it would time out.
 
         appended    called with the receipt once the log has the record
         """
@@ -82,8 +82,8 @@ class RequestReply:
         if self._failure is not None:
             raise self._failure
         if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
-            told = f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later"
-            return ANSWER.dump_json(Failure(code="overloaded", message=told))
+            message = f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later"
+            return ANSWER.dump_json(Failure(code="overloaded", message=message))
         correlation = uuid4().hex.encode()
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[correlation] = future
@@ -103,10 +103,10 @@ class RequestReply:
                 future.exception()  # seen: a call that ended while it was sending never awaited it
 
     def _on_behalf(self, record: ProducerRecord) -> ProducerRecord:
-        """Say in headers on whose behalf a record comes, and what that one may do at most, if that is known."""
+        """Add headers with the subject of a record, and with the most that the subject may do."""
         subject, rights = self.subject() if callable(self.subject) else self.subject, self.rights()
-        known = {SUBJECT: subject, RIGHTS: None if rights is None else ",".join(sorted(rights))}
-        added = tuple((name, value.encode()) for name, value in known.items() if value is not None)
+        values = {SUBJECT: subject, RIGHTS: None if rights is None else ",".join(sorted(rights))}
+        added = tuple((name, value.encode()) for name, value in values.items() if value is not None)
         return record._replace(headers=(*record.headers, *added)) if added else record
 
     def _addressed(self, record: ProducerRecord, correlation: bytes, seconds: float) -> ProducerRecord:

@@ -5,9 +5,8 @@
         reply = await memory.query("ada", question)
         in_prompt = running.turn(reply.passages)
 
-Whatever was brought back stays for TURNS turns of the chat; of more than ITEMS, the latest stay; what says nearly the
-same as one that is there is passed over (difflib's ratio).  It lives with the loop that has it, and nothing of it is
-kept.  Source: SEEDS M12, with its numbers.
+A passage stays for TURNS turns of the chat; of more than ITEMS, the latest stay; near-duplicates are skipped
+(difflib's ratio).  Nothing is stored: it lives as long as the object.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ SAME: Final = 0.7
 
 @dataclass
 class RunningMemory:
-    """Passages that are at hand, each with the turns of the chat that it is there for, the latest last."""
+    """The current passages, each with its age in turns of the chat, the latest last."""
 
-    _held: list[tuple[RecalledPassage, int]] = field(default_factory=list)
+    _passages: list[tuple[RecalledPassage, int]] = field(default_factory=list)
 
     def turn(self, passages: Iterable[RecalledPassage]) -> list[RecalledPassage]:
-        """Let a turn of the chat pass, take in what recall brought, best first, and give what is at hand."""
-        self._held = [(passage, turns + 1) for passage, turns in self._held if turns + 1 < TURNS]
+        """Count a turn of the chat, add the passages that recall returned, best first, and return the current ones."""
+        self._passages = [(passage, turns + 1) for passage, turns in self._passages if turns + 1 < TURNS]
         best = list(passages)[:ITEMS]
         for passage in reversed(best):  # the best comes last, and stays
-            if not any(_alike(passage.text, held.text) for held, _ in self._held):
-                self._held.append((passage, 0))
-        self._held = self._held[-ITEMS:]
-        return [passage for passage, _ in self._held]
+            if not any(_alike(passage.text, other.text) for other, _ in self._passages):
+                self._passages.append((passage, 0))
+        self._passages = self._passages[-ITEMS:]
+        return [passage for passage, _ in self._passages]
 
 
 def _alike(text: str, other: str) -> bool:

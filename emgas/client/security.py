@@ -1,14 +1,14 @@
-"""How to reach a Kafka that wants TLS or a name and a password: EMGAS_* variables, for workers, commands and clients.
+"""How to reach a Kafka with TLS or passwords: EMGAS_* variables, for workers, commands and clients.
 
     EMGAS_SECURITY_PROTOCOL    PLAINTEXT (default), SSL, SASL_PLAINTEXT, SASL_SSL
     EMGAS_SASL_MECHANISM       SCRAM-SHA-512 (default), SCRAM-SHA-256, PLAIN, OAUTHBEARER
     EMGAS_SASL_USERNAME        of SCRAM and PLAIN
-    EMGAS_SASL_PASSWORD        or EMGAS_SASL_PASSWORD_FILE; of OAUTHBEARER, the token: a file is read anew each time
+    EMGAS_SASL_PASSWORD        or EMGAS_SASL_PASSWORD_FILE; of OAUTHBEARER, the token: a file is read each time
     EMGAS_CA_FILE              who signed the brokers' certificates, PEM; without it, whom the system trusts
     EMGAS_CERT_FILE, _KEY_FILE a certificate of our own, PEM, where the brokers ask for one
 
-What does not fit together is refused, not passed over: a password that nobody asks for is a wrong protocol.  A secret
-is in no text of an error and in no log; host names are always checked.
+Settings that do not fit together are refused: a password that the protocol does not use means a wrong protocol.
+Secrets never appear in errors or logs; host names are always checked.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class SecuritySettings(BaseModel):
             self._check_credentials()
         return self
 
-    def _refuse_unused(self, fields: tuple[str, ...], wanted: str, *, used: bool) -> None:
+    def _refuse_unused(self, fields: tuple[str, ...], protocol: str, *, used: bool) -> None:
         for name in fields:
             if getattr(self, name) is not None and not used:
                 raise ValueError(
                     f"EMGAS_{name.upper()} is set, but EMGAS_SECURITY_PROTOCOL is {self.security_protocol}: "
-                    f"make it {wanted}, or unset it"
+                    f"make it {protocol}, or unset it"
                 )
 
     def _check_credentials(self) -> None:
@@ -79,23 +79,23 @@ class SecuritySettings(BaseModel):
     @classmethod
     def of_environment(cls, environment: Mapping[str, str] = os.environ) -> SecuritySettings:
         """Read the variables.  Raises TransportError for what does not fit together."""
-        given = {name: environment.get(f"EMGAS_{name.upper()}", "") for name in cls.model_fields}
+        variables = {name: environment.get(f"EMGAS_{name.upper()}", "") for name in cls.model_fields}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(variables)
         except ValidationError as error:
-            raise TransportError("; ".join(_problem(*found["loc"], found["msg"]) for found in error.errors())) from None
+            raise TransportError("; ".join(_problem(*each["loc"], each["msg"]) for each in error.errors())) from None
 
     @property
     def security(self) -> Security:
-        """Give what aiokafka takes.  Raises TransportError for a file that cannot be used."""
-        found: Security = {}
+        """Return the arguments for aiokafka.  Raises TransportError for a file that cannot be used."""
+        arguments: Security = {}
         if self.security_protocol != "PLAINTEXT":
-            found["security_protocol"] = self.security_protocol
+            arguments["security_protocol"] = self.security_protocol
         if self.security_protocol.endswith("SSL"):
-            found["ssl_context"] = self._tls()
+            arguments["ssl_context"] = self._tls()
         if self.security_protocol.startswith("SASL"):
-            self._add_sasl(found)
-        return found
+            self._add_sasl(arguments)
+        return arguments
 
     def _tls(self) -> ssl.SSLContext:
         try:
@@ -107,15 +107,15 @@ class SecuritySettings(BaseModel):
             raise TransportError(f"{files}: cannot be used for TLS ({error.strerror or error})") from None
         return context
 
-    def _add_sasl(self, found: Security) -> None:
-        found["sasl_mechanism"] = self.sasl_mechanism
+    def _add_sasl(self, arguments: Security) -> None:
+        arguments["sasl_mechanism"] = self.sasl_mechanism
         if self.sasl_mechanism == "OAUTHBEARER":
-            from emgas.client.kafka import Tokens  # here: only Kafka needs it
+            from emgas.client.kafka import TokenProvider  # here: only Kafka needs it
 
-            found["sasl_oauth_token_provider"] = Tokens(self.secret)
+            arguments["sasl_oauth_token_provider"] = TokenProvider(self.secret)
         else:
-            found["sasl_plain_username"] = self.sasl_username or ""
-            found["sasl_plain_password"] = self.secret()
+            arguments["sasl_plain_username"] = self.sasl_username or ""
+            arguments["sasl_plain_password"] = self.secret()
 
     def secret(self) -> str:
         """Read the password, or the token.  Raises TransportError for a file that cannot be read."""

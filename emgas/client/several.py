@@ -1,4 +1,4 @@
-"""Asking several graphs one question, and merging what they answer.  SEEDS P44.
+"""Ask several graphs one question, and merge their answers.
 
 merged by rank   score = 1 / (60 + rank) (reciprocal rank fusion: Cormack, Clarke & Büttcher 2009), of equal ones in
 the order in which the graphs were named: scores of two graphs do not measure the same
@@ -21,25 +21,25 @@ from emgas.messages.several import AskedGraph, GraphPassage, Merged
 SMOOTHING: Final = 60
 TOKENS_PER_WORD: Final = 1.3
 
-Asking = Callable[[str, int], Awaitable[Reply]]  # of a graph, for so many tokens of context
+AskGraph = Callable[[str, int], Awaitable[Reply]]  # (graph, tokens of context)
 
 
-def named(graphs: Sequence[str]) -> list[str]:
-    """List the graphs that are named, each once.  Raises InvalidMessageError for none, or too many."""
-    found = list(dict.fromkeys([graphs] if isinstance(graphs, str) else graphs))
-    if not 1 <= len(found) <= SEVERAL_GRAPHS:
+def distinct_graphs(graphs: Sequence[str]) -> list[str]:
+    """Return the named graphs, each once.  Raises InvalidMessageError for none, or too many."""
+    names = list(dict.fromkeys([graphs] if isinstance(graphs, str) else graphs))
+    if not 1 <= len(names) <= SEVERAL_GRAPHS:
         raise InvalidMessageError(f"graphs: name 1 to {SEVERAL_GRAPHS} of them")
-    return found
+    return names
 
 
-async def asked_of_all(graphs: Sequence[str], ask: Asking, budget: int, top: int | None) -> Merged:
+async def query_all(graphs: Sequence[str], ask: AskGraph, budget: int, top: int | None) -> Merged:
     """Ask each of `graphs` at once, and merge the answers: `top` passages, or as many as one graph gave at most."""
     shares = [max(0, budget // len(graphs) - _cost(graph)) for graph in graphs]
     answers = await asyncio.gather(*(_answer(ask, *each) for each in zip(graphs, shares, strict=True)))
     replies = {graph: each for graph, each in zip(graphs, answers, strict=True) if isinstance(each, Reply)}
     shown = {graph: reply for graph, reply in replies.items() if reply.context}
     return Merged(
-        graphs=[_told(graph, answer) for graph, answer in zip(graphs, answers, strict=True)],
+        graphs=[_graph_result(graph, answer) for graph, answer in zip(graphs, answers, strict=True)],
         passages=merged(replies, top),
         context="\n\n".join(f"{_heading(graph)}\n{reply.context}" for graph, reply in shown.items()),
         tokens=sum(reply.tokens + _cost(graph) for graph, reply in shown.items()),
@@ -49,15 +49,15 @@ async def asked_of_all(graphs: Sequence[str], ask: Asking, budget: int, top: int
 def merged(replies: dict[str, Reply], top: int | None) -> list[GraphPassage]:
     """Merge the passages of replies by their ranks."""
     most = max((len(reply.passages) for reply in replies.values()), default=0) if top is None else top
-    found = [
+    passages = [
         GraphPassage(graph=graph, rank=rank, score=1 / (SMOOTHING + rank), passage=passage)
         for graph, reply in replies.items()
         for rank, passage in enumerate(reply.passages, 1)
     ]
-    return sorted(found, key=lambda each: each.rank)[:most]
+    return sorted(passages, key=lambda each: each.rank)[:most]
 
 
-async def _answer(ask: Asking, graph: str, budget: int) -> Reply | Failure:
+async def _answer(ask: AskGraph, graph: str, budget: int) -> Reply | Failure:
     try:
         return await ask(graph, budget)
     except QueryFailedError as error:
@@ -66,7 +66,7 @@ async def _answer(ask: Asking, graph: str, budget: int) -> Reply | Failure:
         return Failure(code="expired", message=str(error))
 
 
-def _told(graph: str, answer: Reply | Failure) -> AskedGraph:
+def _graph_result(graph: str, answer: Reply | Failure) -> AskedGraph:
     if isinstance(answer, Failure):
         return AskedGraph(graph=graph, failure=answer)
     return AskedGraph(graph=graph, found=answer.found, matched=answer.found and answer.matched, paused=answer.paused)

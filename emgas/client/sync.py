@@ -4,9 +4,9 @@
         memory.add("The kettle broke again.", speaker="Ada")
         print(memory.search("what broke?").context)
 
-A loop of its own runs in a thread of its own, and every call waits there for its answer; so any number of threads may
-share one Memory.  Who forgets to close it loses nothing (every call has returned what the log acknowledged) and does
-not hang: the thread is a daemon, and closes the client when the interpreter ends.
+An event loop runs in a background thread, and every call waits for its answer there, so any number of threads can
+share one Memory.  If you forget to close it, nothing is lost and nothing hangs: the thread is a daemon, and the client
+is closed when the interpreter exits.
 """
 
 from __future__ import annotations
@@ -36,10 +36,17 @@ CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
 
 
 class Memory:
-    """A blocking client of one EMGAS; `graph` is whose memory a call means that names none."""
+    """A blocking client of one EMGAS.  Its methods are those of MemoryClient, with `graph` as a keyword.
+
+    A call without `graph` uses the graph of the Memory.
+    """
 
     def __init__(self, url: str | None = None, *, graph: str | None = None, **options: Any) -> None:
-        """`url` and `options`: as those of MemoryClient."""
+        """Set the address of the memory; `open` connects to it.
+
+        graph         whose memory this is, for calls that do not name one
+        url, options  as those of MemoryClient
+        """
         self._graph = graph
         self._client = MemoryClient(url, **options)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -53,7 +60,7 @@ class Memory:
         self.close()
 
     def open(self) -> Self:
-        """Connect; what `with` does."""
+        """Connect to the memory; `with` calls this."""
         if self._loop is not None:
             raise TransportError("this memory is open already")
         loop = asyncio.new_event_loop()
@@ -69,7 +76,7 @@ class Memory:
         return self
 
     def close(self) -> None:
-        """Let go.  Doing so twice does nothing."""
+        """Disconnect.  Closing twice is harmless."""
         if self._loop is None:
             return
         atexit.unregister(self.close)
@@ -89,37 +96,38 @@ class Memory:
         at: datetime | str | int | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Outcome:
-        """Remember something that was said; returns once it can be found.
+        """Remember an utterance; return once a search can find it.
 
-        `at`: when it was said (ISO 8601, a datetime, or ms), now if not given.  The same `id` again has no effect.
+        at  when it was said: ISO 8601, a datetime, or ms; now by default
+        id  adding the same id again has no effect; a new one by default
         """
         name = id or uuid4().hex
         turn = {"id": name, "graph": self._named(graph), "speaker": speaker, "text": text, "session": session}
         return self._wait(self._client.record({**turn, "at": at, "metadata": dict(metadata or {})}))
 
     def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
-        """Find what answers a question.  `options`: those of MemoryClient.query."""
+        """Return the turns that answer a question, and a context for a prompt.  `options`: as MemoryClient.query."""
         return self._wait(self._client.query(self._named(graph), question, **options))
 
     def search_several(self, question: str, graphs: Sequence[str], **options: Any) -> Merged:
-        """Find what answers a question in several graphs.  `options`: those of MemoryClient.query_several."""
+        """Ask several graphs one question and merge the answers.  `options`: as MemoryClient.query_several."""
         return self._wait(self._client.query_several(graphs, question, **options))
 
     def describe(self, graph: str | None = None) -> Description:
-        """Tell what a graph holds: its themes, its settings, how much."""
+        """Return what a graph holds: its themes, its settings, and how many turns and concepts."""
         return self._wait(self._client.describe(self._named(graph)))
 
-    def turns(self, *, graph: str | None = None, **wanted: Any) -> Turns:
-        """Read turns as they were said, a page of them.  `wanted`: what MemoryClient.turns takes."""
-        return self._wait(self._client.turns(self._named(graph), **wanted))
+    def turns(self, *, graph: str | None = None, **options: Any) -> Turns:
+        """Read one page of a graph's turns.  `options`: as MemoryClient.turns."""
+        return self._wait(self._client.turns(self._named(graph), **options))
 
     def graphs(self) -> list[str]:
-        """List the graphs that there are."""
+        """List the graphs that you may read."""
         return self._wait(self._client.graphs())
 
-    def picture(self, *, graph: str | None = None, **wanted: Any) -> Pictured:
-        """Tell what a graph looks like.  `wanted`: what MemoryClient.picture takes."""
-        return self._wait(self._client.picture(self._named(graph), **wanted))
+    def picture(self, *, graph: str | None = None, **options: Any) -> Pictured:
+        """Return a graph's strongest concepts and links.  `options`: as MemoryClient.picture."""
+        return self._wait(self._client.picture(self._named(graph), **options))
 
     def compare(
         self,
@@ -129,57 +137,57 @@ class Memory:
         graph: str | None = None,
         limit: int = 100,
     ) -> Compared:
-        """Tell what changed in a graph between two times."""
+        """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
         return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
 
-    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **wanted: Any) -> Recapped:
-        """Tell what conversations were about.  `wanted`: what MemoryClient.recap takes."""
-        return self._wait(self._client.recap(self._named(graph), sessions, **wanted))
+    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **options: Any) -> Recapped:
+        """Return what conversations were about: these, or the latest.  `options`: as MemoryClient.recap."""
+        return self._wait(self._client.recap(self._named(graph), sessions, **options))
 
-    def trend(self, text: str | None = None, *, graph: str | None = None, **wanted: Any) -> Trended:
-        """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
-        return self._wait(self._client.trend(self._named(graph), text, **wanted))
+    def trend(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Trended:
+        """Count how often something is mentioned over time.  `options`: as MemoryClient.trend."""
+        return self._wait(self._client.trend(self._named(graph), text, **options))
 
-    def habits(self, text: str | None = None, *, graph: str | None = None, **wanted: Any) -> Recurring:
-        """Tell what recurs.  `wanted`: what MemoryClient.habits takes."""
-        return self._wait(self._client.habits(self._named(graph), text, **wanted))
+    def habits(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Recurring:
+        """Return what recurs in a graph.  `options`: as MemoryClient.habits."""
+        return self._wait(self._client.habits(self._named(graph), text, **options))
 
-    def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
-        """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""
-        return self._wait(self._client.explore(self._named(graph), concept, **wanted))
+    def explore(self, concept: str, *, graph: str | None = None, **options: Any) -> Explored:
+        """Return what a graph knows of a concept, and its links.  `options`: as MemoryClient.explore."""
+        return self._wait(self._client.explore(self._named(graph), concept, **options))
 
-    def recent(self, session: str | None = None, *, graph: str | None = None, **wanted: Any) -> InMind:
-        """Tell what is in mind of a conversation.  `wanted`: what MemoryClient.recent takes."""
-        return self._wait(self._client.recent(self._named(graph), session, **wanted))
+    def recent(self, session: str | None = None, *, graph: str | None = None, **options: Any) -> InMind:
+        """Return a conversation's latest turns and keywords.  `options`: as MemoryClient.recent."""
+        return self._wait(self._client.recent(self._named(graph), session, **options))
 
     def end_session(self, session: str = "main", *, graph: str | None = None) -> Outcome:
-        """Say that a conversation is over."""
+        """End a conversation.  It is summarised, and the next one starts with the summary."""
         return self._wait(self._client.end_session(self._named(graph), session))
 
     def pause(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
-        """Let a graph record nothing, or bring back nothing, or both, until `resume`."""
+        """Stop a graph from recording turns, from answering with them, or both, until `resume`."""
         return self._wait(self._client.pause(self._named(graph), recording=recording, recalling=recalling))
 
     def resume(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
-        """Let a graph that was paused record, or bring back, again."""
+        """Resume recording turns in a paused graph, or answering with them, or both."""
         return self._wait(self._client.resume(self._named(graph), recording=recording, recalling=recalling))
 
     def grant(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
-        """Let a subject do this in a graph."""
+        """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
         return self._wait(self._client.grant(self._named(graph), subject, rights))
 
     def revoke(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
-        """Let a subject no longer do this in a graph."""
+        """Revoke rights of a subject in a graph."""
         return self._wait(self._client.revoke(self._named(graph), subject, rights))
 
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
-        """Say how a graph is to live from here on."""
+        """Configure a graph, replacing all earlier settings.  `settings`: as MemoryClient.configure."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
 
     def erase(
         self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
     ) -> Outcome:
-        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph."""
+        """Permanently erase one turn of an encrypted graph, all turns of a speaker, or the whole graph."""
         return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
 
     def forget(
@@ -191,30 +199,30 @@ class Memory:
         everything: bool = False,
         graph: str | None = None,
     ) -> Outcome:
-        """Let a graph forget concepts, turns and sessions, or everything."""
+        """Forget concepts, turns and sessions of a graph, or everything in it."""
         name = self._named(graph)
         return self._wait(self._client.forget(name, concepts, turns, sessions=sessions, everything=everything))
 
     def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
-        """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+        """Pin concepts and turns: they do not fade until you unpin them."""
         return self._wait(self._client.pin(self._named(graph), concepts, turns))
 
     def unpin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
-        """Let concepts and turns that were pinned fade again."""
+        """Unpin concepts and turns, so that they fade again."""
         return self._wait(self._client.unpin(self._named(graph), concepts, turns))
 
     def feedback(
         self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
     ) -> Outcome:
-        """Say of turns that came back whether they were right, 1, or wrong, −1."""
+        """Rate turns that came back: 1 for right, −1 for wrong, or any number between."""
         return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
 
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
-        """Take back a graph's events `first`..`last`."""
+        """Undo a graph's events `first`..`last` (None: up to the newest), counted from 0."""
         return self._wait(self._client.undo(self._named(graph), first, last))
 
     async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
-        """Await a call of the client beneath, from whichever event loop."""
+        """Await a call of the underlying MemoryClient, from any event loop."""
         loop = self._opened()
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(self._client), loop))
 
@@ -226,7 +234,7 @@ class Memory:
     def _named(self, graph: str | None) -> str:
         name = graph or self._graph
         if name is None:
-            raise InvalidMessageError('graph: say whose memory this is: Memory(graph="ada"), or graph= in the call')
+            raise InvalidMessageError('graph: is missing: name it in Memory(graph="ada"), or in the call')
         return name
 
     def _wait(self, call: Coroutine[Any, Any, T], seconds: float | None = None) -> T:

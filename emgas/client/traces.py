@@ -21,37 +21,37 @@ from emgas.wire import ProducerRecord, Receipt, Record
 WHERE = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
-def wanted(environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether calls are to be traced.  Raises NotInstalledError where they are, and cannot be."""
-    asked = environment.get("EMGAS_OTEL", "")
-    if asked == "0" or environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
+def tracing_enabled(environment: Mapping[str, str] = os.environ) -> bool:
+    """Check whether calls are traced.  Raises NotInstalledError if they should be and OpenTelemetry is missing."""
+    switch = environment.get("EMGAS_OTEL", "")
+    if switch == "0" or environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     is_there = find_spec("opentelemetry") is not None
-    if asked and not is_there:
+    if switch and not is_there:
         raise NotInstalledError("EMGAS_OTEL is set: install emgas with the extra `otel`, or unset it")
-    return is_there and (bool(asked) or any(environment.get(name, "none") not in {"", "none"} for name in WHERE))
+    return is_there and (bool(switch) or any(environment.get(name, "none") not in {"", "none"} for name in WHERE))
 
 
 def traced(connection: Connection) -> Connection:
-    """Let what is sent through `connection` carry its trace, if anybody wants that."""
-    return TracedConnection(connection) if wanted() else connection
+    """Wrap `connection` so that its records carry traces, if tracing is on."""
+    return TracedConnection(connection) if tracing_enabled() else connection
 
 
 def attributes(topic: str, partition: int | None, offset: int | None = None) -> dict[str, str | int]:
-    """Describe a record in the words of the conventions."""
-    found: dict[str, str | int] = {"messaging.system": "kafka", "messaging.destination.name": topic}
+    """Return a record's attributes, named by OpenTelemetry's conventions."""
+    values: dict[str, str | int] = {"messaging.system": "kafka", "messaging.destination.name": topic}
     if partition is not None:
-        found["messaging.destination.partition.id"] = str(partition)
+        values["messaging.destination.partition.id"] = str(partition)
     if offset is not None:
-        found["messaging.kafka.offset"] = offset
-    return found
+        values["messaging.kafka.offset"] = offset
+    return values
 
 
 class TracedConnection:
     """A `Connection` (emgas/client/connection.py) that opens a span for every record it sends."""
 
     def __init__(self, connection: Connection) -> None:
-        from opentelemetry import trace  # here and below: whoever wants no traces does not pay for them
+        from opentelemetry import trace  # here and below: imported only if traces are on
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
         self.topics = connection.topics
@@ -77,9 +77,9 @@ class TracedConnection:
         return self._connection.answers()
 
     async def send(self, record: ProducerRecord) -> Receipt:
-        told = attributes(record.topic, record.partition)
-        told |= {"messaging.operation.name": "send", "messaging.operation.type": "send"}
-        with self._tracer.start_as_current_span(f"send {record.topic}", kind=self._kind, attributes=told) as span:
+        values = attributes(record.topic, record.partition)
+        values |= {"messaging.operation.name": "send", "messaging.operation.type": "send"}
+        with self._tracer.start_as_current_span(f"send {record.topic}", kind=self._kind, attributes=values) as span:
             carrier: dict[str, str] = {}
             self._propagator.inject(carrier)
             headers = tuple((name, value.encode()) for name, value in carrier.items())

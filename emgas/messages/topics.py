@@ -15,6 +15,7 @@ The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError
@@ -31,7 +32,7 @@ from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Rec
 
 
 def _kind(message: object) -> str:
-    """Tell what a record of `turns` is; a turn need not say so."""
+    """Return the kind of a record of `turns`; a turn may leave it out."""
     kind = message.get("kind", "turn") if isinstance(message, dict) else getattr(message, "kind", "turn")
     return str(kind)
 
@@ -86,10 +87,26 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Told = (  # of a graph
+GraphAnswer = (  # an answer about one graph
     Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind
 )
-Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
+Answer = GraphAnswer | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])
+
+ANSWER_OF: Mapping[type[Question], type[Answer]] = {
+    Query: Reply,
+    Describe: Description,
+    Read: Turns,
+    Picture: Pictured,
+    Compare: Compared,
+    Recap: Recapped,
+    Trend: Trended,
+    Explore: Explored,
+    Habits: Recurring,
+    Recent: InMind,
+    List: Graphs,
+    Inspect: Inspection,
+    Checkpoint: Checkpointed,
+}

@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
-from emgas.client.several import asked_of_all, named
+from emgas.client.several import distinct_graphs, query_all
 from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
 from emgas.limits import RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
@@ -282,7 +282,7 @@ async def _recall_several(
         return await (await memory()).query(graph, question, budget=share, timezone=timezone)
 
     with _told("read", next(filter(caller().may_see, graphs), graphs[0])):
-        merged = await asked_of_all(named(graphs), ask, budget, None)
+        merged = await query_all(distinct_graphs(graphs), ask, budget, None)
     passages = [PassageOf(graph=each.graph, **_fields(Passage, each.passage)) for each in merged.passages]
     return RecalledOfSeveral(context=merged.context, passages=passages, graphs=merged.graphs)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
 from emgas.client.client import MemoryClient
-from emgas.client.several import asked_of_all, named
+from emgas.client.several import distinct_graphs, query_all
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.limits import (
     CHANGES,
@@ -139,7 +139,7 @@ async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
             raise QueryFailedError("forbidden", "this key does not belong to this graph")
         return await memory.ask(wanted.model_copy(update={"graph": graph, "budget": budget}))
 
-    return await asked_of_all(named(body.graphs), asked, wanted.budget, wanted.top_passages)
+    return await query_all(distinct_graphs(body.graphs), asked, wanted.budget, wanted.top_passages)
 
 
 async def activated(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 
-from emgas.client.traces import attributes, wanted
+from emgas.client.traces import attributes, tracing_enabled
 from emgas.wire import Record, as_mapping
 
 End = Callable[[], object]
@@ -27,7 +27,7 @@ ANSWERED: ContextVar[End] = ContextVar("answered", default=_nothing)  # of the q
 
 def tracing(group: str) -> Begin:
     """Make what begins the spans of a worker of the consumer `group`.  Raises NotInstalledError."""
-    return _tracing(group) if wanted() else lambda topic, partition, record: _nothing
+    return _tracing(group) if tracing_enabled() else lambda topic, partition, record: _nothing
 
 
 def _tracing(group: str) -> Begin:
@@ -50,7 +50,7 @@ def _tracing(group: str) -> Begin:
 
 def configure() -> None:
     """Send this process's traces where OTEL_* says, by OTLP; a name of the service that is set there counts."""
-    if not wanted():
+    if not tracing_enabled():
         return
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -126,7 +126,7 @@ async def test_after_another_partitions_turn_is_refused_because_it_would_wait_fo
     connection = MemoryConnection()
     elsewhere = (partition_of("ada", 4) + 1) % 4
     async with MemoryClient(connection) as memory:
-        with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
+        with pytest.raises(InvalidMessageError, match="after: is a receipt from another partition"):
             await memory.query("ada", "what?", after=Receipt(elsewhere, 0, 0))
     assert connection.log == []
 

@@ -113,7 +113,7 @@ async def test_describing_after_what_publish_returned_waits_for_it() -> None:
     async with MemoryClient(connection) as memory:
         there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
         await memory.describe("ada", after=there)
-        with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
+        with pytest.raises(InvalidMessageError, match="after: is a receipt from another partition"):
             await memory.describe("ada", after=Receipt((there.partition + 1) % 4, 0, 0))
     assert orjson.loads(connection.log[-1].value)["after"] == there.offset
 

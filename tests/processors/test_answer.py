@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import build_query
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
@@ -57,7 +57,7 @@ def told() -> tuple[Graph, tuple[TurnRecorded, ...]]:
 
 def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Reply:
     graph, turns = told()
-    query = asking(None, only, {"graph": "ada", "text": text, **options})
+    query = build_query(None, only, {"graph": "ada", "text": text, **options})
     return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
 
 
@@ -140,10 +140,10 @@ def test_what_turns_tell_of_themselves_is_read_once_however_often_it_is_asked() 
     graph.facts = TurnFacts()  # as in a worker that has just started
     fields = {"graph": "ada", "text": "the kettle", "top_passages": 1, "budget": 0}
     for number in (7, 3):
-        query = asking(None, {"metadata": {"n": number}}, fields)
+        query = build_query(None, {"metadata": {"n": number}}, fields)
         steps = ANSWERER.answer(query, Memory(graph, text_of, HERE))
         in_one_go(steps)
-        query = asking(None, {"spoken_since": NOON - DAY}, fields)
+        query = build_query(None, {"spoken_since": NOON - DAY}, fields)
         in_one_go(ANSWERER.answer(query, Memory(graph, text_of, HERE)))
     assert sorted(read[: len(turns)]) == list(range(len(turns)))
     assert len(read) <= len(turns) + 4, "then only what is shown"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import build_query
 from emgas.messages.fields import Position
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
@@ -37,7 +37,7 @@ def memory() -> Memory:
 
 
 def ask(text: str) -> Reply:
-    query = asking(None, None, {"graph": "ada", "text": text, "explain": True})
+    query = build_query(None, None, {"graph": "ada", "text": text, "explain": True})
     return in_one_go(Answerer(EXTRACTOR).answer(query, memory())).reply
 
 

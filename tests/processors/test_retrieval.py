@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import build_query
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.modes import Mode, Rerank, Weighting
@@ -70,7 +70,7 @@ def told(said: tuple[str, ...]) -> tuple[Graph, tuple[TurnRecorded, ...]]:
 
 def ask(text: str, said: tuple[str, ...] = ENGLISH, only: dict[str, Any] | None = None, **options: Any) -> Reply:
     graph, turns = told(said)
-    query = asking(options.pop("spreading", None), only, {"graph": "ada", "text": text, **options})
+    query = build_query(options.pop("spreading", None), only, {"graph": "ada", "text": text, **options})
     return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
 
 

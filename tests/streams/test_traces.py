@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from emgas import MemoryClient
-from emgas.client.traces import wanted
+from emgas.client.traces import tracing_enabled
 from emgas.wire import partition_of
 from streams.worker.embedded_connection import EmbeddedConnection
 from tests.support.pipeline import settings_for
@@ -111,4 +111,4 @@ def test_nothing_of_it_is_imported_and_no_header_is_added_where_nobody_wants_tra
     ],
 )
 def test_the_environment_says_whether_there_are_traces(environment: dict[str, str], is_wanted: bool) -> None:
-    assert wanted(environment) is is_wanted
+    assert tracing_enabled(environment) is is_wanted

@@ -118,7 +118,7 @@ def query(
 
     Exits with 3 for an unknown graph.
     """
-    from emgas.client.query_arguments import asking  # here: --help needs none of it
+    from emgas.client.query_arguments import build_query  # here: --help needs none of it
     from emgas.messages.queries import MemoryKind, Render
 
     for option, value, choices in (
@@ -152,7 +152,7 @@ def query(
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is reported even if there is no memory
         times = {"as_of": as_of, "timezone": timezone}
-        asked = asking(
+        asked = build_query(
             _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
         )
     if also:
@@ -179,14 +179,14 @@ async def _ask(asked: Query, seconds: float) -> Reply:
 
 
 async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> Merged:
-    from emgas.client.several import asked_of_all, named  # here: --help needs none of it
+    from emgas.client.several import distinct_graphs, query_all  # here: --help needs none of it
 
     async with session(output.settings(), seconds, begins=False) as connected:
 
         async def ask(graph: str, budget: int) -> Reply:
             return await connected.memory.ask(asked.model_copy(update={"graph": graph, "budget": budget}))
 
-        return await asked_of_all(named(graphs), ask, asked.budget, asked.top_passages)
+        return await query_all(distinct_graphs(graphs), ask, asked.budget, asked.top_passages)
 
 
 def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
