@@ -208,7 +208,7 @@ class Partition:
         graph = self._graphs.get(graph_id)
         if graph is not None:
             return graph.events, self._counted.get(graph_id, 0)
-        is_counted = self._pages.get(keys.count_key(graph_id)) is not None or not self._pages.holds(graph_id)
+        is_counted = self._pages.get(keys.count_key(graph_id)) is not None or not self._pages.has(graph_id)
         return self._pages.count(graph_id), self._pages.turns(graph_id) if is_counted else None
 
     # Graphs that are set aside
@@ -418,7 +418,7 @@ class Partition:
         self._pages.batch[keys.event_key(graph_id, graph.events)] = value
         self._refolded.add(graph_id)
         self._pages.drop_after(graph_id, event.first)
-        again = self._refold(self._pages.newest(graph_id, lazily=True))
+        again = self._refold(self._pages.read_graph(graph_id, lazy=True))
         if again.events != graph.events + 1:
             raise _miscounted(graph_id, graph.events + 1, again.events)
         again.undoable_from = max(again.undoable_from, graph.undoable_from)
@@ -461,7 +461,7 @@ class Partition:
         graph = self.graph(graph_id)
         if graph is not None:
             graph.is_not_stored()
-            self._pages.keep(graph)
+            self._pages.flush(graph)
         self._store.write({**self._pages.batch, keys.erasure_key(graph_id): None})
         self._pages.batch = {}
 
@@ -479,7 +479,7 @@ class Partition:
         retractions = [event.first for event in found if isinstance(event, Retracted)]
         erasures = [-1 for event in found if isinstance(event, SubjectErased)]  # no snapshot will do
         before = min((*retractions, *erasures), default=inf)
-        graph = self._refold(self._pages.newest(graph_id, before), later)
+        graph = self._refold(self._pages.read_graph(graph_id, before), later)
         expected = self._pages.count(graph_id) + len(later)
         if graph.events != expected:
             raise _miscounted(graph_id, expected, graph.events)
@@ -553,10 +553,10 @@ class Partition:
         if (aside := self._aside.get(graph_id)) is not None:
             raise aside.error(graph_id)
         with self._alone(graph_id):
-            return self._remember(self._stored(graph_id)) if self._pages.holds(graph_id) else None
+            return self._remember(self._stored(graph_id)) if self._pages.has(graph_id) else None
 
     def _stored(self, graph_id: str) -> Graph:
-        graph = self._pages.newest(graph_id, lazily=True)
+        graph = self._pages.read_graph(graph_id, lazy=True)
         stored = graph.events
         graph, expected = self._refold(graph), self._pages.count(graph_id)
         if graph.events != expected:
@@ -584,7 +584,7 @@ class Partition:
         """Let go of a graph in memory that the store holds in full; tell whether it does."""
         if graph_id in self._unflushed:
             return False
-        self._graphs.pop(graph_id).is_let_go()
+        self._graphs.pop(graph_id).release()
         del self._counted[graph_id]
         self._pages.release(graph_id)
         return True
@@ -624,7 +624,7 @@ class Partition:
             return
         try:
             graph.load_pairs(TIDIED_AT_ONCE)
-            self._pages.keep(graph)
+            self._pages.flush(graph)
             self._untidy[graph.graph_id] = None
         except StoreCorruptError as error:
             self.set_aside(graph.graph_id, error)
@@ -651,7 +651,7 @@ class Partition:
 
     def _tidy(self, graph_id: str) -> bool:
         graph = self._graphs.get(graph_id)
-        if graph is not None and graph.rests_on_store:  # its pairs lie in what would be merged
+        if graph is not None and graph.reads_stored_pairs:  # its pairs lie in what would be merged
             graph.load_pairs(TIDIED_AT_ONCE)
             self._untidy[graph_id] = self._untidy.pop(graph_id)  # others are next
             self._loaded += 1
@@ -659,7 +659,7 @@ class Partition:
         if graph is not None and self._loaded < LOADED and graph.merge_pairs(MERGED_AT_ONCE):
             self._loaded += 1
             return True
-        if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
+        if not self._pages.compact_step(graph_id, TIDIED_AT_ONCE):
             del self._untidy[graph_id]
         if self._pages.batch:
             self._store.write(self._pages.batch)
@@ -711,8 +711,8 @@ class Partition:
         """Flush and close the store; let what is large be opened without reading all of it."""
         self.flush()
         for graph_id in self._changed & self._graphs.keys():
-            if self._graphs[graph_id].opens_late and self._may_store(graph_id):
-                self._pages.keep(self._graphs[graph_id], thoroughly=True)
+            if self._graphs[graph_id].opens_slowly and self._may_store(graph_id):
+                self._pages.flush(self._graphs[graph_id], closing=True)
         if self._pages.batch:
             self._store.write(self._pages.batch)
             self._pages.batch = {}

@@ -36,8 +36,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("codec", "turn_counting", "view"), ("graph",),
     ),
     "state/lsm": (
-        ("frame_of_reference", "record_types", "spill"), ("graph_writer", "page_format"), ("lazy_columns",),
-        ("graph_reader", "table"), ("tree",), ("graph_pages",), ("inspection",),
+        ("frame_of_reference", "record_types"), ("graph_writer", "page_format"), ("lazy_columns",),
+        ("graph_reader", "table"), ("compaction",), ("tree",), ("graph_pages",), ("inspection",),
     ),
     "processors/recall": (("context", "ranking"), ("retrieval",), ("answer",), ("reports",)),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall", "advice")),

@@ -262,7 +262,7 @@ def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tup
     if graph is None:
         return []
     pages = GraphPages(MemoryStore(), graph_keys)
-    pages.keep(graph)  # first: it puts the passages into their final places
+    pages.flush(graph)  # first: it puts the passages into their final places
     ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
     if at is None:
         texts = [(ordinal, found.logged(ordinal)) for ordinal in ordinals.values()]

@@ -103,7 +103,7 @@ def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph, gra
     """Find the first event that can have made the difference."""
     found = differences(graph, replayed)
     first, last = 0, len(history.every)
-    stored = GraphPages(store, graph_keys).newest(history.graph)
+    stored = GraphPages(store, graph_keys).read_graph(history.graph)
     if stored.events:
         count = min(stored.events, last)
         then = differences(stored, history.folded(count))

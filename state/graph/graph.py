@@ -187,8 +187,8 @@ class Graph(GraphTables):
             self._view = GraphView(self, self._index())
         return self._view
 
-    def is_let_go(self) -> None:
-        """Let go of the view, which holds the graph: so both go at once with the last who reads them."""
+    def release(self) -> None:
+        """Drop the view, which refers to the graph: then both are freed with their last reader."""
         self._view = None
 
     def _index(self) -> TurnIndex:
@@ -289,8 +289,8 @@ class Graph(GraphTables):
             pairs.is_stored()
 
     @property
-    def opens_late(self) -> bool:
-        """Whether all of its many pairs would have to be read if it were opened from what is stored now."""
+    def opens_slowly(self) -> bool:
+        """Whether opening it from what is stored now would have to read all of its many pairs."""
         exchange = self.pairs["exchange"]
         return exchange.are_many and not (exchange.fans_are_stored and self.stored_events == self.events)
 

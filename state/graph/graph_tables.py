@@ -103,8 +103,8 @@ class GraphTables:
         return stored is not None and not stored.grows and stored.load(most)
 
     @property
-    def rests_on_store(self) -> bool:
-        """Whether pairs are read where they are stored: they must not be changed there."""
+    def reads_stored_pairs(self) -> bool:
+        """Whether pairs are read from the store: its tables must not change meanwhile."""
         stored = self.pairs["exchange"].stored
         return stored is not None and not stored.grows
 

@@ -55,7 +55,7 @@ class Packed(NamedTuple):
     width: int
     at: int
 
-    def lay(self, into: NDArray[Any]) -> None:
+    def write_to(self, into: NDArray[Any]) -> None:
         """Write the values into an array of as many integers, or floats."""
         if into.dtype.kind == "f":
             into = into.view(np.int64)
@@ -68,7 +68,7 @@ class Packed(NamedTuple):
     def whole(self) -> Integers:
         """Lay out the values."""
         values = np.empty(self.values, np.int64)
-        self.lay(values)
+        self.write_to(values)
         return values
 
     def keys(self) -> Integers:

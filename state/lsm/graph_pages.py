@@ -1,10 +1,10 @@
-"""What a store keeps of each graph: rows of its events, and its tables; seen through `batch`, which is not written yet.
+"""What a store keeps of each graph: rows of its events, and its tree of tables; seen through a batch not written yet.
 
-Whatever is taken back, the graph can be folded again from the end of a segment before it (state/lsm/tree.py).  Rows
-that nobody will read again are deleted: those below the base, but for the texts of turns that are there.
+When events are taken back, the graph is folded again from the end of a table before them (state/lsm/tree.py).  Rows
+below the undo horizon are deleted, except those of turns that are still in the graph.
 
-Of a graph that is encrypted every row is kept, sealed as it is, for its tables do not outlive an erasure: they are
-locked under a secret that is replaced then, and the graph is folded again from the rows that still open.
+An encrypted graph keeps every row, sealed: erasing replaces the secret that locks its tables, and the graph is folded
+again from the rows that still open.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import contextlib
 from math import inf
 
 from state.graph.graph import Graph
-from state.lsm.tree import Tables
+from state.lsm.tree import Tree
 from state.sealing.keyring import NO_KEYS, Keyring
 from state.store import keys
 from state.store.store import Batch, Store
 
 
 class GraphPages:
-    """The rows and tables of the graphs of one store, with the changes that wait in `batch`."""
+    """The rows and trees of the graphs of one store, with the changes that wait in `batch`."""
 
     def __init__(self, store: Store, graph_keys: Keyring = NO_KEYS) -> None:
         self.batch: Batch = {}
         self._store = store
         self._graph_keys = graph_keys
-        self._tables: dict[str, Tables] = {}
+        self._trees: dict[str, Tree] = {}
 
     def get(self, key: bytes) -> bytes | None:
         """Read the value of `key`, None without one.  Raises StoreCorruptError."""
@@ -36,10 +36,10 @@ class GraphPages:
         """Put a value into the batch; None: delete it."""
         self.batch[key] = value
 
-    def holds(self, graph_id: str) -> bool:
-        """Say whether anything is kept of a graph."""
-        found = keys.count_key(graph_id), keys.manifest_key(graph_id), keys.event_key(graph_id, 0)
-        return any(self.get(key) is not None for key in found)
+    def has(self, graph_id: str) -> bool:
+        """Return whether anything is stored of a graph."""
+        first_keys = keys.count_key(graph_id), keys.manifest_key(graph_id), keys.event_key(graph_id, 0)
+        return any(self.get(key) is not None for key in first_keys)
 
     def count(self, graph_id: str) -> int:
         """Read how many events the graph had at the last flush."""
@@ -59,43 +59,43 @@ class GraphPages:
             values.append(value)
         return values
 
-    def tables(self, graph_id: str) -> Tables:
-        """Give the stored tables of a graph."""
-        if graph_id not in self._tables:
-            self._tables[graph_id] = Tables(graph_id, self, self._graph_keys)
-        return self._tables[graph_id]
+    def tree(self, graph_id: str) -> Tree:
+        """Return the tree of a graph."""
+        if graph_id not in self._trees:
+            self._trees[graph_id] = Tree(graph_id, self, self._graph_keys)
+        return self._trees[graph_id]
 
     def release(self, graph_id: str) -> None:
-        """Let go of what is kept in memory of a graph."""
-        self._tables.pop(graph_id, None)
+        """Drop what is kept in memory of a graph."""
+        self._trees.pop(graph_id, None)
 
-    def newest(self, graph_id: str, at_most: float = inf, *, lazily: bool = False) -> Graph:
-        """Build the newest fold that is stored; make a graph without events if there is none that can be read.
+    def read_graph(self, graph_id: str, at_most: float = inf, *, lazy: bool = False) -> Graph:
+        """Read the newest stored fold; return a graph without events if none is readable.
 
         at_most  how many events it may hold
-        lazily   leave many pairs in the store (Tables.graph)
+        lazy     leave many pairs in the store (Tree.graph)
         """
         with contextlib.suppress(ValueError):  # another layout, or its key is destroyed
-            found = self.tables(graph_id).graph(at_most, lazily=lazily)
-            if found is not None:
-                return found
+            graph = self.tree(graph_id).graph(at_most, lazy=lazy)
+            if graph is not None:
+                return graph
         return Graph(graph_id)
 
     def drop_after(self, graph_id: str, ordinal: int) -> None:
-        """Drop what is stored of the event of this ordinal, and of those behind it: it is being taken back."""
-        with contextlib.suppress(ValueError):  # nobody reads it: it will be written anew
-            self.tables(graph_id).drop_after(ordinal)
+        """Drop the tables that hold the event of this ordinal, or later ones: it is being taken back."""
+        with contextlib.suppress(ValueError):  # unreadable tables are never read: the next flush replaces them
+            self.tree(graph_id).drop_after(ordinal)
 
     def drop_all(self, graph_id: str) -> None:
-        """Drop the tables of a graph: something was erased that they hold."""
-        self.tables(graph_id).drop_all()
+        """Drop the tables of a graph: they hold something that was erased."""
+        self.tree(graph_id).drop_all()
 
-    def tidy(self, graph_id: str, most: float) -> bool:
-        """Put a piece of what is due to be merged of a graph's tables into the batch; tell whether more is due."""
-        return graph_id in self._tables and self._tables[graph_id].tidy(most)
+    def compact_step(self, graph_id: str, most: float) -> bool:
+        """Put a piece of due compaction of a graph into the batch; return whether more is due."""
+        return graph_id in self._trees and self._trees[graph_id].compact_step(most)
 
-    def keep(self, graph: Graph, *, thoroughly: bool = False) -> None:
-        """Put what the graph's tables lack into the batch, and delete what nobody will read again."""
+    def flush(self, graph: Graph, *, closing: bool = False) -> None:
+        """Put a new table of the graph's changes into the batch, and delete rows that are no longer needed."""
         graph_id = graph.graph_id
-        gone = self.tables(graph_id).store(graph, thoroughly=thoroughly)
-        self.batch.update((keys.event_key(graph_id, ordinal), None) for ordinal in gone)
+        removable = self.tree(graph_id).flush(graph, closing=closing)
+        self.batch.update((keys.event_key(graph_id, ordinal), None) for ordinal in removable)

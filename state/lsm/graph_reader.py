@@ -1,10 +1,9 @@
-"""A graph made of records that were stored (state/lsm/record_types.py); state/lsm/graph_writer.py wrote them.
+"""Builds a graph from stored records (state/lsm/record_types.py); state/lsm/graph_writer.py wrote them.
 
-What was stored may be one fold, many changes one behind the other, or changes that were brought together since: the
-graph is the same, and so is its digest.
+The records may be of one table, of many, or of compacted ones: the graph is the same, and so is its digest.
 
-Little is laid out of it: pages are read whole, and stay packed until somebody asks for a column of concepts or turns,
-or for all names; what is added to the graph asks for all of them.
+Little is materialised: pages stay packed until a column of concepts or turns, or all names, are needed.  Adding to the
+graph needs all of them.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.counting import cooccurrence, pair_records
-from state.graph.counting.stored_pairs import Runs, StoredPairs
+from state.graph.counting.stored_pairs import SortedRuns, StoredPairs
 from state.graph.graph import Graph
 from state.graph.tables.advice_table import AdviceTable
-from state.graph.tables.columns import Column, Late
+from state.graph.tables.columns import Column, LazyColumn
 from state.graph.tables.concept_table import ConceptTable
 from state.graph.tables.embedding_table import EmbeddingTable
 from state.graph.tables.habit_table import HabitTable
@@ -34,29 +33,29 @@ from state.graph.tables.relation_table import RelationTable
 from state.graph.tables.session_table import SessionTable
 from state.graph.tables.strings import Places
 from state.graph.tables.theme_table import ThemeTable
-from state.lsm.lazy_columns import Columns, Reading, StoredStrings, StoredTexts
+from state.lsm.lazy_columns import Columns, SectionReader, StoredStrings, StoredTexts
 from state.lsm.page_format import columns_of
 from state.lsm.record_types import Values
 
 _POINTING = ("repeats", "superseded")  # at other turns
 
 
-def stored(
+def read_graph(
     events: int,
     values: Values,
-    read: Reading,
+    read: SectionReader,
     dead_rows: Collection[int],
     dead_events: Collection[int],
     *,
-    said: Runs | None = None,
-    lazily: bool = False,
+    pairs: SortedRuns | None = None,
+    lazy: bool = False,
 ) -> Graph:
     """Build the graph of `events` events that was stored.
 
-    dead    rows and events of what was forgotten: their records may be there, or not
-    said    the runs of that section, None to leave out what was together
-    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded.
-            Where nobody knows their fans, whoever asks first has them loaded (PairCounts.prepare)
+    dead   rows and events of what was forgotten: their records may still be there
+    pairs  runs of the section `said`, None to leave pairs out
+    lazy   leave many pairs in the store: its tables must not change until all pairs are loaded.  If their fans are not
+           stored, the first question loads the pairs (PairCounts.prepare)
     Raises ValueError for what another layout wrote.
     """
     graph = Graph(values["name"])
@@ -65,14 +64,14 @@ def stored(
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
-    if said is not None:
-        _fill_pairs(graph, read, numbers)
+    if pairs is not None:
+        _fill_recalled(graph, read, numbers)
     faded = read.columns("faded")
-    if said is not None and said.records:
-        was_cut = _cut(faded).any()  # what was cut is in no fan, but in the records still
+    if pairs is not None and pairs.records:
+        was_cut = _cut(faded).any()  # links that were cut are still in the records, but in no fan
         knows_fans = values["fans"] and not was_cut
-        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
-        if not lazily or was_cut or not (knows_fans or said.records >= cooccurrence.RESTING):
+        _attach(graph, pairs, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
+        if not lazy or was_cut or not (knows_fans or pairs.records >= cooccurrence.SPILL_ABOVE):
             graph.load_pairs()
     if len(faded):
         _take_faded(graph, faded, numbers)
@@ -95,47 +94,47 @@ def _sorted(listed: Collection[int]) -> Integers:
     return np.array(sorted(listed), np.int64)
 
 
-def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptTable, Integers]:
-    """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
+def _stored_concepts(read: SectionReader, born: int, dead: Integers) -> tuple[ConceptTable, Integers]:
+    """Build the table of concepts; also return the number of each row, -1 for those that were forgotten."""
     records = _records(read, "concepts", dead)
     rows = records["key"]
     numbers = np.full(born + 1, -1)
     numbers[rows] = np.arange(len(rows))
-    late = {each.name: _late(records, each) for each in ConceptTable.columns}
-    late |= {f"_{name}": Late(partial(_by_number, read.texts(name), numbers)) for name in ("forms", "kinds")}
-    return ConceptTable.opened(read.names().of(rows), late, rows, born), numbers
+    lazy = {each.name: _lazy_column(records, each) for each in ConceptTable.columns}
+    lazy |= {f"_{name}": LazyColumn(partial(_by_number, read.texts(name), numbers)) for name in ("forms", "kinds")}
+    return ConceptTable.from_store(read.names().of(rows), lazy, rows, born), numbers
 
 
 def _by_number(texts: StoredTexts, numbers: Integers, _: ConceptTable) -> dict[int, dict[str, int]]:
-    found = ((int(numbers[row]), counts) for row, counts in texts.by_key().items())
-    return {number: counts for number, counts in found if number >= 0}
+    numbered = ((int(numbers[row]), counts) for row, counts in texts.by_key().items())
+    return {number: counts for number, counts in numbered if number >= 0}
 
 
-def _late(records: Columns, column: Column) -> Late:
-    """Lay out a column of a table as it is stored."""
-    return Late(lambda _: records.rows(column.name, column.code), len(column.blank) * len(records))
+def _lazy_column(records: Columns, column: Column) -> LazyColumn:
+    """Declare how to materialise a stored column of a table."""
+    return LazyColumn(lambda _: records.rows(column.name, column.code), len(column.blank) * len(records))
 
 
-def _records(read: Reading, name: str, dead: Integers) -> Columns:
-    found = read.columns(name)
-    return found.only(~np.isin(found["key"], dead)) if len(dead) else found
+def _records(read: SectionReader, name: str, dead: Integers) -> Columns:
+    records = read.columns(name)
+    return records.only(~np.isin(records["key"], dead)) if len(dead) else records
 
 
-def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
+def _stored_turns(read: SectionReader, concepts: Integers, dead: Integers) -> PassageTable:
     records = _records(read, "turns", dead)
     events = records["key"]
     names = read.strings("origins")
-    sessions, speakers = _Named(names, records["session"]), _Named(names, records["speaker"])
-    late = {each.name: _late(records, each) for each in PassageTable.columns if each.name in columns_of("turns")}
-    late |= _late_marks(events, _records(read, "marks", dead))
-    late |= _Postings(events, _records(read, "postings", dead), concepts).late()
-    late["event"] = Late(lambda _: _rows(events, "q"), 8 * len(events))
-    late["session"] = Late(lambda _: _rows(sessions.places, "i"), 4 * len(events))
-    late["speaker"] = Late(lambda _: _rows(speakers.places, "i"), 4 * len(events))
-    origins = Late(lambda _: {"sessions": sessions.keys_by_name(), "speakers": speakers.keys_by_name()})
-    late["kept"] = Late(lambda _: array("b", b"\1" * len(events)), len(events))
+    sessions, speakers = _Origins(names, records["session"]), _Origins(names, records["speaker"])
+    lazy = {each.name: _lazy_column(records, each) for each in PassageTable.columns if each.name in columns_of("turns")}
+    lazy |= _lazy_marks(events, _records(read, "marks", dead))
+    lazy |= _Postings(events, _records(read, "postings", dead), concepts).lazy()
+    lazy["event"] = LazyColumn(lambda _: _rows(events, "q"), 8 * len(events))
+    lazy["session"] = LazyColumn(lambda _: _rows(sessions.places, "i"), 4 * len(events))
+    lazy["speaker"] = LazyColumn(lambda _: _rows(speakers.places, "i"), 4 * len(events))
+    origins = LazyColumn(lambda _: {"sessions": sessions.keys_by_name(), "speakers": speakers.keys_by_name()})
+    lazy["kept"] = LazyColumn(lambda _: array("b", b"\1" * len(events)), len(events))
     ids = Places(len(events), partial(read.strings("ids").of, events))
-    table = PassageTable.opened(ids, sessions.names, speakers.names, origins, late)
+    table = PassageTable.from_store(ids, sessions.names, speakers.names, origins, lazy)
     gone = read.columns("gone")
     table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
     return table
@@ -148,10 +147,10 @@ def _rows(values: NDArray[Any], code: str) -> array[Any]:
     return rows
 
 
-class _Named:
-    """The sessions, or speakers, of turns: their names, in the order in which they come first, and places (p,) there.
+class _Origins:
+    """The sessions, or speakers, of turns: their names, in order of first appearance, and each turn's place (p,) there.
 
-    keys  (p,) under which the name of each turn's is stored
+    keys  (p,) under which the name of each turn's session, or speaker, is stored
     """
 
     def __init__(self, stored: StoredStrings, keys: Integers) -> None:
@@ -164,7 +163,7 @@ class _Named:
 
 
 def _in_order_seen(keys: Integers) -> tuple[Integers, Integers | Counts]:
-    """List keys in the order in which they come first, and give the place of each in that list."""
+    """List keys in order of first appearance, and return the place of each key in that list."""
     if not len(keys):
         return keys, keys
     highest = np.maximum.accumulate(keys)
@@ -172,7 +171,9 @@ def _in_order_seen(keys: Integers) -> tuple[Integers, Integers | Counts]:
     place_of = np.zeros(int(highest[-1]) + 1, np.int32)
     place_of[ascending] = np.arange(len(ascending))
     place = place_of[keys]
-    if np.array_equal(ascending[place], keys):  # a name is stored under the turn that it came with: only if that went …
+    if np.array_equal(
+        ascending[place], keys
+    ):  # a name is stored under its first turn; false only if that was forgotten
         return ascending, place
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -181,10 +182,10 @@ def _in_order_seen(keys: Integers) -> tuple[Integers, Integers | Counts]:
     return distinct[order], rank[inverse]
 
 
-def _late_marks(events: Integers, marks: Columns) -> dict[str, Late]:
-    """Lay out the columns of what may change about turns; those of which all is blank, if none is marked."""
+def _lazy_marks(events: Integers, marks: Columns) -> dict[str, LazyColumn]:
+    """Declare the columns of what may change about turns: blank, except for turns that have a record."""
 
-    def laid(column: Column, _: PassageTable) -> array[Any]:
+    def materialise(column: Column, _: PassageTable) -> array[Any]:
         rows = array(column.code, column.blank * len(events))
         if len(marks):
             values = marks[column.name]
@@ -195,13 +196,13 @@ def _late_marks(events: Integers, marks: Columns) -> dict[str, Late]:
         return rows
 
     marked = [each for each in PassageTable.columns if each.name in columns_of("marks")]
-    return {each.name: Late(partial(laid, each), len(each.blank) * len(events)) for each in marked}
+    return {each.name: LazyColumn(partial(materialise, each), len(each.blank) * len(events)) for each in marked}
 
 
-def _numbers_of(events: Integers, wanted: Integers) -> Integers:
+def _numbers_of(events: Integers, queried: Integers) -> Integers:
     """Find the number of each event, -1 for one that is not here."""
-    at = np.minimum(np.searchsorted(events, wanted), max(len(events) - 1, 0))
-    return np.where(events[at] == wanted, at, -1) if len(events) else at
+    at = np.minimum(np.searchsorted(events, queried), max(len(events) - 1, 0))
+    return np.where(events[at] == queried, at, -1) if len(events) else at
 
 
 class _Postings:
@@ -211,13 +212,13 @@ class _Postings:
         self._events, self._records, self._numbers = events, records, numbers
         self._are_all = int(numbers.max(initial=-1)) == len(numbers) - 2  # rows are numbers: nothing was forgotten
 
-    def late(self) -> dict[str, Late]:
-        """Give the columns."""
+    def lazy(self) -> dict[str, LazyColumn]:
+        """Declare the columns."""
         count = len(self._records)
         return {
-            "starts": Late(lambda _: _rows(self._starts(), "q"), 8 * len(self._events)),
-            "posting_concept": Late(lambda _: self._concepts(), 4 * count),
-            "posting_count": Late(lambda _: self._counts(), 4 * count),
+            "starts": LazyColumn(lambda _: _rows(self._starts(), "q"), 8 * len(self._events)),
+            "posting_concept": LazyColumn(lambda _: self._concepts(), 4 * count),
+            "posting_count": LazyColumn(lambda _: self._counts(), 4 * count),
         }
 
     def _starts(self) -> Integers:
@@ -241,77 +242,77 @@ class _Postings:
         return alive
 
 
-def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
-    """Fill what was recalled together: it is little."""
-    found = read.pairs("recalled")
-    if len(found):
-        recalls, _, pair = pair_records.totals(found)
+def _fill_recalled(graph: Graph, read: SectionReader, numbers: Integers) -> None:
+    """Fill what was recalled together: there is little of it."""
+    records = read.pairs("recalled")
+    if len(records):
+        recalls, _, pair = pair_records.totals(records)
         one, other = numbers[pair >> pair_records.ROW_BITS], numbers[pair & (1 << pair_records.ROW_BITS) - 1]
-        here = (one >= 0) & (other >= 0)
-        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
+        alive = (one >= 0) & (other >= 0)
+        graph.pairs["recall"].take_stored((one << 32 | other)[alive], recalls[alive].astype(np.int32))
 
 
 def _cut(faded: Columns) -> Mask:
-    """Tell which records are of links that were cut; of the others, only what recalls linked was loosened."""
+    """Return which records are of links that were cut; the others only loosened what recalls had linked."""
     return (faded["exchanges"] > 0) | (faded["turns"] > 0)
 
 
 def _take_faded(graph: Graph, faded: Columns, numbers: Integers) -> None:
-    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
+    """Subtract what was counted of links before they were cut: the records of pairs still include it."""
     one, other = (
         numbers[faded["key"] >> pair_records.ROW_BITS],
         numbers[faded["key"] & (1 << pair_records.ROW_BITS) - 1],
     )
-    here = (one >= 0) & (other >= 0)
-    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
-    cut = _cut(faded)[here]
+    alive = (one >= 0) & (other >= 0)
+    keys = np.minimum(one, other)[alive] << 32 | np.maximum(one, other)[alive]
+    cut = _cut(faded)[alive]
     if cut.any():
-        graph.pairs["exchange"].take_away(keys[cut], faded["exchanges"][here][cut])
-        graph.pairs["turn"].take_away(keys[cut], faded["turns"][here][cut])
-    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
+        graph.pairs["exchange"].take_away(keys[cut], faded["exchanges"][alive][cut])
+        graph.pairs["turn"].take_away(keys[cut], faded["turns"][alive][cut])
+    graph.pairs["recall"].take_away(keys, faded["recalls"][alive])
 
 
-def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:
+def _attach(graph: Graph, runs: SortedRuns, numbers: Integers, fans: Integers | None) -> None:
     turn, exchange = graph.pairs["turn"], graph.pairs["exchange"]
     rows = np.array(graph.concepts.rows, np.int64)
-    there = StoredPairs(said, rows, numbers, {"exchange": exchange, "turn": turn})
-    exchange.rest_on(there, "exchange", fans)
-    turn.rest_on(there, "turn", None)
+    stored = StoredPairs(runs, rows, numbers, {"exchange": exchange, "turn": turn})
+    exchange.attach_stored(stored, "exchange", fans)
+    turn.attach_stored(stored, "turn", None)
 
 
-def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
+def _stored_fans(read: SectionReader, numbers: Integers, concepts: int) -> Integers:
     fans, records = np.zeros(concepts, np.int64), read.columns("fans")
     number = numbers[records["key"]]
-    here = number >= 0
-    fans[number[here]] = records["fan"][here]
+    alive = number >= 0
+    fans[number[alive]] = records["fan"][alive]
     return fans
 
 
-def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
+def _stored_vectors(read: SectionReader, passages: PassageTable) -> EmbeddingTable:
     table = EmbeddingTable()
-    found = read.texts("vectors").by_key()
+    by_event = read.texts("vectors").by_key()
     events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
-    numbers = _numbers_of(events, np.fromiter(found, np.int64, len(found))).tolist()
-    for number, vectors in zip(numbers, found.values(), strict=True):
+    numbers = _numbers_of(events, np.fromiter(by_event, np.int64, len(by_event))).tolist()
+    for number, vectors in zip(numbers, by_event.values(), strict=True):
         if number >= 0 and len(passages):
             for model, vector in vectors:
                 table.add(number, model, vector)
     return table
 
 
-def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integers) -> None:
-    """Fill the tables of what turns say beside words, and of conversations that have ended."""
+def _fill_from_turns(graph: Graph, values: Values, read: SectionReader, numbers: Integers) -> None:
+    """Fill the tables of relations, of statements, and of conversations that have ended."""
     passages = graph.passages
     events = np.array(passages.event, np.int64)
-    said = read.columns("relations")
-    rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
-    here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
-    found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
-        name: said[name] for name in ("type", "start", "end")
+    stored = read.columns("relations")
+    rows = _numbers_of(events, stored["key"]), numbers[stored["source"]], numbers[stored["target"]]
+    alive = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(stored), np.bool_)
+    relations = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
+        name: stored[name] for name in ("type", "start", "end")
     }
     columns = {each.name: each.code for each in RelationTable.columns}
     graph.relations = RelationTable.of(
-        {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
+        {name: relations[name.removeprefix("relation_")][alive].astype(code) for name, code in columns.items()}
     )
     for event, (speaker, *stated) in read.texts("statements").by_key().items():
         (number,) = _numbers_of(events, np.array([event])).tolist()

@@ -1,6 +1,6 @@
-"""What changed about a graph since it was stored, as records (record_types.py); graph_reader.py reads them back.
+"""Collects what changed in a graph since its last flush, as records (record_types.py); graph_reader.py reads them back.
 
-It is as much work as there are changes, however large the graph is; all of one that was never stored.
+The work grows with the changes, not with the graph; a graph that was never stored is collected as a whole.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.counting import pair_records
 from state.graph.counting.pair_records import MOST_ROWS
 from state.graph.graph import Graph
-from state.graph.tables.columns import Table
+from state.graph.tables.columns import ColumnTable
 from state.graph.tables.passage_table import PassageTable
 from state.lsm import record_types
-from state.lsm.record_types import CONCEPTS, GONE, MARKS, POSTINGS, RELATIONS, TURNS, Changes, Name
+from state.lsm.record_types import CONCEPTS, GONE, MARKS, POSTINGS, RELATIONS, TURNS, GraphChanges, Name
 
 _ENDS = ("session", "speaker")
 _POINTING = ("repeats", "superseded")  # at other turns
 
 
-def changes(graph: Graph, *, thoroughly: bool = False, whole: bool = False) -> Changes:
-    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does.
+def collect_changes(graph: Graph, *, with_fans: bool = False, complete: bool = False) -> GraphChanges:
+    """Settle, and collect what is not stored yet; call `Graph.is_stored` once it is.
 
-    thoroughly  count the fans of many pairs, too, though nobody has yet: so that they need not be read to open it
-    whole       tell of all concepts, whether they have changed or not
+    with_fans  also count the fans of many pairs, so that opening the graph need not read its pairs
+    complete   include all concepts, whether they changed or not
     """
     if not graph.stored_events:
         _begin(graph)
-    if thoroughly:
+    if with_fans:
         graph.compact()
     graph.settle()
-    concepts, fans = _concepts(graph, whole=whole), _fans(graph, thoroughly=thoroughly)
+    concepts, fans = _concepts(graph, complete=complete), _fans(graph, count=with_fans)
     values = _values(graph) | {"fans": fans is not None}
     dead_rows, dead_events = graph.concepts.forgotten, graph.passages.removed
-    found = Changes(graph.events, values, dead_rows=dead_rows, dead_events=dead_events, whole=whole)
+    changes = GraphChanges(graph.events, values, dead_rows=dead_rows, dead_events=dead_events, complete=complete)
     parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
     parts["fans"] = np.zeros(0, record_types.FANS) if fans is None else fans
     parts["faded"] = record_types.faded_records(graph.unstored_faded)
-    found.parts = {name: part for name, part in parts.items() if len(part)}
-    return found
+    changes.parts = {name: part for name, part in parts.items() if len(part)}
+    return changes
 
 
 def _begin(graph: Graph) -> None:
-    """Let a graph that was never stored be stored whole, without what was forgotten."""
+    """Prepare a graph that was never stored to be stored as a whole, without what was forgotten."""
     graph.compact()
     concepts, passages = graph.concepts, graph.passages
     concepts.rows = type(concepts.rows)("q", range(len(concepts)))
@@ -92,16 +92,16 @@ def _sessions(graph: Graph) -> list[list[Any]]:
     return [[*row[:3], events[row[3]] if row[3] < here else graph.events, *row[4:]] for row in graph.sessions.values()]
 
 
-def _concepts(graph: Graph, *, whole: bool) -> dict[str, record_types.Part]:
+def _concepts(graph: Graph, *, complete: bool) -> dict[str, record_types.Part]:
     table = graph.concepts
     if table.born >= MOST_ROWS:
         raise ValueError(f"graph {graph.graph_id} has more concepts than can be stored: {MOST_ROWS}")
     alive = np.array(table.alive, np.bool_)
     numbers = np.flatnonzero(np.array(table.changed, np.bool_) & alive)
-    told = np.flatnonzero(alive) if whole else numbers
-    records = np.zeros(len(told), CONCEPTS)
-    records["key"] = np.frombuffer(table.rows, np.int64)[told] if len(told) else 0
-    _copy(table, told, records)
+    collected = np.flatnonzero(alive) if complete else numbers
+    records = np.zeros(len(collected), CONCEPTS)
+    records["key"] = np.frombuffer(table.rows, np.int64)[collected] if len(collected) else 0
+    _copy(table, collected, records)
     rows, listed = np.array(table.rows, np.int64)[numbers].tolist(), numbers.tolist()
     ids, phrases = table.ids, table.phrases
     return {
@@ -116,11 +116,11 @@ def _concepts(graph: Graph, *, whole: bool) -> dict[str, record_types.Part]:
     }
 
 
-def _fans(graph: Graph, *, thoroughly: bool) -> NDArray[Any] | None:
-    """List the fans that the store does not know; None where they are not to be told."""
+def _fans(graph: Graph, *, count: bool) -> NDArray[Any] | None:
+    """Collect the fans that the store lacks; None where fans are not stored."""
     concepts, exchange = graph.concepts, graph.pairs["exchange"]
-    knows = exchange.knows_fans or thoroughly
-    if not knows or not exchange.are_many or len(concepts.numbers) < len(concepts):  # some have yet to go
+    has_dead_rows = len(concepts.numbers) < len(concepts)  # forgotten, and not removed yet
+    if not (exchange.knows_fans or count) or not exchange.are_many or has_dead_rows:
         exchange.fans_are_stored = False
         return None
     changed = np.array(concepts.changed, np.bool_)
@@ -132,7 +132,7 @@ def _fans(graph: Graph, *, thoroughly: bool) -> NDArray[Any] | None:
     return records
 
 
-def _copy(table: Table, numbers: Integers, records: NDArray[Any]) -> None:
+def _copy(table: ColumnTable, numbers: Integers, records: NDArray[Any]) -> None:
     """Copy the columns of a table that records have, too."""
     for column in table.columns:
         if column.name in (records.dtype.names or ()) and len(numbers):
@@ -274,7 +274,7 @@ def _vectors(graph: Graph) -> record_types.Part:
 
 
 def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> record_types.Part:
-    found: dict[int, list[tuple[str, bytes]]] = {}
+    by_event: dict[int, list[tuple[str, bytes]]] = {}
     for event, model, vector in vectors:
-        found.setdefault(event, []).append((model, vector))
-    return dict(sorted(found.items()))
+        by_event.setdefault(event, []).append((model, vector))
+    return dict(sorted(by_event.items()))

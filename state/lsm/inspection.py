@@ -1,8 +1,8 @@
-"""A graph looked at in a store, without opening it: how often two concepts were together, and how it is stored.
+"""A stored graph, inspected without opening it: how often two concepts were together, and its tables.
 
-    a pair's count    what every segment says of it, a page or two of each    +    what the events behind them add
+    a pair's count  =  the sum over all tables, a page or two of each  +  what the events after them add
 
-Both lie in the store with every flush, so the count is exact then, for a graph of two turns as for one of a million.
+Every flush writes both, so the count is exact as of the last flush, for two turns as for a million.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from state.store.store import Store
 
 
 class PairCount(NamedTuple):
-    """In how many windows two concepts were together.
+    """The number of windows in which two concepts were together.
 
     turns      turns that hold both           recalls   reinforcing questions that woke both
     exchanges  a turn and the one before it in its session
@@ -37,8 +37,8 @@ class PairCount(NamedTuple):
         return PairCount(*(one + more for one, more in zip(self, other, strict=True)))
 
 
-class StoredSegment(NamedTuple):
-    """A segment of a graph's tables: up to which event, how often it was merged, and how many pages it has."""
+class StoredTable(NamedTuple):
+    """A table of a graph: up to which event, how often it was compacted, and its number of pages."""
 
     events: int
     level: int
@@ -48,36 +48,35 @@ class StoredSegment(NamedTuple):
 class StoredGraph:
     """One graph of a store that does not change meanwhile.  Raises StoreCorruptError, KeysError, ValueError.
 
-    events   how many it has, 0 for a graph that nobody wrote to;  stored: how many of them its tables know of
+    events  how many it has, 0 if nothing was ever written to it;  stored: how many of them its tables hold
     """
 
     def __init__(self, store: Store, graph_id: str, graph_keys: Keyring = NO_KEYS) -> None:
         self._pages = GraphPages(store, graph_keys)
-        self._tables = self._pages.tables(graph_id)
+        self._tree = self._pages.tree(graph_id)
         self.events = self._pages.count(graph_id)
-        self.stored = max(self._tables.ends(), default=0)
-        self._later = self._behind(graph_id, graph_keys) if self.events > self.stored else None
+        self.stored = max(self._tree.ends(), default=0)
+        self._later = self._fold_later(graph_id, graph_keys) if self.events > self.stored else None
 
-    def _behind(self, graph_id: str, graph_keys: Keyring) -> Graph:
-        """Build the graph with no other pairs than those that its tables do not know of."""
-        graph = self._tables.graph(with_pairs=False) or Graph(graph_id)
+    def _fold_later(self, graph_id: str, graph_keys: Keyring) -> Graph:
+        """Build the graph with only those pairs that its tables lack."""
+        graph = self._tree.graph(with_pairs=False) or Graph(graph_id)
         return refolded(graph, self._pages.values(graph_id, graph.events), graph_keys)
 
-    def segments(self) -> list[StoredSegment]:
-        """List the segments, oldest first."""
+    def tables(self) -> list[StoredTable]:
+        """List the tables, oldest first."""
         return [
-            StoredSegment(each.events, each.level, sum(count for _, count in each.pages))
-            for each in self._tables.segments
+            StoredTable(each.events, each.level, sum(count for _, count in each.pages)) for each in self._tree.tables
         ]
 
     def knows(self, concept: str) -> bool:
-        """Tell whether there is a concept of this id."""
-        return concept in (self._later.concepts.numbers if self._later else self._tables.rows_of({concept}))
+        """Return whether there is a concept of this id."""
+        return concept in (self._later.concepts.numbers if self._later else self._tree.rows_of({concept}))
 
     def pair(self, one: str, other: str) -> PairCount:
         """Count how often two concepts, which it knows, were together."""
         if self._later is None:
-            rows = self._tables.rows_of({one, other})
+            rows = self._tree.rows_of({one, other})
             return self._stored_pair(rows[one], rows[other])
         concepts = self._later.concepts
         numbers = concepts.numbers[one], concepts.numbers[other]
@@ -87,19 +86,19 @@ class StoredGraph:
         return later if was_cut else self._stored_pair(*ends).plus(later)
 
     def _stored_pair(self, one: int, other: int) -> PairCount:
-        exchanges, turns = pair_totals(self._tables.segments, SECTION["said"], one, other)
-        recalls, _ = pair_totals(self._tables.segments, SECTION["recalled"], one, other)
+        exchanges, turns = pair_totals(self._tree.tables, SECTION["said"], one, other)
+        recalls, _ = pair_totals(self._tree.tables, SECTION["recalled"], one, other)
         faded = self._faded(min(one, other) << ROW_BITS | max(one, other))
         return PairCount(turns, exchanges, recalls).plus(PairCount(*(-count for count in faded)))
 
     def _faded(self, pair: int) -> PairCount:
-        """Add up what of a pair is not counted any more, as its link was cut."""
-        found = PairCount(0, 0, 0)
-        for segment in self._tables.segments:
-            records = segment.records(SECTION["faded"])
+        """Add up what was subtracted from a pair when its link was cut."""
+        total = PairCount(0, 0, 0)
+        for table in self._tree.tables:
+            records = table.records(SECTION["faded"])
             for record in records[records["key"] == pair] if isinstance(records, np.ndarray) else ():
-                found = found.plus(PairCount(*(int(record[name]) for name in PairCount._fields)))
-        return found
+                total = total.plus(PairCount(*(int(record[name]) for name in PairCount._fields)))
+        return total
 
 
 def _pair_of(graph: Graph, one: int, other: int) -> PairCount:

@@ -37,7 +37,7 @@ def encoded(section: Section, part: Part) -> bytes:
         packed_up = packed_keys(np.fromiter(part, np.int64, len(part)))
         values = _of_strings(list(part.values())) if section.name in _OF_STRINGS else (list(part.values()),)
         return msgspec.msgpack.encode((len(part), packed_up, *values))
-    if section.adding == "sum":
+    if section.merge_rule == "sum":
         return part.tobytes()
     keys = part["key"]
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
@@ -66,13 +66,13 @@ def decoded(section: Section, page: bytes) -> Part:
     """Unpack the records of a page.  Raises ValueError for other bytes."""
     if section.dtype is None:
         return _decoded_texts(section.name, page)
-    if section.adding == "sum":
+    if section.merge_rule == "sum":
         return np.frombuffer(page, section.dtype)
     of = ColumnPage.of(section, page)
     records = np.empty(of.records, section.dtype)
     records["key"] = of.keys()
     for place, name in enumerate(columns_of(section.name)):
-        of.column(place).lay(records[name])
+        of.column(place).write_to(records[name])
     return records
 
 

@@ -1,4 +1,7 @@
-"""What a stored graph consists of: sections of records, each in an order of its own, and how records of one key add up.
+"""The sections of a table: the kinds of records that a stored graph consists of, and how records of one key merge.
+
+A section is much like a column family, with its own keys, page size and merge rule.  It is not called so because a
+RocksDB column family has tables of its own: here, one table holds pages of all sections (docs/storage.md).
 
     section      a record                                              several of one key
     concepts     row, and the columns of ConceptTable                  the newest
@@ -21,8 +24,8 @@
     faded        pair of rows, how often it had been together: both    all
                  of that is not to be counted any more
 
-A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
-forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
+A concept's row and a turn's event (its ordinal) never change.  Positions in the graph's tables change when something is
+forgotten, so records do not hold them.  What was forgotten is in lists of its own (`GraphChanges`).
 
 Pairs: state/graph/counting/pair_records.py.
 """
@@ -80,18 +83,18 @@ class Name(msgspec.Struct, array_like=True, gc=False, frozen=True):
 class Section(NamedTuple):
     """One kind of records.
 
-    number    its place in keys
-    dtype     of its records; None: any values by key, packed
-    adding    what is done with several records of one key
-    page      records to a page, at least
-    weight    what one of them costs to merge, beside a pair
-    dead      which list of what was forgotten takes its records away
+    number      its place in keys
+    dtype       of its records; None: any values by key, packed
+    merge_rule  what becomes of several records of one key (LSM stores call it a merge operator)
+    page        records to a page, at least
+    weight      what compaction of one of them costs, in pairs
+    dead        which list of what was forgotten removes its records
     """
 
     name: str
     number: int
     dtype: np.dtype[Any] | None
-    adding: Literal["newest", "all", "sum"]
+    merge_rule: Literal["newest", "all", "sum"]
     page: int
     weight: int
     dead: Literal["rows", "events", "none"]
@@ -120,15 +123,15 @@ SECTION: Final = {section.name: section for section in SECTIONS}
 
 
 @dataclass
-class Changes:
-    """What became of a graph since it was stored before, or all of it.
+class GraphChanges:
+    """What changed in a graph since its last flush, or all of it: the contents of a new table.
 
-    events        how many events it is the fold of now
-    values        what is no table: clock, settings, themes …, JSON-able
-    parts         records of each section that has any
-    dead_rows     rows of concepts that were forgotten since
-    dead_events   events of turns that were
-    whole         all concepts are told, not only those that changed: nobody needs what was told of them before
+    events       how many events the graph is the fold of now
+    values       what is no table: clock, settings, themes …, JSON-able
+    parts        records of each section that has any
+    dead_rows    rows of concepts that were forgotten since
+    dead_events  events of turns that were forgotten since
+    complete     whether it holds all concepts, not only those that changed
     """
 
     events: int
@@ -136,42 +139,42 @@ class Changes:
     parts: dict[str, Part] = field(default_factory=dict)
     dead_rows: list[int] = field(default_factory=list)
     dead_events: list[int] = field(default_factory=list)
-    whole: bool = False
+    complete: bool = False
 
 
-# Records of a section: what their pages are made of stands in state/lsm/page_format.py
+# Records of a section; the bytes of their pages: state/lsm/page_format.py
 
 
 def keys_of(section: Section, part: Part) -> Integers:
     """List the keys of records, ascending; those of pairs are whole records."""
     if isinstance(part, dict):
         return np.fromiter(part, np.int64, len(part))
-    return part if section.adding == "sum" else part["key"]
+    return part if section.merge_rule == "sum" else part["key"]
 
 
 def combined(section: Section, parts: Sequence[Part]) -> Part:
-    """Bring records together that came one after the other: several of one key become what the section says.
+    """Merge records of several tables, oldest first, by the section's merge rule.
 
-    parts  each ascending; of "newest", no key twice in one of them
+    parts  each ascending; under "newest", no key twice in one of them
     """
     if section.dtype is None:
         return _combined_texts(section, parts)
     records = joined(section.dtype, [part for part in parts if isinstance(part, np.ndarray)])
-    if section.adding == "sum":
+    if section.merge_rule == "sum":
         return added_up(records)
     ends = [(int(part["key"][0]), int(part["key"][-1])) for part in parts if isinstance(part, np.ndarray) and len(part)]
-    may_meet = section.adding == "all"
+    may_meet = section.merge_rule == "all"
     if all(before < first or (may_meet and before == first) for (_, before), (first, _) in pairwise(ends)):
         return records
     order = np.argsort(records["key"], kind="stable")
-    if section.adding == "newest" and len(order):
+    if section.merge_rule == "newest" and len(order):
         keys = records["key"][order]
         order = order[np.append(keys[1:] != keys[:-1], True)]
     return records[order]
 
 
 def joined(dtype: np.dtype[Any], parts: Sequence[Records]) -> Records:
-    """Lay records one behind the other: as bytes, for numpy takes long to see that all are of one kind."""
+    """Concatenate records, as bytes: numpy takes long to see that all have the same dtype."""
     if len(parts) == 1:
         return parts[0]
     as_bytes = [np.ascontiguousarray(part).view(np.uint8) for part in parts]
@@ -179,21 +182,21 @@ def joined(dtype: np.dtype[Any], parts: Sequence[Records]) -> Records:
 
 
 def _combined_texts(section: Section, parts: Sequence[Part]) -> Texts:
-    found: Texts = {}
+    texts: Texts = {}
     in_order = True
     for part in parts:
         assert isinstance(part, dict)  # noqa: S101 - a section of no dtype has nothing else
-        in_order &= not (found and part) or next(reversed(found)) < next(iter(part))
-        if section.adding == "newest":
-            found.update(part)
+        in_order &= not (texts and part) or next(reversed(texts)) < next(iter(part))
+        if section.merge_rule == "newest":
+            texts.update(part)
         else:
             for key, values in part.items():
-                found[key] = [*found.get(key, ()), *values]
-    return found if in_order else dict(sorted(found.items()))
+                texts[key] = [*texts.get(key, ()), *values]
+    return texts if in_order else dict(sorted(texts.items()))
 
 
 def cut(section: Section, part: Part, first: int | None, last: int | None) -> Part:
-    """Take the records whose keys are from `first` to before `last`, None for no bound."""
+    """Return the records whose keys are from `first` to before `last`, None for no bound."""
     if isinstance(part, dict):
         return {
             key: value
@@ -215,7 +218,7 @@ def without(section: Section, part: Part, dead_rows: Integers, dead_events: Inte
         part = part[~np.isin(part["concept"], dead_rows)] if len(dead_rows) else part
     if not len(dead):
         return part
-    if section.adding == "sum":
+    if section.merge_rule == "sum":
         assert isinstance(part, np.ndarray)  # noqa: S101 - likewise
         return part[~(np.isin(ends(part)[0], dead) | np.isin(ends(part)[1], dead))]
     if isinstance(part, dict):
@@ -225,11 +228,11 @@ def without(section: Section, part: Part, dead_rows: Integers, dead_events: Inte
 
 
 def faded_records(links: Sequence[Integers]) -> Records:
-    """Make records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
-    found = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
-    records = np.zeros(found.shape[1], FADED)
-    records["key"] = found[0] << ROW_BITS | found[1]
-    records["exchanges"], records["turns"], records["recalls"] = found[2:]
+    """Build records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
+    rows = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
+    records = np.zeros(rows.shape[1], FADED)
+    records["key"] = rows[0] << ROW_BITS | rows[1]
+    records["exchanges"], records["turns"], records["recalls"] = rows[2:]
     return records[np.argsort(records["key"], kind="stable")]
 
 

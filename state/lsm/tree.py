@@ -1,18 +1,17 @@
-"""The stored tables of one graph: segments one behind the other, and what is done to keep them few.
+"""The LSM tree of one graph: its tables, oldest first, and what keeps them few (docs/storage.md has the picture).
 
-    events    0 ────────────── base ───────────────────────── ends of segments ── now
-    segments  │   ≥ 1, merged   │ newer ones, smaller │ │ │ │                 └ rows of events alone
-    rows      │ texts of turns  │ every row
+    events   0 ───────────── horizon ────────────────────── ends of tables ── now
+    tables   │ ≥ 1, compacted  │ newer ones, smaller │ │ │ │              └ rows of events alone
+    rows     │ texts of turns  │ every row
 
-What is stored of a graph is all of its segments, added up; each begins where the one before ends.  When events are
-taken back, the segments that hold them are dropped, and the graph is folded on from the end of those that are left.
+A graph is the sum of its tables: each begins where the one before it ends.  When events are taken back, the tables that
+hold them are dropped, and the graph is folded again from the end of those that are left.
 
-    base     nothing below it can be taken back any more: rows of events are deleted there, but for those of turns that
-             are still here.  It is the end of a segment for ever: what lies on either side is merged apart.
-    merging  FAN segments of one level become one of the next, some of it for every flush: as much as its size, shared
-             over the flushes until the next FAN are there.  It is done between flushes, piece by piece (`tidy`); what
-             nobody found time for is done with the next flush
-    trash    pages that nobody reads any more, deleted some at a time
+    horizon     the undo horizon: nothing below it can be taken back, so rows of events are deleted there, except those
+                of turns that are still in the graph.  It stays the end of a table: compaction never crosses it
+    compaction  FAN tables of one level become one of the next.  Each flush gives every compaction credit for its share
+                of work; `compact_step` spends it between flushes, and the next flush spends what is left
+    trash       pages that no table needs, deleted a few at a time
 """
 
 from __future__ import annotations
@@ -20,31 +19,33 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from math import inf
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
+import numpy as np
 
 from state.errors import KeysError
+from state.graph.counting import cooccurrence
+from state.graph.counting.stored_pairs import PairWindow, StoredPairs
 from state.graph.graph import Graph
-from state.lsm import table
-from state.lsm.graph_reader import stored
-from state.lsm.graph_writer import changes
+from state.lsm.compaction import Compaction
+from state.lsm.graph_reader import read_graph
+from state.lsm.graph_writer import collect_changes
 from state.lsm.record_types import SECTION
-from state.lsm.spill import rest
-from state.lsm.table import Merge, Pages, Segment
+from state.lsm.table import MergedTables, Pages, PairRuns, Table, forgotten, since_complete, write_table
 from state.sealing.keyring import NO_KEYS, Keyring, is_locked, lock, missing, unlock
 from state.store import keys
 
 FAN = 12
-SLACK = 1.3  # how much more is merged with a flush than is needed on average
-LEAST_CREDIT = 1 << 14  # pairs that are merged for every flush, if there is anything to merge
-MOST_CREDIT = 8  # times what a flush brings, that may be merged for it
+SLACK = 1.3  # how much more is compacted with a flush than is needed on average
+LEAST_CREDIT = 1 << 14  # pairs that are compacted for every flush, if there is anything to compact
+MOST_CREDIT = 8  # times what a flush writes, that may be compacted for it
 DELETED_AT_ONCE = 512  # keys
-TOLD_OFTEN = 3  # times that each concept is told of, on the average, before closing tells of all of them anew
+MOST_VERSIONS = 3  # records of each concept, on average, before `close` writes a complete table of all concepts
 
 
 class Batched(Protocol):
-    """A store, seen through the changes that wait to be written."""
+    """A store, seen through a batch that is not written yet."""
 
     def get(self, key: bytes) -> bytes | None:
         """Read a value.  Raises StoreCorruptError."""
@@ -53,25 +54,27 @@ class Batched(Protocol):
         """Put a value into the batch; None: delete it."""
 
 
-class _Manifest(msgspec.Struct):
-    """The list of a graph's segments.
+class _Manifest(
+    msgspec.Struct, rename={"tables": "segments", "horizon": "base", "next_number": "next", "unfinished": "making"}
+):
+    """Which tables a graph consists of.  The names in the store are older than these: changing them changes its bytes.
 
-    segments  their numbers, oldest first
-    base      see the module's docstring; 0: every row is there
-    next      the number of the next segment
-    making    segments that are not whole yet
-    trash     segments that nobody reads any more, and their pages
+    tables       their numbers, oldest first
+    horizon      see the module's docstring; 0: every row is there
+    next_number  the number of the last table that was begun
+    unfinished   tables that a compaction is writing
+    trash        tables that are no longer read, and their pages
     """
 
-    segments: list[int] = []
-    base: int = 0
-    next: int = 0
-    making: list[int] = []
+    tables: list[int] = []
+    horizon: int = 0
+    next_number: int = 0
+    unfinished: list[int] = []
     trash: dict[int, Pages] = {}
 
 
 def _manifest(stored_manifest: bytes | None) -> _Manifest:
-    """Read a manifest; one that cannot be read lists nothing, so that the graph is folded from its events."""
+    """Read a manifest; return an empty one if it is unreadable, so that the graph is folded from its events."""
     with contextlib.suppress(msgspec.MsgspecError):
         if stored_manifest:
             return msgspec.json.decode(stored_manifest, type=_Manifest)
@@ -84,17 +87,17 @@ class _SealedPages:
     def __init__(self, graph_id: str, batched: Batched, graph_keys: Keyring) -> None:
         self._graph_id, self._batched, self._graph_keys = graph_id, batched, graph_keys
 
-    def index(self, segment: int) -> bytes:
-        return self._read(keys.index_key(self._graph_id, segment))
+    def index(self, table: int) -> bytes:
+        return self._read(keys.index_key(self._graph_id, table))
 
-    def page(self, segment: int, section: int, page: int) -> bytes:
-        return self._read(keys.page_key(self._graph_id, segment, section, page))
+    def page(self, table: int, section: int, page: int) -> bytes:
+        return self._read(keys.page_key(self._graph_id, table, section, page))
 
-    def put_index(self, segment: int, value: bytes) -> None:
-        self._put(keys.index_key(self._graph_id, segment), value)
+    def put_index(self, table: int, value: bytes) -> None:
+        self._put(keys.index_key(self._graph_id, table), value)
 
-    def put_page(self, segment: int, section: int, page: int, value: bytes) -> None:
-        self._put(keys.page_key(self._graph_id, segment, section, page), value)
+    def put_page(self, table: int, section: int, page: int, value: bytes) -> None:
+        self._put(keys.page_key(self._graph_id, table, section, page), value)
 
     def _read(self, key: bytes) -> bytes:
         value = self._batched.get(key)
@@ -108,10 +111,10 @@ class _SealedPages:
         self._batched.put(key, lock(value, self._graph_id, self._graph_keys))
 
 
-class Tables:
-    """The stored tables of one graph, with the changes that wait in a batch.
+class Tree:
+    """The tables of one graph, seen through a batch that is not written yet.
 
-    Raises ValueError, wherever segments are read, for what another layout wrote, or what no key opens any more.
+    Whatever reads tables raises ValueError if another layout wrote them, or if their key is destroyed.
     """
 
     def __init__(self, graph_id: str, batched: Batched, graph_keys: Keyring = NO_KEYS) -> None:
@@ -119,89 +122,91 @@ class Tables:
         self._pages = _SealedPages(graph_id, batched, graph_keys)
         self._graph_keys = graph_keys
         self._manifest = _manifest(batched.get(keys.manifest_key(graph_id)))
-        self._segments: list[Segment] | None = None
-        self._merges: dict[int, Merge] = {}  # by the level of what is merged
+        self._tables: list[Table] | None = None
+        self._compactions: dict[int, Compaction] = {}  # by the level of their inputs
 
     @property
-    def segments(self) -> list[Segment]:
-        """The segments, oldest first."""
-        if self._segments is None:
-            self._segments = [Segment.read(number, self._pages) for number in self._manifest.segments]
-            self._go_on_merging(self._segments)
-        return self._segments
+    def tables(self) -> list[Table]:
+        """The tables, oldest first."""
+        if self._tables is None:
+            self._tables = [Table.read(number, self._pages) for number in self._manifest.tables]
+            self._resume_compactions(self._tables)
+        return self._tables
 
-    def _go_on_merging(self, found: list[Segment]) -> None:
-        inputs = {segment.number: segment for segment in found}
-        for number in self._manifest.making:
-            merge = Merge.going_on(inputs, number, self._pages, found[0].number)
-            if merge:
-                self._merges[merge.level - 1] = merge
+    def _resume_compactions(self, tables: list[Table]) -> None:
+        inputs = {table.number: table for table in tables}
+        for number in self._manifest.unfinished:
+            compaction = Compaction.resume(inputs, number, self._pages, tables[0].number)
+            if compaction:
+                self._compactions[compaction.level - 1] = compaction
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is stored."""
-        return not self._manifest.segments
+        """Whether no table is stored."""
+        return not self._manifest.tables
 
     @property
-    def base(self) -> int:
-        """How many events can never be taken back: below, only the rows of turns that are here are kept."""
-        return self._manifest.base
+    def horizon(self) -> int:
+        """How many events can never be taken back: below it, only rows of turns in the graph are kept."""
+        return self._manifest.horizon
 
     def ends(self) -> list[int]:
-        """List after how many events segments end, ascending."""
-        return [segment.events for segment in self.segments]
+        """List the number of events at the end of each table, ascending."""
+        return [table.events for table in self.tables]
 
-    def graph(self, at_most: float = inf, *, with_pairs: bool = True, lazily: bool = False) -> Graph | None:
-        """Build the graph as of the last end of a segment that is no more than `at_most` events; None without any.
+    def graph(self, at_most: float = inf, *, with_pairs: bool = True, lazy: bool = False) -> Graph | None:
+        """Build the graph as of the last end of a table that is no more than `at_most` events; None without any.
 
-        lazily  leave many pairs in these tables, to be read by need: nobody else may store the graph meanwhile
+        lazy  leave many pairs in these tables until they are needed: only this tree may store the graph meanwhile
         """
-        found = [segment for segment in self.segments if segment.events <= at_most]
-        if not found:
+        tables = [table for table in self.tables if table.events <= at_most]
+        if not tables:
             return None
-        said = table.Runs(found, SECTION["said"]) if with_pairs else None
-        values, dead = found[-1].values(), table.dead(found)
-        return stored(found[-1].events, values, table.Whole(found), *dead, said=said, lazily=lazily)
+        pairs = PairRuns(tables, SECTION["said"]) if with_pairs else None
+        values, dead = tables[-1].values(), forgotten(tables)
+        return read_graph(tables[-1].events, values, MergedTables(tables), *dead, pairs=pairs, lazy=lazy)
 
-    def store(self, graph: Graph, *, thoroughly: bool = False) -> list[int]:
-        """Put what the store lacks of the graph into the batch; list the events whose rows nobody will read again.
+    def flush(self, graph: Graph, *, closing: bool = False) -> list[int]:
+        """Put what the store lacks of the graph into the batch as a new table; list the events whose rows may go.
 
-        Nothing is merged while the graph still reads pairs where they lie.
+        closing  also write what lets a large graph open without reading all its pairs
         """
         if not graph.stored_events:
             self.drop_all()
-        while not graph.rests_on_store and self._merge(inf):
+        while not graph.reads_stored_pairs and self._step(inf):  # it must not lose the pages that it reads
             pass
-        whole = thoroughly and self._told_of_concepts() > TOLD_OFTEN * len(graph.concepts)
-        new = table.written(self._next(), changes(graph, thoroughly=thoroughly, whole=whole), self._pages)
+        complete = closing and self._concept_records() > MOST_VERSIONS * len(graph.concepts)
+        changes = collect_changes(graph, with_fans=closing, complete=complete)
+        table = write_table(self._next_number(), changes, self._pages)
         graph.is_stored()
-        self.segments.append(new)
-        rest(graph, table.Runs(self.segments, SECTION["said"]), begin=not self._graph_keys.of(self._graph_id))
-        gone = [] if self._graph_keys.of(self._graph_id) else self._move_base(graph.undoable_from)
-        if not graph.rests_on_store:
-            self._begin_merges()
-            self._give_credit(new.size)
+        self.tables.append(table)
+        is_sealed = bool(self._graph_keys.of(self._graph_id))
+        _spill(graph, PairRuns(self.tables, SECTION["said"]), begin=not is_sealed)
+        removable = [] if is_sealed else self._move_horizon(graph.undoable_from)
+        if not graph.reads_stored_pairs:
+            self._begin_compactions()
+            self._give_credit(table.size)
         self._empty_trash()
         self._write_manifest()
-        return gone
+        return removable
 
-    def _told_of_concepts(self) -> int:
+    def _concept_records(self) -> int:
         """Count the records of concepts that would be read to open the graph, about."""
         section = SECTION["concepts"]
-        pages = (each.fences.get(section.name, ()) for each in table.since_all_told(self.segments))
+        pages = (each.fences.get(section.name, ()) for each in since_complete(self.tables))
         return section.page * sum(map(len, pages))
 
-    def tidy(self, most: float = inf) -> bool:
-        """Merge what is due, and delete what nobody reads, up to what `most` pairs cost; tell whether more is due."""
-        merged = self._merge(most)
-        if not merged and self._manifest.trash:
+    def compact_step(self, most: float = inf) -> bool:
+        """Do a piece of due compaction, or delete trash, up to what `most` pairs cost; return whether more is due."""
+        compacted = self._step(most)
+        if not compacted and self._manifest.trash:
             self._empty_trash()
             self._write_manifest()
-        return merged or bool(self._manifest.trash)
+        return compacted or bool(self._manifest.trash)
 
     def drop_after(self, ordinal: int) -> None:
-        """Drop the segments that hold the event of this ordinal: it is being taken back."""
-        self._drop(segment for segment in list(self.segments) if segment.events > ordinal)
+        """Drop the tables that hold the event of this ordinal: it is being taken back."""
+        self._drop(table for table in list(self.tables) if table.events > ordinal)
         self._write_manifest()
 
     def drop_all(self) -> None:
@@ -209,120 +214,150 @@ class Tables:
         if self.is_empty:
             return
         try:
-            self._drop(list(self.segments))
-        except (ValueError, KeysError):  # nobody knows how many pages they have
-            self._segments = []
-        self._manifest.base = 0
+            self._drop(list(self.tables))
+        except (ValueError, KeysError):  # an unreadable index does not say which pages there are
+            self._tables = []
+        self._manifest.horizon = 0
         self._write_manifest()
 
-    def _drop(self, dropped: Iterable[Segment]) -> None:
-        for segment in dropped:
-            self._manifest.trash[segment.number] = segment.pages
-            self.segments.remove(segment)
-        for level, merge in list(self._merges.items()):
-            if any(each not in self.segments for each in merge.inputs):
-                self._manifest.trash[merge.writer.number] = merge.writer.pages
-                del self._merges[level]
+    def _drop(self, dropped: Iterable[Table]) -> None:
+        for table in dropped:
+            self._manifest.trash[table.number] = table.pages
+            self.tables.remove(table)
+        for level, compaction in list(self._compactions.items()):
+            if any(each not in self.tables for each in compaction.inputs):
+                self._abandon(level, compaction)
 
-    def _next(self) -> int:
-        self._manifest.next += 1
-        return self._manifest.next
+    def _abandon(self, level: int, compaction: Compaction) -> None:
+        self._manifest.trash[compaction.writer.number] = compaction.writer.pages
+        del self._compactions[level]
+
+    def _next_number(self) -> int:
+        self._manifest.next_number += 1
+        return self._manifest.next_number
 
     def _write_manifest(self) -> None:
-        self._manifest.segments = [segment.number for segment in self.segments]
-        self._manifest.making = [merge.writer.number for merge in self._merges.values()]
+        self._manifest.tables = [table.number for table in self.tables]
+        self._manifest.unfinished = [each.writer.number for each in self._compactions.values()]
         self._batched.put(keys.manifest_key(self._graph_id), msgspec.json.encode(self._manifest))
 
-    # The base
+    # The undo horizon
 
-    def _move_base(self, undoable_from: int) -> list[int]:
-        """Let the base be the last end of a segment below which nothing can be taken back."""
-        before = self.base
-        passed = [segment for segment in self.segments if before < segment.events <= undoable_from]
+    def _move_horizon(self, undoable_from: int) -> list[int]:
+        """Move the horizon to the last end of a table at or below `undoable_from`; list the rows that may go."""
+        before = self.horizon
+        passed = [table for table in self.tables if before < table.events <= undoable_from]
         if not passed:
             return []
-        self._manifest.base = passed[-1].events
-        for level, merge in list(self._merges.items()):  # of which some lie on this side now, some on the other
-            if merge.inputs[0] in passed and merge.inputs[-1] not in passed:
-                self._manifest.trash[merge.writer.number] = merge.writer.pages
-                del self._merges[level]
-        said = {int(event) for segment in passed for event in _keys(segment, "turns")}
-        forgotten = {event for segment in passed for event in segment.dead_events}
-        return sorted((set(range(before, self.base)) - said) | forgotten)
+        self._manifest.horizon = passed[-1].events
+        for level, compaction in list(self._compactions.items()):
+            if compaction.inputs[0] in passed and compaction.inputs[-1] not in passed:  # it would cross the horizon
+                self._abandon(level, compaction)
+        turns = {int(event) for table in passed for event in _keys(table, "turns")}
+        dead = {event for table in passed for event in table.dead_events}
+        return sorted((set(range(before, self.horizon)) - turns) | dead)
 
-    # Merging
+    # Compaction
 
-    def _merge(self, most: float) -> bool:
-        """Go on with a merge that is due; tell whether one was."""
-        for level, merge in sorted(self._merges.items()):
-            if merge.credit > 0:
-                merge.step(min(most, merge.credit))
-                self._finish(level, merge)
+    def _step(self, most: float) -> bool:
+        """Continue the lowest compaction that has credit; return whether one had."""
+        for level, compaction in sorted(self._compactions.items()):
+            if compaction.credit > 0:
+                compaction.step(min(most, compaction.credit))
+                self._install(level, compaction)
                 self._write_manifest()
                 return True
         return False
 
-    def _give_credit(self, brought: int) -> None:
-        """Let every merge go on by its share; the lowest first, if that would be too much."""
-        left = MOST_CREDIT * max(brought, LEAST_CREDIT)
-        for level, merge in sorted(self._merges.items()):
-            due = min(left, max(LEAST_CREDIT, SLACK * merge.size / FAN ** (level + 1)))
+    def _give_credit(self, flushed: int) -> None:
+        """Give every compaction its share of work for a flush; the lowest first, if that would be too much."""
+        left = MOST_CREDIT * max(flushed, LEAST_CREDIT)
+        for level, compaction in sorted(self._compactions.items()):
+            due = min(left, max(LEAST_CREDIT, SLACK * compaction.size / FAN ** (level + 1)))
             left -= due
-            merge.credit += due
+            compaction.credit += due
 
-    def _begin_merges(self) -> None:
-        busy = {id(each) for merge in self._merges.values() for each in merge.inputs}
-        for side in (True, False):
-            here = [each for each in self.segments if (each.events <= self.base) == side]
-            for level in {each.level for each in here} - self._merges.keys():
-                idle = [each for each in here if each.level == level and id(each) not in busy]
+    def _begin_compactions(self) -> None:
+        busy = {id(each) for compaction in self._compactions.values() for each in compaction.inputs}
+        for below_horizon in (True, False):
+            side = [each for each in self.tables if (each.events <= self.horizon) == below_horizon]
+            for level in {each.level for each in side} - self._compactions.keys():
+                idle = [each for each in side if each.level == level and id(each) not in busy]
                 if len(idle) >= FAN:
-                    self._begin_merge(level, idle[:FAN])
+                    self._begin_compaction(level, idle[:FAN])
 
-    def _begin_merge(self, level: int, inputs: list[Segment]) -> None:
-        if level not in self._merges:
-            is_oldest = inputs[0] is self.segments[0]
-            self._merges[level] = merge = Merge(inputs, self._next(), self._pages, is_oldest=is_oldest)
-            merge.result()  # of nothing yet: so that whoever opens the graph anew can go on with it
+    def _begin_compaction(self, level: int, inputs: list[Table]) -> None:
+        if level not in self._compactions:
+            is_oldest = inputs[0] is self.tables[0]
+            compaction = Compaction(inputs, self._next_number(), self._pages, is_oldest=is_oldest)
+            self._compactions[level] = compaction
+            compaction.save()  # while it is empty, so that the next process to open the graph can resume it
 
-    def _finish(self, level: int, merge: Merge) -> None:
-        merged = merge.result()
-        if merged is None:
+    def _install(self, level: int, compaction: Compaction) -> None:
+        """Put a table that is complete in the place of its inputs; save how far it is otherwise."""
+        output = compaction.save()
+        if output is None:
             return
-        del self._merges[level]
-        self.segments[self.segments.index(merge.inputs[0])] = merged
-        self._manifest.trash[merge.inputs[0].number] = merge.inputs[0].pages
-        self._drop(merge.inputs[1:])
+        del self._compactions[level]
+        self.tables[self.tables.index(compaction.inputs[0])] = output
+        self._manifest.trash[compaction.inputs[0].number] = compaction.inputs[0].pages
+        self._drop(compaction.inputs[1:])
 
     def _empty_trash(self) -> None:
         left = DELETED_AT_ONCE
-        for segment, pages in list(self._manifest.trash.items()):
-            self._batched.put(keys.index_key(self._graph_id, segment), None)
+        for table, pages in list(self._manifest.trash.items()):
+            self._batched.put(keys.index_key(self._graph_id, table), None)
             while pages and left > 0:
                 section, count = pages.pop()
-                kept = max(count - left, 0)
-                for page in range(kept, count):
-                    self._batched.put(keys.page_key(self._graph_id, segment, section, page), None)
-                left -= count - kept
-                if kept:
-                    pages.append((section, kept))
+                remaining = max(count - left, 0)
+                for page in range(remaining, count):
+                    self._batched.put(keys.page_key(self._graph_id, table, section, page), None)
+                left -= count - remaining
+                if remaining:
+                    pages.append((section, remaining))
             if not pages:
-                del self._manifest.trash[segment]
+                del self._manifest.trash[table]
 
     # Names
 
     def rows_of(self, names: set[str]) -> dict[str, int]:
         """Find the rows of concepts by their ids."""
-        forgotten, _ = table.dead(self.segments)
-        found = dict[str, int]()
-        for segment in self.segments:
-            listed = segment.records(SECTION["names"])
-            if isinstance(listed, dict):
-                rows = ((name.id, row) for row, name in listed.items() if name.id in names and row not in forgotten)
-                found.update(rows)
-        return found
+        dead, _ = forgotten(self.tables)
+        rows = dict[str, int]()
+        for table in self.tables:
+            records = table.records(SECTION["names"])
+            if isinstance(records, dict):
+                rows |= {name.id: row for row, name in records.items() if name.id in names and row not in dead}
+        return rows
 
 
-def _keys(segment: Segment, name: str) -> Iterable[int]:
-    part = segment.records(SECTION[name])
+def _keys(table: Table, name: str) -> Iterable[int]:
+    part = table.records(SECTION[name])
     return () if part is None else (part["key"].tolist() if not isinstance(part, dict) else part)
+
+
+_WINDOWS: Final[tuple[PairWindow, ...]] = ("exchange", "turn")
+
+
+def _spill(graph: Graph, runs: PairRuns, *, begin: bool) -> None:
+    """Drop the pairs of a graph that was just stored from memory, as far as they were not read yet.
+
+    A graph that only receives turns holds just what is not flushed.  The first reader of a window loads all of it
+    (counting/stored_pairs.py), and it stays loaded: a question has to know of each new pair whether it is new.
+
+    runs   all that is stored of them; it may grow, and be compacted, while they are spilled
+    begin  whether windows that are in memory may be spilled: not where the store may soon be unreadable
+    """
+    begin = begin and not graph.settings.fades_links and runs.records >= cooccurrence.SPILL_ABOVE
+    spilled: list[PairWindow] = [
+        window
+        for window in _WINDOWS
+        if (pairs := graph.pairs[window]).can_spill and (begin or pairs.stored is not None)
+    ]
+    if spilled:
+        rows = np.array(graph.concepts.rows, np.int64)
+        numbers = np.full(graph.concepts.born + 1, -1)
+        numbers[rows] = np.arange(len(rows))
+        for window in spilled:
+            pairs = graph.pairs[window]
+            pairs.spill(StoredPairs(runs, rows, numbers, {window: pairs}, grows=True), window)

@@ -1,11 +1,11 @@
-"""Under which key of a store lies what: the layout of a partition's state, drawn and built here and nowhere else.
+"""The keys of a store: the layout of a partition's state.
 
     h                      position in the log up to which all is folded: JSON (state/log_position.py)
     l                      LAYOUT of the keys drawn here: u64; comes with the first position (state/store/rocksdb.py)
     c <graph>              how many events the graph has, and how many of its turns `h` counts: two u64
-    g <graph>              which segments the graph's tables are, oldest first (state/lsm/tree.py)
-    i <graph> <segment>    what a segment holds, and where its pages begin (state/lsm/table.py)
-    t <graph> <segment> <section> <page>    records of one section, ascending (state/lsm/record_types.py)
+    g <graph>              the manifest: which tables the graph consists of, oldest first (state/lsm/tree.py)
+    i <graph> <table>      the index of a table: what it holds, and its fence pointers (state/lsm/table.py)
+    t <graph> <table> <section> <page>      records of one section, ascending (state/lsm/record_types.py)
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/lsm/graph_pages.py)
 
@@ -15,10 +15,10 @@
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
                                      is 255 │ u16 length
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
-    <segment>, <page>                4 bytes, likewise; <section> one
+    <table>, <page>                  4 bytes, likewise; <section> one
 
-A graph is its segments, added up, plus the events from there on.  `c` counts all events, so that a scan that ends too
-early (RocksDB ends scans silently at a damaged block) is noticed.
+A graph is the sum of its tables, plus the events after them (docs/storage.md).  `c` counts all events, so that a scan
+that ends too early is noticed: RocksDB ends scans silently at a damaged block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
 _LONG = 255  # what a length begins with that does not fit into a byte
 _U64 = struct.Struct(">Q")
-_SEGMENT = struct.Struct(">I")
+_TABLE = struct.Struct(">I")
 _PAGE = struct.Struct(">IBI")
 
 
@@ -83,18 +83,18 @@ def turns_of(value: bytes) -> int:
 
 
 def manifest_key(graph_id: str) -> bytes:
-    """Build the key of the list of the graph's segments."""
+    """Build the key of the list of the graph's tables."""
     return b"g" + _graph(graph_id)
 
 
-def index_key(graph_id: str, segment: int) -> bytes:
-    """Build the key of what one segment of the graph holds."""
-    return b"i" + _graph(graph_id) + _SEGMENT.pack(segment)
+def index_key(graph_id: str, table: int) -> bytes:
+    """Build the key of what one table of the graph holds."""
+    return b"i" + _graph(graph_id) + _TABLE.pack(table)
 
 
-def page_key(graph_id: str, segment: int, section: int, page: int) -> bytes:
-    """Build the key of a page of a segment of the graph."""
-    return b"t" + _graph(graph_id) + _PAGE.pack(segment, section, page)
+def page_key(graph_id: str, table: int, section: int, page: int) -> bytes:
+    """Build the key of a page of a table of the graph."""
+    return b"t" + _graph(graph_id) + _PAGE.pack(table, section, page)
 
 
 def aside_key(graph_id: str) -> bytes:

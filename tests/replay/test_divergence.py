@@ -19,7 +19,7 @@ from state.store.store import MemoryStore
 from tests.support.builders import turn_embedded, turn_recorded
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, golden_log, long_log
-from tests.support.tables import stored_as, tables_of
+from tests.support.tables import stored_as, tree_of
 
 LOG = long_log()
 
@@ -68,7 +68,7 @@ async def test_a_changed_table_is_narrowed_to_the_first_event_that_touches_what_
     """A fold with a bug of its own: it took one concept for stronger than it is."""
 
     def stronger(store: MemoryStore) -> None:
-        graph = tables_of(store, "ada").graph()
+        graph = tree_of(store, "ada").graph()
         assert graph
         graph.concepts.strength[graph.concepts.numbers["咖啡"]] += 0.5
         store.write(stored_as(graph, "ada"))

@@ -19,7 +19,7 @@ from replay.backup.snapshots import Snapshots, graph_of, restore
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
-from state.lsm.tree import Tables
+from state.lsm.tree import Tree
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from tests.support.fakes import ListReader
@@ -201,12 +201,12 @@ async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(
     taken = await world.take()  # only its packed graph still has what nobody can take back
     world.kept.retain(0, 1, world.now)
 
-    def newer(tables: Tables, at_most: float, **more: object) -> Graph:
+    def newer(tree: Tree, at_most: float, **more: object) -> Graph:
         raise ValueError("graph layout 99")
 
-    monkeypatch.setattr(Tables, "graph", newer)
+    monkeypatch.setattr(Tree, "graph", newer)
     assert await world.restored() is None
-    assert f"snapshot {taken.name} of partition 0: the tables of graph ada were written by another" in world.refused[0]
+    assert f"snapshot {taken.name} of partition 0: the tables of graph ada are damaged, or another" in world.refused[0]
 
 
 async def test_only_the_newest_are_kept(world: World) -> None:

@@ -81,7 +81,7 @@ def test_advice_is_stored_and_read_again() -> None:
         log.keep(event)
     state = log.folded(store)
     state.flush()
-    state._pages.keep(state.graph("ada"))  # type: ignore[arg-type]  # noqa: SLF001 - what many more events would do
+    state._pages.flush(state.graph("ada"))  # type: ignore[arg-type]  # noqa: SLF001 - what many more events would do
     store.write(state._pages.batch)  # noqa: SLF001 - likewise
     before = state.digests()
     assert Partition(store).digests() == before

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 
-from state.graph.tables.columns import Table, column
+from state.graph.tables.columns import ColumnTable, column
 
 
-class Shelf(Table):
+class Shelf(ColumnTable):
     """Jars on shelves."""
 
     grams: array[int] = column("q")

@@ -35,7 +35,7 @@ def records(section: Section, keys: list[int], seed: int) -> NDArray[Any]:
 @st.composite
 def pages(draw: st.DrawFn, section: Section) -> list[NDArray[Any]]:
     """Draw some pages: each ascending, none empty; of "newest" no key twice in one of them."""
-    keys = st.lists(st.integers(-4, 12), min_size=1, max_size=8, unique=section.adding == "newest")
+    keys = st.lists(st.integers(-4, 12), min_size=1, max_size=8, unique=section.merge_rule == "newest")
     listed = draw(st.lists(keys, max_size=5))
     if draw(st.booleans()):  # as they are where nothing was ever written twice
         listed.sort(key=lambda page: (min(page), max(page)))
@@ -43,10 +43,10 @@ def pages(draw: st.DrawFn, section: Section) -> list[NDArray[Any]]:
 
 
 @pytest.mark.parametrize(
-    "section", [each for each in record_types.SECTIONS if each.dtype is not None and each.adding != "sum"]
+    "section", [each for each in record_types.SECTIONS if each.dtype is not None and each.merge_rule != "sum"]
 )
 def test_a_page_of_columns_is_read_as_it_was_written(section: Section) -> None:
-    keys = [1, 1, 1, 5, 9, 9] if section.adding == "all" else [-1, 2, 3, 5, 8, 13]
+    keys = [1, 1, 1, 5, 9, 9] if section.merge_rule == "all" else [-1, 2, 3, 5, 8, 13]
     written = records(section, keys, 1)
     for page in (written, written[:1], written[3:4]):
         assert decoded(section, encoded(section, page)).tobytes() == page.tobytes()  # type: ignore[union-attr]
@@ -143,7 +143,7 @@ def test_a_column_is_read_as_it_was_packed(span: int, shares: list[float], code:
     values = np.array([min(first + int(span * share), most) for share in [*shares, 0.0, 1.0]], code)
     page = b"12345678" + packed(values) + b"behind it"
     column, into = unpacked(page, len(values), 8), np.empty(len(values), code)
-    column.lay(into)
+    column.write_to(into)
     assert into.tolist() == column.whole().tolist() == values.tolist()
     assert len(packed(values)) % 8 == 0
 
@@ -151,7 +151,7 @@ def test_a_column_is_read_as_it_was_packed(span: int, shares: list[float], code:
 @given(st.lists(st.floats(), min_size=1))
 def test_a_column_of_floats_is_read_bit_by_bit(values: list[float]) -> None:
     column, into = np.array(values), np.empty(len(values))
-    unpacked(packed(column), len(values), 0).lay(into)
+    unpacked(packed(column), len(values), 0).write_to(into)
     assert into.tobytes() == column.tobytes()
 
 

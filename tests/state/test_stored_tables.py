@@ -14,7 +14,7 @@ from state.graph.counting import cooccurrence, stored_pairs
 from state.graph.counting.cooccurrence import PairCounts
 from state.graph.graph import Graph
 from state.graph.graph_tables import Window
-from state.lsm import table, tree
+from state.lsm import compaction, table, tree
 from state.lsm.graph_pages import GraphPages
 from state.lsm.inspection import PairCount, StoredGraph
 from state.partition import Partition
@@ -29,7 +29,7 @@ from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter
 from tests.support.stores import opener
 from tests.support.strategies import Step, steps, steps_taken_back, written
-from tests.support.tables import tables_of
+from tests.support.tables import tree_of
 
 places = st.sets(st.integers(0, 40), max_size=30)
 
@@ -42,7 +42,8 @@ def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     named = {section.name: section for section in found}
     for module in (table, tree):
         monkeypatch.setattr(module, "SECTION", named)
-    monkeypatch.setattr(table, "SECTIONS", found)
+    for module in (table, compaction):
+        monkeypatch.setattr(module, "SECTIONS", found)
     monkeypatch.setattr(tree, "FAN", fan)
     monkeypatch.setattr(tree, "LEAST_CREDIT", credit)
     monkeypatch.setattr(tree, "MOST_CREDIT", 1)
@@ -54,18 +55,18 @@ def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 def tables_alone(store: Store, name: str) -> Graph | None:
     """Build a graph from its tables, without a single row of its events."""
-    return GraphPages(store).tables(name).graph()
+    return GraphPages(store).tree(name).graph()
 
 
 def check_nothing_is_left_over(store: Store, name: str) -> None:
-    """Check that every page belongs to a segment that is used, made, or on its way out."""
-    found = tables_of(store, name)
+    """Check that every page belongs to a table that is used, made, or on its way out."""
+    found = tree_of(store, name)
     manifest = found._manifest  # noqa: SLF001 - nobody else needs to know
     for letter in (b"i", b"t"):
         prefix = keys.index_key(name, 0)[1:-4]
         for key, _ in store.scan(letter + prefix, letter + prefix):
-            segment = int.from_bytes(key[len(prefix) + 1 :][:4], "big")
-            assert segment in {*manifest.segments, *manifest.making, *manifest.trash}
+            table = int.from_bytes(key[len(prefix) + 1 :][:4], "big")
+            assert table in {*manifest.tables, *manifest.unfinished, *manifest.trash}
 
 
 def check_same(store: Store, fresh: Partition) -> None:
@@ -111,7 +112,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
     monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
-    monkeypatch.setattr(cooccurrence, "RESTING", 1)
+    monkeypatch.setattr(cooccurrence, "SPILL_ABOVE", 1)
     monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
     monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
 
@@ -165,9 +166,9 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
     for graph in fresh.graphs():
         found = Partition(store).graph(graph.graph_id)
         assert found is not None
-        assert found.rests_on_store == bool(found.pairs["exchange"])
+        assert found.reads_stored_pairs == bool(found.pairs["exchange"])
         check_same_links(found, graph)
-        assert found.rests_on_store == bool(found.pairs["exchange"]), "answering reads no more than it needs"
+        assert found.reads_stored_pairs == bool(found.pairs["exchange"]), "answering reads no more than it needs"
         assert found.digest() == graph.digest()
         assert_same_view(found, graph)
         check_nothing_is_left_over(store, graph.graph_id)
@@ -374,7 +375,7 @@ def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on(
     monkeypatch: pytest.MonkeyPatch, resting: int
 ) -> None:
     log, store = LogWriter(), MemoryStore()
-    monkeypatch.setattr(cooccurrence, "RESTING", resting)
+    monkeypatch.setattr(cooccurrence, "SPILL_ABOVE", resting)
     partition = log.folded(store)
 
     def happens(method: str, **changes: Any) -> None:
@@ -417,7 +418,7 @@ def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over(
             partition.flush()
             while partition.tidy():
                 pass
-    levels = [each.level for each in StoredGraph(store, "ada").segments()]
+    levels = [each.level for each in StoredGraph(store, "ada").tables()]
     assert levels == sorted(levels, reverse=True), "what is older was merged more often"
     assert len(levels) < 3 * tree.FAN
     check_nothing_is_left_over(store, "ada")

@@ -20,7 +20,7 @@ from state.events.events import TurnRecorded
 from state.graph.counting import cooccurrence, stored_pairs
 from state.graph.counting.stored_pairs import StoredPairs
 from state.graph.graph import Graph
-from state.lsm import table, tree
+from state.lsm import compaction, table, tree
 from tests.support.builders import decay_closed, turn_recorded
 from tests.support.clocks import NOW, eventually
 from tests.support.query_handlers import ANSWERER, Answering
@@ -178,12 +178,13 @@ async def test_a_text_that_is_missing_for_good_makes_its_graph_unavailable_and_n
 @pytest.fixture
 def resting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pairs of a small graph rest in the store until somebody asks, and be read one by one."""
-    monkeypatch.setattr(cooccurrence, "RESTING", 1)
+    monkeypatch.setattr(cooccurrence, "SPILL_ABOVE", 1)
     monkeypatch.setattr(stored_pairs, "PIECE", 1)
     monkeypatch.setattr(partitions, "STORED_AFTER", 1)
     monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
     small = {name: section._replace(page=1) for name, section in table.SECTION.items()}
-    monkeypatch.setattr(table, "SECTIONS", tuple(small.values()))
+    for module in (table, compaction):
+        monkeypatch.setattr(module, "SECTIONS", tuple(small.values()))
     for module in (table, tree):
         monkeypatch.setattr(module, "SECTION", small)
 

@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 
 from state.arrays import Counts, Integers, Mask
-from state.graph.counting.pair_merge import Joining
-from state.graph.counting.sorted_pairs import Merging, Sorted, counted, starts_of
-from state.graph.counting.stored_pairs import Said, StoredPairs
+from state.graph.counting.pair_merge import StoredPairsJoin
+from state.graph.counting.sorted_pairs import LevelMerge, Sorted, counted, starts_of
+from state.graph.counting.stored_pairs import PairWindow, StoredPairs
 from state.graph.tables.lists import longer
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
@@ -43,7 +43,7 @@ SMALLEST_LEVEL = 1 << 12  # keys
 MERGED_AT_ONCE = 1 << 18  # keys: what takes longer to be merged is, piece by piece (`merge_some`)
 MOST_WAITING = 8  # levels behind those that are being merged, which wait for that
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
-RESTING = 1 << 20  # the same, which stay in the store until somebody reads any
+SPILL_ABOVE = 1 << 20  # the same, which stay in the store until somebody reads any
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -59,19 +59,19 @@ class PairCounts:
         self._unstored: list[Sorted] | None = None
         self._half: list[_Run] = []  # longest first
         self._levels: list[Sorted] = []  # likewise
-        self._merging: Merging | None = None  # of some of those, one behind the other
-        self._joining: Joining | None = None  # what was stored, all of it read, and what is in them
+        self._merging: LevelMerge | None = None  # of some of those, one behind the other
+        self._joining: StoredPairsJoin | None = None  # what was stored, all of it read, and what is in them
         self._few: Sorted | None = (
             None  # likewise, but so little that it is counted as if it were new: few ever read it
         )
         self._fan: Integers | None = None  # until somebody asks
         self.stored: StoredPairs | None = None
-        self._window: Said = "turn"  # which of those
+        self._window: PairWindow = "turn"  # which of those
         self._uncounted: list[Integers] = []  # keys with a < b that may be there, too, and are in no fan yet
         self.fans_are_stored = False  # what is stored tells the fans of all concepts, but for those that changed since
         self._was_cut = False  # more is stored of some pairs than counts
 
-    def rest_on(self, stored: StoredPairs, window: Said, fan: Integers | None) -> None:
+    def attach_stored(self, stored: StoredPairs, window: PairWindow, fan: Integers | None) -> None:
         """Count on top of what is stored.
 
         fan  (n,) the distinct neighbours of each concept there, None if nobody knows: they would be counted
@@ -79,13 +79,13 @@ class PairCounts:
         self.stored, self._window, self._fan = stored, window, fan
         self.fans_are_stored = fan is not None
 
-    def rest_again(self, stored: StoredPairs, window: Said) -> None:
+    def spill(self, stored: StoredPairs, window: PairWindow) -> None:
         """Leave all that was counted to the store, which has it: until somebody reads."""
         self._counted, self._half, self._levels, self._merging = [], [], [], None
         self.stored, self._window = stored, window
 
     @property
-    def may_rest(self) -> bool:
+    def can_spill(self) -> bool:
         """Say whether what is stored may be left to the store: nobody has read any, or it is there already."""
         if self.stored is not None:
             return self.stored.grows
@@ -95,7 +95,7 @@ class PairCounts:
         """Read so many of the stored pairs, if whoever reads needs all of them; tell whether there are more."""
         if self.stored is None or self._fan is not None:
             return False
-        self.stored.stay()
+        self.stored.freeze()
         return self.stored.load(most)
 
     def take_stored(self, keys: Integers, counts: Counts) -> None:
@@ -115,7 +115,7 @@ class PairCounts:
             self._few = stored.one_way()
             return
         self.settle()
-        self._joining = Joining(stored, fan, self._levels)
+        self._joining = StoredPairsJoin(stored, fan, self._levels)
 
     def join(self, most: float) -> bool:
         """Join so many keys; tell whether there are more."""
@@ -279,7 +279,7 @@ class PairCounts:
             if len(before.keys) >= max(LEVEL * len(last.keys), SMALLEST_LEVEL):
                 return
             if len(before.keys) + len(last.keys) > MERGED_AT_ONCE:
-                self._merging = self._merging or Merging(before, last)
+                self._merging = self._merging or LevelMerge(before, last)
                 return
             levels[-2:] = [before.inserted(last)]
 

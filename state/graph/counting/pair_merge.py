@@ -18,7 +18,7 @@ from state.graph.counting.sorted_pairs import Sorted
 from state.graph.tables.lists import longer
 
 
-class Joining:
+class StoredPairsJoin:
     """What was stored, which is kept and changed, and the levels that were counted on top of it, as they are now.
 
     fan  (k,) the distinct neighbours of each concept in what was stored, None where nobody needs them

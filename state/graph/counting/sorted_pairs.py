@@ -27,7 +27,7 @@ CLOSE = 64  # keys of a run for each that is looked for: with fewer, one is foun
 _LOW = np.int64(0xFFFFFFFF)
 
 
-class Merging:
+class LevelMerge:
     """Two runs that have no key in common on their way to be one, from the least key on.
 
     What is merged already, and what is left of each, are runs by themselves: who reads, or counts on, needs not know.

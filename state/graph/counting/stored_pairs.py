@@ -5,7 +5,7 @@
 
 Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does loads all of it.
 
-They do not change: what is counted since comes on top of them (PairCounts).  A run is what one segment of the graph's
+They do not change: what is counted since comes on top of them (PairCounts).  A run is what one table of the graph's
 tables holds of them (state/lsm/table.py); they are runs of state/lsm/record_types.py `said`, under rows of concepts.
 """
 
@@ -27,11 +27,11 @@ from state.graph.tables.lists import ragged
 
 PIECE = 1 << 16  # pairs that are read at once: some milliseconds
 FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare, and joined in one go
-Said = Literal["turn", "exchange"]
+PairWindow = Literal["turn", "exchange"]
 _LOW = np.int64(0xFFFFFFFF)
 
 
-class Runs(Protocol):
+class SortedRuns(Protocol):
     """Sorted records of pairs, in as many runs as there are; they never change."""
 
     @property
@@ -44,10 +44,10 @@ class Runs(Protocol):
     def within(self, first: int | None, last: int | None) -> Records:
         """Read all records from the key `first` to before `last`, ascending; several of one pair may be there."""
 
-    def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
+    def pages_around(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
         """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
 
-    def as_now(self) -> Runs:
+    def snapshot(self) -> SortedRuns:
         """Give these runs as they are, whatever is added or brought together from here on."""
 
     @property
@@ -55,7 +55,7 @@ class Runs(Protocol):
         """How much memory pages take that were read, bytes."""
 
 
-class Counting(Protocol):
+class PairCounter(Protocol):
     """Who counts one kind of window on top of what is stored."""
 
     def settle(self) -> None:
@@ -93,16 +93,16 @@ class StoredPairs:
 
     def __init__(
         self,
-        runs: Runs,
+        runs: SortedRuns,
         rows: Integers,
         numbers: Integers,
-        counted: Mapping[Said, Counting],
+        counted: Mapping[PairWindow, PairCounter],
         *,
         grows: bool = False,
     ) -> None:
         self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
         self.grows = grows
-        self._loading: _Loading | None = None
+        self._loading: _Loader | None = None
         self._are_read = False  # and are being joined with what was counted since
 
     @property
@@ -115,7 +115,7 @@ class StoredPairs:
         """How many pairs there are, in both directions, at most."""
         return self._runs.records
 
-    def edges(self, window: Said, concepts: Integers) -> tuple[Integers, Integers, Integers]:
+    def edges(self, window: PairWindow, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Find the edges that leave `concepts` (k,), in any order, and one of them several times: counts add up.
 
         returns  (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
@@ -130,7 +130,7 @@ class StoredPairs:
         firsts = self._rows[concepts[asked]] << pair_records.ROW_BITS + pair_records.COUNT_BITS
         lasts = firsts + (1 << pair_records.ROW_BITS + pair_records.COUNT_BITS)
         found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-        for records in self._runs.near(firsts, lasts):
+        for records in self._runs.pages_around(firsts, lasts):
             start = np.searchsorted(records, firsts)
             length = np.searchsorted(records, lasts) - start
             found.append((np.repeat(asked, length), records[ragged(start, length)]))
@@ -144,12 +144,12 @@ class StoredPairs:
         if len(asked):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
             firsts = self._rows[other[asked]] << pair_records.ROW_BITS | self._rows[one[asked]]
             firsts <<= pair_records.COUNT_BITS
-            for records in self._runs.near(firsts, firsts + (1 << pair_records.COUNT_BITS)):
+            for records in self._runs.pages_around(firsts, firsts + (1 << pair_records.COUNT_BITS)):
                 at = np.minimum(np.searchsorted(records, firsts), len(records) - 1)
                 here[asked] |= records[at] >> pair_records.COUNT_BITS == firsts >> pair_records.COUNT_BITS
         return here
 
-    def one_way(self, window: Said) -> tuple[Integers, Counts]:
+    def one_way(self, window: PairWindow) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each."""
         found, counted = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
         for keys, exchanges, turns in self._totals():
@@ -165,10 +165,10 @@ class StoredPairs:
         self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
         self._rows, self._loading, self._are_read = self._rows[before >= 0], None, False
 
-    def stay(self) -> None:
+    def freeze(self) -> None:
         """Rest on what is stored now: what is flushed from here on stays in memory, too, and no runs are to go."""
         if self.grows:
-            self._runs, self.grows, self._loading = self._runs.as_now(), False, None
+            self._runs, self.grows, self._loading = self._runs.snapshot(), False, None
 
     def load(self, most: float = inf) -> bool:
         """Read on, as many records as that, or join as many with what was counted since; tell whether there are more.
@@ -191,7 +191,7 @@ class StoredPairs:
             for counted in self._counted.values():
                 counted.settle()  # as they come: to be joined, all of them have to be
         if self._loading is None:
-            self._loading = _Loading(self._totals(), self._runs.records, self._counted)
+            self._loading = _Loader(self._totals(), self._runs.records, self._counted)
         if self._loading.step(most):
             return True
         loaded, self._loading, self._are_read = self._loading, None, True
@@ -205,7 +205,7 @@ class StoredPairs:
             yield _numbered(pair_records.totals(self._runs.within(first, last)), self._numbers)
 
 
-def _count(window: Said, records: Records) -> Integers:
+def _count(window: PairWindow, records: Records) -> Integers:
     exchanges, turns = pair_records.counts(records)
     return exchanges if window == "exchange" else turns
 
@@ -219,14 +219,14 @@ def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) ->
     return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
 
 
-class _Loading:
+class _Loader:
     """All pairs, as far as they have been read."""
 
     def __init__(
-        self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int, windows: Iterable[Said]
+        self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int, windows: Iterable[PairWindow]
     ) -> None:
         self._pieces = pieces
-        self._columns = {window: _Columns(records, has_fan=window == "exchange") for window in windows}
+        self._columns = {window: _PairColumns(records, has_fan=window == "exchange") for window in windows}
 
     @property
     def size(self) -> int:
@@ -248,16 +248,16 @@ class _Loading:
             done += len(keys)
         return True
 
-    def found(self, window: Said) -> tuple[Integers, Counts, Integers | None]:
+    def found(self, window: PairWindow) -> tuple[Integers, Counts, Integers | None]:
         """Give the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
         return self._columns[window].take()
 
 
-class _Columns:
+class _PairColumns:
     """The pairs of one window, as far as they have been read, and the fans of those that have any."""
 
     def __init__(self, records: int, *, has_fan: bool) -> None:
-        self._keys, self._counts = _Filled(np.int64, records), _Filled(np.int32, records)
+        self._keys, self._counts = _GrowingArray(np.int64, records), _GrowingArray(np.int32, records)
         self._fan = np.zeros(0, np.int64) if has_fan else None
 
     @property
@@ -274,7 +274,7 @@ class _Columns:
         return self._keys.take(), self._counts.take(), self._fan
 
 
-class _Filled:
+class _GrowingArray:
     """An array that is filled from its beginning: what is not filled yet takes no memory."""
 
     def __init__(self, dtype: type[np.generic], room: int) -> None:

@@ -1,6 +1,6 @@
 """Tables of columns: each number that a table keeps per row is declared once, by `column`, and all else follows.
 
-    class ConceptTable(Table):
+    class ConceptTable(ColumnTable):
         in_turns: array[int] = column("q")                  what a table of no rows starts with, what is packed,
         alive: array[int] = column("b", default=1)          copied, compacted and read back
 
@@ -8,7 +8,7 @@ A column is a typed array: half the memory of a list, and numpy sees it without 
 the order of the arrays in a snapshot and in a digest: a column that is added, moved or retyped raises the layout of
 graphs (state/graph/codec.py).
 
-A table that was opened from a store lays out a column, or what else it keeps, when somebody asks for it (`later`).
+A table that was read from a store materialises a column, or another attribute, on first use (`set_lazy`).
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ class Column(NamedTuple):
 
     @property
     def packed_as(self) -> str:
-        """Name the array that it is packed into."""
+        """The name of the array that it is packed into."""
         return self.added_as or self.name
 
 
 def column(code: str, default: int = 0, *, per: str = "row", in_digest: bool = True, added_as: str = "") -> Any:
-    """Declare a column of a Table: see Column.  `Any`, as the attribute is an array in every table that is made."""
+    """Declare a column: see Column.  `Any`, as the attribute is an array in every table that is made."""
     return Column("", code, array(code, [default]).tobytes(), per, in_digest, added_as)
 
 
-class Late(NamedTuple):
-    """An attribute of a table that is not laid out yet: how, given the table, and how much memory it then takes."""
+class LazyColumn(NamedTuple):
+    """An attribute that is still packed: how to materialise it, given the table, and its size then, bytes."""
 
-    lay: Callable[[Any], Any]
+    materialise: Callable[[Any], Any]
     size: int = 0
 
 
-class _Laid:
-    """An attribute of a table that is laid out when it is not there: one that is there is found before this."""
+class _LazyAttribute:
+    """A descriptor that materialises an attribute on first use; Python reads one that is set before it comes here."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name
@@ -66,16 +66,16 @@ class _Laid:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, table: Table | None, owner: type) -> Any:
-        return self if table is None else table.lay(self._name)
+    def __get__(self, table: ColumnTable | None, owner: type) -> Any:
+        return self if table is None else table.materialise(self._name)
 
 
-def may_be_late() -> Any:
-    """Declare an attribute of a Table, beside columns, that `later` may name."""
-    return _Laid()
+def lazy_attribute() -> Any:
+    """Declare an attribute of a ColumnTable, beside columns, that `set_lazy` may name."""
+    return _LazyAttribute()
 
 
-class Table:
+class ColumnTable:
     """A table of the columns that its class declares; `columns` lists them in the order of declaration."""
 
     columns: ClassVar[tuple[Column, ...]] = ()
@@ -85,54 +85,54 @@ class Table:
         declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Column)]
         cls.columns += tuple(declaration._replace(name=name) for name, declaration in declared)
         for name, _ in declared:
-            setattr(cls, name, _Laid(name))
+            setattr(cls, name, _LazyAttribute(name))
 
     def __init__(self) -> None:
-        self._late: dict[str, Late] = {}
+        self._lazy: dict[str, LazyColumn] = {}
         for each in self.columns:
             setattr(self, each.name, array(each.code))
 
-    def later(self, late: Mapping[str, Late]) -> None:
-        """Lay out these attributes, by name, when somebody first asks for them."""
-        for name in late:
+    def set_lazy(self, lazy: Mapping[str, LazyColumn]) -> None:
+        """Materialise these attributes, by name, on first use."""
+        for name in lazy:
             vars(self).pop(name, None)
-        self._late = {**self._late, **late}
+        self._lazy = {**self._lazy, **lazy}
 
-    def lay_all(self) -> None:
-        """Lay out what is still to be: rows are to be added, or to go, and what is laid out later would have them."""
-        for name in list(self._late):
+    def materialise_all(self) -> None:
+        """Materialise all that is packed, before rows are added or removed: what is packed does not follow."""
+        for name in list(self._lazy):
             getattr(self, name)
 
-    def is_late(self, name: str) -> bool:
-        """Tell whether an attribute is not laid out yet."""
-        return name in self._late
+    def is_packed(self, name: str) -> bool:
+        """Return whether an attribute is not materialised yet."""
+        return name in self._lazy
 
-    def lay(self, name: str) -> Any:
-        """Lay out an attribute that is late, and give it.  Raises AttributeError for any other."""
-        late = self._late.get(name)
-        if late is None:
+    def materialise(self, name: str) -> Any:
+        """Materialise a lazy attribute and return it.  Raises AttributeError for any other."""
+        lazy = self._lazy.get(name)
+        if lazy is None:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-        found = late.lay(self)
-        setattr(self, name, found)
-        self._late.pop(name, None)
-        return found
+        value = lazy.materialise(self)
+        setattr(self, name, value)
+        self._lazy.pop(name, None)
+        return value
 
     @property
     def size(self) -> int:
-        """How much memory it takes once all is laid out, about, bytes: that of its columns."""
-        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns if each.name not in self._late]
-        return sum(len(each) * each.itemsize for each in rows) + sum(late.size for late in self._late.values())
+        """The memory of its columns once all are materialised, about, bytes."""
+        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns if each.name not in self._lazy]
+        return sum(len(each) * each.itemsize for each in rows) + sum(lazy.size for lazy in self._lazy.values())
 
     def read(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Append the rows of `arrays`, by the name that columns are packed as; those of one left out are blank."""
         rows = {each.per: len(arrays[each.name]) for each in self.columns if not each.added_as}
         for each in self.columns:
-            found = arrays.get(each.packed_as) if each.added_as else arrays[each.name]
+            values = arrays.get(each.packed_as) if each.added_as else arrays[each.name]
             into: array[Any] = getattr(self, each.name)
-            if found is None:
+            if values is None:
                 into.frombytes(each.blank * rows[each.per])
             else:  # without another copy, as bytes: array takes nothing else
-                into.frombytes(np.ascontiguousarray(found, each.code).view(np.uint8).data)
+                into.frombytes(np.ascontiguousarray(values, each.code).view(np.uint8).data)
 
     def copies(self, per: str | None = None) -> dict[str, NDArray[Any]]:
         """Copy the columns, or those of one unit only, into arrays by the name that they are packed as."""

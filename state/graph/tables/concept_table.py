@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from state.arrays import Integers
 from state.events.extraction_types import AnchorKind, Concept
 from state.events.memory_settings import MemorySettings
-from state.graph.tables.columns import Late, Table, column, may_be_late
+from state.graph.tables.columns import ColumnTable, LazyColumn, column, lazy_attribute
 from state.graph.tables.decay import HOLDS, NEVER, RUSH, decayed, decayed_long, lifetime, lifetime_long
 from state.graph.tables.stored_names import StoredNames
 
@@ -35,7 +35,7 @@ CONCEPT_BYTES = 150  # beside columns: its id 60, what finds it 65, its place in
 FORMS_BYTES = 300
 
 
-class ConceptTable(Table):
+class ConceptTable(ColumnTable):
     """Columns over concept numbers.  Only the graph's fold writes here."""
 
     in_turns: array[int] = column("q")  # turns that it was in
@@ -56,11 +56,15 @@ class ConceptTable(Table):
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
     anchored: array[int] = column("b", added_as="anchored_concept")  # 1 once a turn that people keep unasked held it
 
-    is_mark: array[int] = may_be_late()  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
-    phrases: dict[int, None] = may_be_late()  # number of each phrase ("new york"), ascending: it was one from the first
-    _phrases_with: dict[str, list[int]] = may_be_late()  # word → phrases that hold it; derived
-    _forms: dict[int, dict[str, int]] = may_be_late()  # number → how often other forms were seen, in first-seen order
-    _kinds: dict[int, dict[str, int]] = may_be_late()  # number → how often it was of each kind, in first-seen order
+    is_mark: array[int] = lazy_attribute()  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
+    phrases: dict[int, None] = (
+        lazy_attribute()
+    )  # number of each phrase ("new york"), ascending: it was one from the first
+    _phrases_with: dict[str, list[int]] = lazy_attribute()  # word → phrases that hold it; derived
+    _forms: dict[int, dict[str, int]] = (
+        lazy_attribute()
+    )  # number → how often other forms were seen, in first-seen order
+    _kinds: dict[int, dict[str, int]] = lazy_attribute()  # number → how often it was of each kind, in first-seen order
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,8 +86,8 @@ class ConceptTable(Table):
     @property
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
-        laid = (getattr(self, name) for name in ("_forms", "_kinds", "phrases") if not self.is_late(name))
-        return super().size + len(self) * CONCEPT_BYTES + sum(map(len, laid)) * FORMS_BYTES
+        materialised = (getattr(self, name) for name in ("_forms", "_kinds", "phrases") if not self.is_packed(name))
+        return super().size + len(self) * CONCEPT_BYTES + sum(map(len, materialised)) * FORMS_BYTES
 
     @property
     def ids(self) -> Sequence[str]:
@@ -106,7 +110,7 @@ class ConceptTable(Table):
             self._ids = packed.ids.listed()
             self._numbers, self._first_form = packed.numbers.all(), packed.first_forms(self._ids)
             self._packed = None
-            self.lay_all()
+            self.materialise_all()
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
@@ -388,17 +392,19 @@ class ConceptTable(Table):
         return table
 
     @classmethod
-    def opened(cls, names: StoredNames, late: Mapping[str, Late], rows: Integers, born: int) -> ConceptTable:
+    def from_store(cls, names: StoredNames, lazy: Mapping[str, LazyColumn], rows: Integers, born: int) -> ConceptTable:
         """Begin with what is stored: names (n,), the row (n,) of each, of as many as were ever born.
 
-        late  the columns, `_forms` and `_kinds`
+        lazy  the columns, `_forms` and `_kinds`
         """
         table = cls()
         table._packed = names
         table.rows, table.changed = array("q", rows.tobytes()), array("b", bytes(len(rows)))
         table.born = table.stored = born
-        phrases = {"phrases": Late(lambda _: dict.fromkeys(np.flatnonzero(names.is_phrase).tolist()))}
-        table.later({**late, **phrases, "_phrases_with": Late(_words_of_phrases), "is_mark": Late(_marks)})
+        phrases = {"phrases": LazyColumn(lambda _: dict.fromkeys(np.flatnonzero(names.is_phrase).tolist()))}
+        table.set_lazy(
+            {**lazy, **phrases, "_phrases_with": LazyColumn(_words_of_phrases), "is_mark": LazyColumn(_marks)}
+        )
         return table
 
 

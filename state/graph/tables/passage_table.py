@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers, Mask
 from state.events.events import TurnRecorded
-from state.graph.tables.columns import Late, Table, column, may_be_late
+from state.graph.tables.columns import ColumnTable, LazyColumn, column, lazy_attribute
 from state.graph.tables.decay import HOLDS
 from state.graph.tables.lists import stable_order
 from state.graph.tables.strings import Places, Strings
@@ -55,7 +55,7 @@ def hashed(turn: str) -> int:
     return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-class PassageTable(Table):
+class PassageTable(ColumnTable):
     """Columns over passage numbers, and over postings.  Only the graph's fold writes here."""
 
     at: array[int] = column("q")  # event time, ms
@@ -84,10 +84,10 @@ class PassageTable(Table):
     anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
     uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
-    sessions: dict[str, int] = may_be_late()  # name → number
-    origins: dict[str, dict[str, int]] = may_be_late()  # of sessions, and of speakers: name → key it is stored under
-    _before: array[int] = may_be_late()  # passage before it in its session, -1 for none; derived, so not packed
-    _last_of_session: dict[int, int] = may_be_late()
+    sessions: dict[str, int] = lazy_attribute()  # name → number
+    origins: dict[str, dict[str, int]] = lazy_attribute()  # of sessions, and of speakers: name → key it is stored under
+    _before: array[int] = lazy_attribute()  # passage before it in its session, -1 for none; derived, so not packed
+    _last_of_session: dict[int, int] = lazy_attribute()
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class PassageTable(Table):
         """List ids, and lay out all else: turns are to be added, or to go."""
         if (packed := self._packed) is not None:
             self._ids, self._packed = packed.texts.listed(), None
-            self.lay_all()
+            self.materialise_all()
             self._packed_sessions = None
 
     @property
@@ -432,20 +432,25 @@ class PassageTable(Table):
         return table
 
     @classmethod
-    def opened(
-        cls, ids: Places, sessions: Strings, speakers: Sequence[str], origins: Late, late: Mapping[str, Late]
+    def from_store(
+        cls,
+        ids: Places,
+        sessions: Strings,
+        speakers: Sequence[str],
+        origins: LazyColumn,
+        lazy: Mapping[str, LazyColumn],
     ) -> PassageTable:
         """Begin with what is stored: ids (p,), and the names of sessions and speakers, by number.
 
-        origins  the attribute of that name;  late: the columns
+        origins  the attribute of that name;  lazy: the columns
         """
         table = cls()
         table._packed, table._numbers, table._packed_sessions = ids, None, sessions
         table.speakers = dict(zip(speakers, range(len(speakers)), strict=True))
         table.changed = array("b", bytes(len(ids)))
-        named = Late(lambda _: dict(zip(sessions, range(len(sessions)), strict=True)))
-        follows = {"_before": Late(_all_before, 4 * len(ids)), "_last_of_session": Late(_last_of_all)}
-        table.later({**late, **follows, "sessions": named, "origins": origins})
+        named = LazyColumn(lambda _: dict(zip(sessions, range(len(sessions)), strict=True)))
+        follows = {"_before": LazyColumn(_all_before, 4 * len(ids)), "_last_of_session": LazyColumn(_last_of_all)}
+        table.set_lazy({**lazy, **follows, "sessions": named, "origins": origins})
         return table
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from emgas.messages.relations import RELATION_TYPES, RelationType
 from state.arrays import Integers
 from state.events.extraction_types import Relation
-from state.graph.tables.columns import Table, column
+from state.graph.tables.columns import ColumnTable, column
 
 _NUMBERS: Final = {name: number for number, name in enumerate(RELATION_TYPES)}
 
@@ -32,7 +32,7 @@ class Related(NamedTuple):
     passages: tuple[int, ...]
 
 
-class RelationTable(Table):
+class RelationTable(ColumnTable):
     """Columns over what was said.  Only the graph's fold writes here."""
 
     relation_passage: array[int] = column("i")

@@ -81,7 +81,7 @@ async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None
 
 
 def _tables(graph: StoredGraph, name: str) -> dict[str, Any]:
-    segments = [segment._asdict() for segment in graph.segments()]
+    segments = [table._asdict() for table in graph.tables()]
     return {"graph": name, "events": graph.events, "stored": graph.stored, "segments": segments}
 
 
