@@ -15,7 +15,8 @@ from state.events.events import Claim, Forgotten, GraphEvent, TurnRecorded, enco
 from state.log_position import stamp
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.command_handler import CommandHandler
+from streams.ingest.verbs.deciding import HandlerContext
 
 ONLY = 0  # partition of the branch
 

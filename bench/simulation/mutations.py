@@ -16,11 +16,14 @@ from replay import branch
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
-from streams.ingest import change_feed, command_handler, partition_writer, source, undoing
+from streams.ingest import change_feed, command_handler, partition_writer, source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
+from streams.ingest.turns import TurnDecider, rejected
+from streams.ingest.verbs import undo
+from streams.ingest.verbs.deciding import HandlerContext
 from streams.ingest.window_timer import WindowTimer
 from streams.query.handler import QueryHandler
 from streams.query.redelivery import Redelivery
@@ -142,7 +145,7 @@ def _decided_at_first(self: CommandHandler, arrival: Record, command: Any) -> An
     except MAY_PASS:
         raise
     except Exception as error:  # noqa: BLE001 - whatever fails
-        return command_handler._rejected(arrival, command, str(error))  # noqa: SLF001
+        return rejected(arrival, command, str(error))
 
 
 async def _folded_unseen(self: PartitionWriter, offset: int, value: bytes) -> None:
@@ -209,7 +212,7 @@ def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bo
 
 
 WITHOUT: dict[str, list[Patch]] = {
-    "known turn ids": [(CommandHandler, "_known_text", lambda self, turn, graph: None)],
+    "known turn ids": [(TurnDecider, "_known_text", lambda self, turn, graph: None)],
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
@@ -243,7 +246,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "dead letters cut": [(sender, "_size", _kept_whole)],
     "outcomes told": [(TurnProcessor, "_tell", lambda self, decision: None)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
-    "clock clamped": [(CommandHandler, "_now", lambda self, arrival: FOREVER_MS)],
+    "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],
     "asked in its own time": [(Reinforcement, "_time_of", lambda self, graph_id, question: self._context.now())],
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
     "waiting for a turn": [(StateWaiter, "until_folded", _nothing)],
@@ -254,7 +257,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "changes judged": [(ChangeFeed, "_accepted", _everything)],
     "headers bounded": [(change_feed, "_offset", int)],
     "turns counted as stored": [(Partition, "_load", _counted_as_it_opens)],
-    "rights to undo": [(undoing, "holds", _always)],
+    "rights to undo": [(undo, "holds", _always)],
     "names split": [(branch, "_naming", _named_at_once)],
 }
 KEEPING = {

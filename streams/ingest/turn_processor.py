@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from emgas.logs import logger
-from emgas.messages.turns import Outcome, Reinforce, Turn
+from emgas.messages.turns import Outcome, Reinforce
 from emgas.wire import Record
 from processors.extraction.extractor import Said
 from processors.lifecycle.windows import WindowForecast, next_due
@@ -26,12 +26,11 @@ from state.graph.graph import Graph
 from state.log_position import Draft
 from state.partition import Partition
 from streams.ingest import source
-from streams.ingest.ahead import AheadExtractor
-from streams.ingest.beside_words import stated_by
-from streams.ingest.command_handler import CommandHandler, Decision
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
+from streams.ingest.turns import AheadExtractor, Decision
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
@@ -129,10 +128,10 @@ class _Batch:
             return command
         if not self._handler.is_available(command.graph):
             return self._handler.decide(arrival, command)
-        if not isinstance(command, Turn) or stated_by(command) or self._handler.has_gates(command.graph):
+        if self._handler.needs_fold(command):
             await self.append()
         if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
-            await self._timer.close_due(command.graph, self._handler.asked_at(command, arrival))
+            await self._timer.close_due(command.graph, self._handler.question_time(command, arrival))
         return self._handler.decide(arrival, command)
 
     async def add(self, decision: Decision) -> None:
@@ -372,11 +371,11 @@ class TurnProcessor:
         with self._context.slices.work() as share:
             asked = list[Said]()
             for delivery in deliveries:
-                if (said := self._handler.to_find(delivery.arrival)) is not None:
+                if (said := self._handler.extraction_request(delivery.arrival)) is not None:
                     asked.append(said)
                 await share.breathe()
             for said in asked:
-                self._handler.find(said)
+                self._handler.extract(said)
                 await share.breathe()
 
     def take_over(self, failed: TurnProcessor) -> None:

@@ -19,9 +19,9 @@ from state.graph.graph import Graph
 from state.graph.tables.decay import NEVER
 from state.log_position import Draft
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.conversations import with_summaries
 from streams.ingest.partition_writer import AppendedEvent, PartitionWriter
 from streams.ingest.slices import Slice
+from streams.ingest.verbs.end_session import with_summaries
 from streams.transport.failpoints import Step, passing
 
 log = logger("ingest")

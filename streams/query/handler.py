@@ -35,8 +35,8 @@ from emgas.wire import Record, ReplyAddress, partition_of
 from processors.recall.answer.answer import Answer
 from state.errors import GraphUnavailableError, KeysError, StoreCorruptError, TooMuchAskedError
 from streams.errors import RefusedError, RejectedError
-from streams.ingest.access import check_question
-from streams.ingest.refusals import check_size, explained
+from streams.ingest.verbs.refusals import check_size, explained
+from streams.ingest.verbs.rights import check_question
 from streams.query.admission import PART_IN_QUEUE, AdmissionControl, AdmissionSlot, LogClock, time_allowed
 from streams.query.answers import contents, inspection, recall, reports  # noqa: F401 - they fill ANSWERS
 from streams.query.answers.context import AnswerContext, QueryablePartition, QueryContext

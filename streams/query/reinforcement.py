@@ -15,7 +15,7 @@ from emgas.logs import logger
 from emgas.messages.turns import Reinforce
 from processors.recall.answer.answer import Answer
 from state.errors import GraphUnavailableError
-from streams.ingest.reinforcing import RecallEvent, recalled_events
+from streams.ingest.verbs.reinforce import RecallEvent, recalled_events
 from streams.query.answers.context import QueryContext
 from streams.query.redelivery import Redelivery
 from streams.query.scheduling import PendingQuestion

@@ -34,8 +34,8 @@ from state.events.events import (
 )
 from state.partition import Partition
 from state.sealing.keyring import Keyring
-from streams.ingest.advising import AdviceHandler
 from streams.ingest.partition_writer import AppendedEvent
+from streams.ingest.verbs.advice import AdviceDecider
 from streams.plugins.asking import BATCH, Asking, OverBudgetError
 
 log = logger("advisor")
@@ -154,7 +154,7 @@ class AdviceDesk:
             if state is None:
                 context.counted(job.what, "dropped")
                 return
-            why = AdviceHandler(state, context.extractor, context.keys).why_not(told)
+            why = AdviceDecider(state, context.extractor, context.keys).rejection(told)
             if why is not None:
                 context.counted(job.what, "unfit")
                 log.info("advice does not fit", graph=job.graph, what=job.what, why=why)

@@ -31,10 +31,11 @@ from emgas.messages.queries import Failure
 from emgas.wire import ProducerRecord, Record, cloud_event, partition_of
 from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.sealing import Sealer
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.ingest.verbs.deciding import HandlerContext
 from streams.ingest.window_timer import WindowTimer
 from streams.query.handler import QueryHandler
 from streams.recovery.event_table import EventTable

@@ -15,7 +15,7 @@ from processors.lifecycle.windows import due_events
 from processors.recall.ranking.links import recall_links
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed
 from state.graph.graph import Graph
-from streams.ingest.reinforcing import recalled_events
+from streams.ingest.verbs.reinforce import recalled_events
 from tests.support.builders import concepts_recalled, folded, graph_configured, refolded, turn_recorded
 from tests.support.clocks import NOON
 from tests.support.living import Life

@@ -26,7 +26,7 @@ from state.events.events import (
     TurnRejected,
 )
 from state.graph.graph import Graph
-from streams.ingest import pronouns
+from streams.ingest.verbs import unfolded
 from tests.support.clocks import NOW
 from tests.support.command_handlers import (
     HERE,
@@ -118,7 +118,7 @@ def test_who_talked_before_is_looked_up_once_for_turns_that_are_decided_together
         looked.append(session)
         return said_last_module.said_last(graph, session, most)
 
-    monkeypatch.setattr(pronouns, "said_last", said_last)
+    monkeypatch.setattr(unfolded, "said_last", said_last)
     handler = a_handler(state)
     came = [arrival(a_turn(id=f"t{n}", text="Do you see it?"), offset=n) for n in range(1, 6)]
     decided = [decide(handler, each) for each in came]

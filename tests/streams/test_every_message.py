@@ -26,11 +26,12 @@ from state.events.memory_settings import PRESETS
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.store import MemoryStore
-from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.ingest.verbs.deciding import HandlerContext
 from streams.transport.keys.key_store import MemoryKeys
 from streams.transport.topic_plan import RECORD_BYTES
 from tests.support.clocks import NOW

@@ -17,8 +17,10 @@ from state.partition import Partition
 from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys, sealed
 from state.store.store import MemoryStore
-from streams.ingest.access import holds
-from streams.ingest.command_handler import CommandHandler, Decision, HandlerContext
+from streams.ingest.command_handler import CommandHandler
+from streams.ingest.turns import Decision
+from streams.ingest.verbs.deciding import HandlerContext
+from streams.ingest.verbs.rights import holds
 from tests.support.clocks import NOW
 from tests.support.command_handlers import HERE, PARTITIONS, SKEW, decide
 from tests.support.fakes import OneConcept, arrival

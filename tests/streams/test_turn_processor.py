@@ -39,10 +39,11 @@ from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.errors import SourceChangedError
 from streams.ingest import turn_processor
-from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor, _Foreseen
+from streams.ingest.verbs.deciding import HandlerContext
 from tests.support.builders import UNLINKED
 from tests.support.clocks import DAY, NOON, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival

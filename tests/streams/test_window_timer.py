@@ -34,10 +34,11 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest import window_timer
-from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.ingest.verbs.deciding import HandlerContext
 from tests.support.clocks import NOON
 from tests.support.fakes import MemoryLog, SentRecords, arrival, no_id
 from tests.support.logs import fold

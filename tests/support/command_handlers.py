@@ -16,7 +16,9 @@ from state.events.events import (
 )
 from state.log_position import Acceptance, stamp
 from state.partition import Partition
-from streams.ingest.command_handler import CommandHandler, Decision, HandlerContext
+from streams.ingest.command_handler import CommandHandler
+from streams.ingest.turns import Decision
+from streams.ingest.verbs.deciding import HandlerContext
 from tests.support.clocks import NOW
 from tests.support.fakes import OneConcept
 from tests.support.logs import LogWriter

@@ -14,9 +14,7 @@ from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, Memory
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from streams.ingest.beside_words import stated_by
-from streams.ingest.gating import passed
-from streams.ingest.weighing import weighed
+from streams.ingest.turns import importance_of, stated_by, with_gates
 from tests.support.builders import graph_configured, turn_recorded
 from tests.support.clocks import NOON
 from tests.support.memories import extractor
@@ -47,9 +45,9 @@ class Gated:
         facts = {"concepts": [*found.concepts, *found.phrases], "relations": list(found.relations)}
         facts |= {"times": list(found.times), "tokens": found.tokens, "question": found.question, "at": at}
         event = turn_recorded(
-            id=turn.id, text=text, session=session, statements=stated_by(turn), **facts, **weighed(turn)
+            id=turn.id, text=text, session=session, statements=stated_by(turn), **facts, **importance_of(turn)
         )
-        event = passed(event, text, graph=self.graph, settings=self.graph.settings, extractor=extractor())
+        event = with_gates(event, text, graph=self.graph, settings=self.graph.settings, extractor=extractor())
         self.graph.fold(event)
         self.turns.append(event)
         return event

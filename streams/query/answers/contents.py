@@ -21,7 +21,7 @@ from state.arrays import Integers
 from state.errors import GraphUnavailableError
 from state.graph.graph import Graph
 from state.graph.view import GraphView
-from streams.ingest.access import is_granted, subject_of
+from streams.ingest.verbs.rights import is_granted, subject_of
 from streams.query.answers.context import AnswerContext, QueryablePartition, position_of
 from streams.query.answers.registry import answers
 from streams.query.scheduling import run_cooperatively

@@ -22,7 +22,7 @@ from state.errors import LogRewrittenError
 from state.graph.graph import Graph
 from state.partition import Partition
 from streams.errors import RefusedError
-from streams.ingest.access import sees_forgotten
+from streams.ingest.verbs.rights import sees_forgotten
 from streams.ingest.window_timer import WindowTimer
 from streams.query.answers.as_of_cache import AsOfCache
 from streams.query.answers.snapshot_taker import SnapshotTaker

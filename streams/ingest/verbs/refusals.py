@@ -1,12 +1,14 @@
-"""Why a record is refused before anything is made of it: it is too large, not what it should be, or came elsewhere."""
+"""Checks that many commands share: size, form and partition of a record, and whether its graph exists."""
 
 from __future__ import annotations
 
 from pydantic import ValidationError
 
 from emgas import limits
+from emgas.messages.topics import Command
 from emgas.validation import describe
 from emgas.wire import partition_of
+from state.graph.graph import Graph
 from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
@@ -19,12 +21,12 @@ def check_size(value: bytes) -> None:
 
 
 def explained(error: ValidationError) -> str:
-    """Say in one sentence per problem what is wrong, without the offending content (it may be private)."""
+    """Describe what is wrong, one sentence per problem, without the offending content (it may be private)."""
     return describe(error)[:REASON_CHARACTERS]
 
 
 def check_place(graph_id: str, key: bytes | None, partition: int, *, partitions: int) -> None:
-    """Raise RejectedError unless a record's key is its graph, and it came to that one's partition, of so many."""
+    """Raise RejectedError unless a record's key is its graph, and `partition` is the graph's of so many partitions."""
     if key is None:
         raise RejectedError("the record has no key: it must be the graph id")
     if key != graph_id.encode():
@@ -35,3 +37,10 @@ def check_place(graph_id: str, key: bytes | None, partition: int, *, partitions:
             f"this graph belongs to partition {home}, the record came to {partition}: "
             "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
         )
+
+
+def existing(request: Command, graph: Graph | None) -> Graph:
+    """Return the graph of a request that needs one.  Raises RejectedError if there is none."""
+    if graph is None:
+        raise RejectedError(f"nobody has written to graph {request.graph!r}: nothing to {request.kind}")  # type: ignore[union-attr]
+    return graph

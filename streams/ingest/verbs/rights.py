@@ -15,19 +15,20 @@ from emgas.messages.queries import Query
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.topics import Command, OfGraph
 from emgas.wire import RIGHTS, SUBJECT, Record, as_mapping
-from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked
+from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked, DataEvent
 from state.graph.graph import Graph
 from streams.errors import RejectedError
+from streams.ingest.verbs.deciding import Deciding, decides
 
 
 def check_command(command: Command, record: Record, graph: Graph | None) -> None:
-    """Raise RejectedError unless the subject of a record of `turns` may do what it asks for."""
+    """Raise RejectedError unless the subject of a record of `turns` has the right that its command needs."""
     if not holds(command.right, record, graph):
         raise _refused(command.right, command.graph)
 
 
 def check_question(question: OfGraph, record: Record, graph: Graph | None) -> None:
-    """Raise RejectedError unless the subject of a record of `queries` may ask that."""
+    """Raise RejectedError unless the subject of a record of `queries` has the rights that its question needs."""
     subject = subject_of(record)
     rights: list[Right] = ["read", "write"] if isinstance(question, Query) and question.reinforce else ["read"]
     for right in rights:
@@ -36,20 +37,20 @@ def check_question(question: OfGraph, record: Record, graph: Graph | None) -> No
 
 
 def sees_forgotten(record: Record, graph: Graph | None) -> bool:
-    """Tell whether who asks about a graph's past is shown what was forgotten since."""
+    """Return whether a question about a graph's past sees what was forgotten since."""
     return holds("forget", record, graph) or holds("admin", record, graph)
 
 
 def holds(right: Right, record: Record, graph: Graph | None) -> bool:
-    """Tell whether a record comes from who has a right in a graph: its door and the graph both give it."""
-    door = as_mapping(record.headers).get(RIGHTS)
-    if door is not None and right.encode() not in door.split(b","):
+    """Return whether the subject of a record has a right in a graph, by the gateway's key and by the graph."""
+    key_rights = as_mapping(record.headers).get(RIGHTS)
+    if key_rights is not None and right.encode() not in key_rights.split(b","):
         return False
     return graph is None or is_granted(right, subject_of(record), graph.access)
 
 
 def is_granted(right: Right, subject: str | None, access: Mapping[str, Collection[str]]) -> bool:
-    """Check whether a subject has a right in a graph with these grants; None runs the memory and has every right."""
+    """Check whether a subject has a right in a graph with these grants; None is the operator, who has every right."""
     return subject is None or not access or right in access.get(subject, ())
 
 
@@ -63,12 +64,19 @@ def _refused(right: Right, graph_id: str) -> RejectedError:
     return RejectedError(f"this subject may not {right} in graph {graph_id!r}: it was not granted that")
 
 
-def granted(request: Grant | Revoke, graph: Graph | None, source: int) -> AccessGranted | AccessRevoked:
-    """Decide which event a request at offset `source` of `turns` becomes.  Raises RejectedError."""
+@decides(Grant, Revoke)
+def change_rights(request: Grant | Revoke, graph: Graph | None, context: Deciding) -> list[DataEvent]:
+    """Grant rights, in a new graph too, or revoke rights that the subject has."""
     rights = list(dict.fromkeys(request.rights))
-    there: dict[str, Any] = {"graph": request.graph, "src": source, "subject": request.subject, "rights": rights}
-    if isinstance(request, Grant):
-        return AccessGranted(**there, **UNSTAMPED)
-    if graph is None or not set(rights) & set(graph.access.get(request.subject, ())):
-        raise RejectedError(f"graph {request.graph!r} did not grant this subject any of that: nothing to revoke")
-    return AccessRevoked(**there, **UNSTAMPED)
+    fields: dict[str, Any] = {
+        "graph": request.graph,
+        "src": context.source,
+        "subject": request.subject,
+        "rights": rights,
+        **UNSTAMPED,
+    }
+    if isinstance(request, Revoke):
+        if graph is None or not set(rights) & set(graph.access.get(request.subject, ())):
+            raise RejectedError(f"graph {request.graph!r} did not grant this subject any of that: nothing to revoke")
+        return [*context.birth(request.graph, graph), AccessRevoked(**fields)]
+    return [*context.birth(request.graph, graph), AccessGranted(**fields)]

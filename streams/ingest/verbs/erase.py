@@ -1,6 +1,6 @@
-"""A request to erase, and the events that it becomes: what a subject is, and whether that can be erased at all.
+"""Erasing a turn, a speaker or a whole graph, by destroying the keys of what they said.
 
-Only what was encrypted from its birth can: destroying a key cannot take back what lies in the log in clear.
+Only a graph that was encrypted from its first event can be erased: destroying a key does not remove clear text.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from collections.abc import Callable
 from emgas.messages.turns import Erase
 from processors.lifecycle.erasing import Erasure, erasures
 from state.erasure import erased_by
-from state.events.events import UNSTAMPED, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
+from state.events.events import UNSTAMPED, DataEvent, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
+from state.graph.graph import Graph
 from state.graph.tables.passage_table import ERASED
 from state.partition import Partition
-from state.sealing.keyring import Keyring, read_as
+from state.sealing.keyring import read_as
 from streams.errors import RejectedError
+from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
+from streams.ingest.verbs.refusals import existing
 
 NOT_ENCRYPTED = (
     "graph {!r} {} not encrypted: its texts lie in the log in clear, and in every backup of it, and nothing can take "
@@ -28,42 +31,50 @@ NO_SUCH_TURN = (
 )
 
 
-def parts_of(request: Erase, state: Partition, keys: Keyring) -> list[SubjectErased]:
-    """Decide which events a request becomes; none where all that it asks for is erased already.
+@decides(Erase)
+def erase(request: Erase, graph: Graph | None, context: Deciding) -> list[DataEvent]:
+    """Erase a subject; the last part accounts for the record, as of a request to forget.
 
-    An erased speaker's name is not kept: a request that names them again finds no turn.  Raises RejectedError.
+    An erased speaker's name is not kept: a request that names them again finds no turn.  Raises AlreadyDoneError for a
+    request of which everything is erased.
     """
-    graph_id = request.graph
-    if request.whole and graph_id in state.unavailable:
-        return [_lost(graph_id, state)]
-    graph = state.graph(graph_id)
-    if graph is None:
-        raise RejectedError(f"nobody has written to graph {graph_id!r}: nothing to erase")
+    if request.whole and request.graph in context.state.unavailable:
+        parts = [_unreadable_graph(request.graph, context.state)]
+    else:
+        parts = _parts(request, existing(request, graph), context)
+    context.unfolded.births.discard(request.graph)
+    return [*parts]
+
+
+def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErased]:
+    graph_id, keys = graph.graph_id, context.keys
     if not keys.of(graph_id):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "is", graph_id))
-    values = state.rows_of(graph_id)
+    values = context.state.rows_of(graph_id)
     events = [read_as(GraphEvent, value, keys) for value in values]
     erased = erased_by({at: event for at, event in enumerate(events) if isinstance(event, SubjectErased)})
     if any(not isinstance(decode(value), Sealed | SubjectErased) for value in values[erased.start :]):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "was born", graph_id))
     living = sorted(name for name, key in keys.of(graph_id).items() if not key.is_destroyed)
     if not living or (request.turn is not None and graph.passages.knows(request.turn) == ERASED):
-        return []
+        raise AlreadyDoneError(
+            f"this is erased already, and nobody can read it any more; digest of the graph: {graph.digest()}"
+        )
     if request.whole:
         everything = Erasure([], [], [])
         return [SubjectErased(graph=graph_id, whole=True, keys=living, **everything._asdict(), **UNSTAMPED)]
     standing = [erased.standing(at, event) for at, event in enumerate(events)]
-    found = [
+    parts = [
         SubjectErased(graph=graph_id, whole=False, keys=living, **part._asdict(), **UNSTAMPED)
         for part in erasures(standing, _subject(request))
     ]
-    if not found:
+    if not parts:
         raise RejectedError(NO_SUCH_TURN.format(graph_id))
-    return found
+    return parts
 
 
-def _lost(graph_id: str, state: Partition) -> SubjectErased:
-    """Erase all of a graph that nobody can read: it names every key that its records name."""
+def _unreadable_graph(graph_id: str, state: Partition) -> SubjectErased:
+    """Erase all of a graph that cannot be read: the event names every key that its records name."""
     records = [event for event in map(decode, state.rows_of(graph_id)) if isinstance(event, Sealed)]
     if graph_id in state.damaged or not records:
         raise RejectedError(f"what is stored of graph {graph_id!r} is damaged and being folded anew: erase it then")

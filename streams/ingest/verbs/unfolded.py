@@ -1,0 +1,117 @@
+"""Decisions that the state does not know yet: turns, births and time zones that are decided, and are not folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from emgas.messages.memory_settings import PRESET_MODES
+from emgas.messages.topics import Command
+from emgas.messages.turns import Turn
+from processors.extraction.tags import by
+from processors.lifecycle.said_last import said_last
+from processors.text.language import clean
+from processors.text.mentions import TurnBefore, bound, looks_back, pronouns, those_meant
+from state.events.events import UNSTAMPED, GraphConfigured
+from state.events.extraction_types import Concept, Mention
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
+from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
+
+LOOKED_BACK: Final = 20  # turns of a session, for who else speaks in it and whom pronouns mean
+
+Session = tuple[str, str]  # of a graph, both by id
+
+
+class Pending(NamedTuple):
+    """Whether a command's graph was pending as a birth, and its id as a turn, before the command was decided."""
+
+    birth: bool
+    turn: bool
+
+
+class UnfoldedDecisions:
+    """What one partition has decided since its state was folded last.
+
+    turns   (graph id, turn id) → text        births  ids of graphs that these decisions create
+    zones   graph id → where its people are   keys    of encrypted graphs
+    """
+
+    def __init__(self, keys: Keyring) -> None:
+        self.turns: dict[tuple[str, str], str] = {}
+        self.births: set[str] = set()
+        self.zones: dict[str, str] = {}
+        self._keys = keys
+        self._sessions: dict[Session, list[TurnBefore]] = {}
+        self._folded: dict[Session, tuple[int, list[TurnBefore]]] = {}  # with how many events the graph had
+
+    def clear(self) -> None:
+        """Forget everything: the state knows it now."""
+        self.turns.clear()
+        self.births.clear()
+        self.zones.clear()
+        self._sessions.clear()
+        self._folded.clear()
+
+    def pending(self, command: Command) -> Pending:
+        """Note what is pending of a command before it is decided."""
+        return Pending(command.graph in self.births, (command.graph, command.id) in self.turns)
+
+    def withdraw(self, command: Command, before: Pending) -> None:
+        """Withdraw what deciding a command left: it failed, so that no event of it will be folded."""
+        if not before.birth:
+            self.births.discard(command.graph)
+        if not before.turn:
+            self.turns.pop((command.graph, command.id), None)
+
+    def birth(self, graph_id: str, graph: Graph | None, preset: str) -> list[GraphConfigured]:
+        """Configure a graph that is new, by a preset; return nothing for one that exists.
+
+        The event says how the graph lives, so that no replay depends on configuration.  A graph that was undone
+        completely is born again.
+        """
+        if graph_id in self.births or (graph is not None and not graph.is_blank):
+            return []
+        self.births.add(graph_id)
+        mode, rerank = preset_mode(preset)
+        settings = PRESETS[preset]
+        return [
+            GraphConfigured(graph=graph_id, preset=preset, settings=settings, mode=mode, rerank=rerank, **UNSTAMPED)
+        ]
+
+    def zone(self, graph_id: str, state: Partition) -> str:
+        """Return the time zone of a graph's people: "yesterday" means the day before there."""
+        graph = None if graph_id in self.zones else state.graph(graph_id)
+        return self.zones.get(graph_id, "UTC") if graph is None else graph.timezone
+
+    def mentions(self, turn: Turn, concepts: Sequence[Concept], graph: Graph | None) -> list[Mention]:
+        """Bind the pronouns of a turn, and remember which concepts the pronouns of the next turn may mean.
+
+        In an encrypted graph, pronouns are bound within the turn only: an erased person must not survive as the "she"
+        of another turn.
+        """
+        pending, speaker = self._sessions.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
+        meant, words = tuple(those_meant(concepts)), pronouns(turn.text)
+        before = self._turns_before(turn, graph) if any(map(looks_back, words)) else []
+        pending.append(TurnBefore(speaker or "", meant))
+        return bound(words, meant, speaker=speaker, before=before)
+
+    def _turns_before(self, turn: Turn, graph: Graph | None) -> list[TurnBefore]:
+        """List the turns of a session before this one, the latest first; none in an encrypted graph."""
+        if self._keys.of(turn.graph) or (graph is None and self._keys is not NO_KEYS):
+            return []
+        folded = [] if graph is None else self._folded_turns(graph, turn.session)
+        return [*reversed(self._sessions[turn.graph, turn.session]), *folded]
+
+    def _folded_turns(self, graph: Graph, session: str) -> list[TurnBefore]:
+        """List the last folded turns of a session; looked up again only after the graph has folded an event."""
+        cached = self._folded.get((graph.graph_id, session))
+        if cached is None or cached[0] != graph.events:
+            cached = self._folded[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
+        return cached[1]
+
+
+def preset_mode(preset: str) -> tuple[str, str]:
+    """Return the recall mode and the reranker of a preset."""
+    return PRESET_MODES.get(preset, ("default", ""))
