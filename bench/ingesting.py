@@ -124,7 +124,7 @@ async def _fed(turns: list[Turn], processes: int) -> list[float]:
             ahead: deque[asyncio.Task[Any]] = deque()
             begun = time.perf_counter()
             for batch in batches:
-                ahead.append(asyncio.create_task(pool.found(batch)))
+                ahead.append(asyncio.create_task(pool.extract(batch)))
                 if len(ahead) > PORTIONS_AHEAD:
                     await ahead.popleft()
             await asyncio.gather(*ahead)

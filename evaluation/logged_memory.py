@@ -28,7 +28,7 @@ from state.store.store import MemoryStore
 from streams.cli.shared.client import Session, session
 from streams.plugins import extractors
 from streams.settings import Settings
-from streams.transport.select import found
+from streams.transport.select import connect
 
 Advance = Callable[[], None]
 PATIENCE = 60.0  # seconds without an answer until publishing fails
@@ -58,7 +58,7 @@ async def _publish(connected: Session, data: DataSet, advance: Advance) -> None:
 
 
 async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> AsyncIterator[Examined]:
-    async with found(settings) as transport:
+    async with connect(settings) as transport:
         log = transport.reader(settings.topics.events)
         for partition in range(transport.partitions):
             _, end = await log.bounds(partition)

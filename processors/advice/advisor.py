@@ -6,7 +6,7 @@
 
 Nothing here needs one: a theme has its strongest concepts for a label, a conversation its own sentences, a habit a
 template.  What an advisor says is advice: it is held against what the graph has (bounds.py), recorded with its name,
-and stands beside what it is about.  How one is asked, so that nobody waits for it: streams/plugins/asking.py.
+and stands beside what it is about.  How one is asked, so that nobody waits for it: streams/plugins/advisor_client.py.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class AheadExtractor(Protocol):
     def is_ready(self) -> bool:
         """Whether it can extract."""
 
-    async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
+    async def extract(self, turns: Sequence[Said]) -> dict[Said, Extraction]:
         """Extract what it can; never raise."""
 
 
@@ -164,7 +164,7 @@ class TurnDecider:
 
     async def extract_ahead(self, pool: AheadExtractor, turns: Sequence[tuple[Record, Turn]]) -> None:
         """Have a pool extract from turns that are decided later; `decide` extracts from the rest."""
-        self._ahead.extractions |= await pool.found([self._request(arrival, turn).said for arrival, turn in turns])
+        self._ahead.extractions |= await pool.extract([self._request(arrival, turn).said for arrival, turn in turns])
 
     def extraction_request(self, arrival: Record, turn: Turn) -> Said | None:
         """Return what to extract from before a turn is decided; None if that is done, or the turn is not new."""

@@ -35,10 +35,10 @@ class WindowTimer:
         self,
         writer: PartitionWriter,
         feed: ChangeFeed,
-        heard: Callable[[Sequence[AppendedEvent]], object] = lambda appended: None,
+        on_appended: Callable[[Sequence[AppendedEvent]], object] = lambda appended: None,
     ) -> None:
-        """Move time in what `writer` writes.  heard: told of what was appended and folded."""
-        self._heard = heard
+        """Move time in what `writer` writes.  on_appended: called with what was appended and folded."""
+        self._on_appended = on_appended
         self.lock = asyncio.Lock()
         self._writer = writer
         self._state = writer.state
@@ -49,7 +49,7 @@ class WindowTimer:
     async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> None:
         """Append and fold events, and tell other programs what windows decided; `drafts` as PartitionWriter's."""
         appended = await self._writer.append(events, drafts)
-        self._heard(appended)
+        self._on_appended(appended)
         await self.feed.tell(appended)
 
     async def close_due(self, graph_id: str, now: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from emgas.errors import HaltedError
 from processors.advice.advisor import Advisor
-from streams.plugins.asking import Asking, Budget
+from streams.plugins.advisor_client import AdvisorClient, Budget
 
 
 class AdvisorSettings(Protocol):
@@ -38,14 +38,14 @@ class AdvisorSettings(Protocol):
 
 
 def chosen(
-    settings: AdvisorSettings, monotonic: Callable[[], float], counted: Callable[[str, str], object] = lambda *_: None
-) -> Asking | None:
+    settings: AdvisorSettings, monotonic: Callable[[], float], count: Callable[[str, str], object] = lambda *_: None
+) -> AdvisorClient | None:
     """Make what asks the advisor that is set, None without one.  Raises HaltedError when it cannot be used."""
     if not settings.advisor:
         return None
     advisor = _served(settings) if "://" in settings.advisor else _loaded(settings.advisor)
     budget = Budget(settings.advisor_calls, settings.advisor_tokens, monotonic)
-    return Asking(advisor, budget, deadline=settings.advisor_deadline, counted=counted)
+    return AdvisorClient(advisor, budget, deadline=settings.advisor_deadline, count=count)
 
 
 def _served(settings: AdvisorSettings) -> Advisor:

@@ -53,9 +53,9 @@ class _Shape:
                 f"{', '.join(FAMILIES)} with gelu and absolute positions: give a directory with model.onnx"
             )
         pooling = directory / "1_Pooling" / "config.json"
-        told = _json(pooling) if pooling.is_file() else {}
-        by_first = bool(told.get("pooling_mode_cls_token"))
-        if not by_first and not told.get("pooling_mode_mean_tokens", True):
+        modes = _json(pooling) if pooling.is_file() else {}
+        by_first = bool(modes.get("pooling_mode_cls_token"))
+        if not by_first and not modes.get("pooling_mode_mean_tokens", True):
             raise InvalidMessageError(f"{pooling}: only the mean of tokens and the first token are known")
         return cls(
             layers=config["num_hidden_layers"],
@@ -101,7 +101,8 @@ def _weights(file: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InvalidMessageError(f"{file} is no file of safetensors ({error})") from error
     header.pop("__metadata__", None)
-    return {_plain(name): _array(data[begin:], told, file) for name, told in header.items() if told["dtype"][0] != "I"}
+    floats = {name: entry for name, entry in header.items() if entry["dtype"][0] != "I"}
+    return {_plain(name): _array(data[begin:], entry, file) for name, entry in floats.items()}
 
 
 def _plain(name: str) -> str:
@@ -111,11 +112,11 @@ def _plain(name: str) -> str:
     return name
 
 
-def _array(data: bytes, told: dict[str, Any], file: Path) -> Any:
-    if told["dtype"] not in TYPES:
-        raise InvalidMessageError(f"{file}: numbers of type {told['dtype']} cannot be read, only {', '.join(TYPES)}")
-    start, end = told["data_offsets"]
-    return np.frombuffer(data[start:end], TYPES[told["dtype"]]).reshape(told["shape"]).astype(np.float32)
+def _array(data: bytes, entry: dict[str, Any], file: Path) -> Any:
+    if entry["dtype"] not in TYPES:
+        raise InvalidMessageError(f"{file}: numbers of type {entry['dtype']} cannot be read, only {', '.join(TYPES)}")
+    start, end = entry["data_offsets"]
+    return np.frombuffer(data[start:end], TYPES[entry["dtype"]]).reshape(entry["shape"]).astype(np.float32)
 
 
 class _Network:
@@ -136,13 +137,13 @@ class _Network:
         out = self._node("Squeeze", out, self._integers([1])) if self._shape.by_first else out
         size = ["n", self._shape.hidden] if self._shape.by_first else ["n", "t", self._shape.hidden]
         self._nodes.append(helper.make_node("Identity", [out], ["vectors"]))
-        given = [
+        graph_inputs = [
             helper.make_tensor_value_info(name, number.INT64, ["n", "t"]) for name in ("input_ids", "attention_mask")
         ]
         graph = helper.make_graph(
             self._nodes,
             "encoder",
-            given,
+            graph_inputs,
             [helper.make_tensor_value_info("vectors", number.FLOAT, size)],
             [self._onnx.numpy_helper.from_array(value, name) for name, value in self._constants.items()],
         )
@@ -192,9 +193,9 @@ class _Network:
         scale, bias = (self._constant(self._weight(f"{name}.{which}")) for which in ("weight", "bias"))
         return self._node("LayerNormalization", tokens, scale, bias, epsilon=self._shape.epsilon)
 
-    def _node(self, operator: str, *given: str, **attributes: Any) -> str:
+    def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
         name = f"{operator}_{len(self._nodes)}"
-        self._nodes.append(self._onnx.helper.make_node(operator, list(given), [name], **attributes))
+        self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
     def _constant(self, value: Any) -> str:

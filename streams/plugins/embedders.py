@@ -92,8 +92,8 @@ class Installed:
 
     def __init__(self, path: str, encode: Callable[[list[str]], Any]) -> None:
         (module, *_), self._encode = path.split("."), encode
-        found = packages_distributions().get(module, [])
-        self.name, self.version = path, "+".join(version(each) for each in found) or "unknown"
+        distributions = packages_distributions().get(module, [])
+        self.name, self.version = path, "+".join(version(each) for each in distributions) or "unknown"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed as (n, d) what the package makes of each text, of length 1."""
@@ -122,12 +122,12 @@ class WordVectors:
         """Embed as (n, d) the mean vector of each text's words, of length 1; zeros where no word is in the table."""
         made = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
         for row, text in enumerate(texts):
-            known = list(self._known(text))
-            if known:
-                made[row] = self._vectors[known].mean(axis=0)
+            rows = list(self._rows_of(text))
+            if rows:
+                made[row] = self._vectors[rows].mean(axis=0)
         return unit(made)
 
-    def _known(self, text: str) -> Iterator[int]:
+    def _rows_of(self, text: str) -> Iterator[int]:
         for word in self._language.words(clean(text), addressed=False):
             forms = word.surface, word.surface.casefold(), simplified(word.surface), word.form
             row = next((self._rows[form] for form in forms if form in self._rows), None)
@@ -158,12 +158,12 @@ class Encoder:
     def _encoded(self, texts: Sequence[str]) -> Vectors:
         encodings = self._tokenizer.encode_batch(list(texts))
         attended = np.array([each.attention_mask for each in encodings], np.int64)
-        given = {
+        inputs = {
             "input_ids": np.array([each.ids for each in encodings], np.int64),
             "attention_mask": attended,
             "token_type_ids": np.zeros_like(attended),
         }
-        out: Any = self._session.run(None, {name: given[name] for name in given if name in self._inputs})[0]
+        out: Any = self._session.run(None, {name: inputs[name] for name in inputs if name in self._inputs})[0]
         return _mean(out, attended) if out.ndim == 3 else out
 
 

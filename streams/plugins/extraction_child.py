@@ -1,6 +1,6 @@
-"""One extraction process: `python -m …extraction_child`, started and asked by extraction_pool.py, by frames over pipes.
+"""One extraction process: `python -m …extraction_child`, started and used by extraction_pool.py, by frames over pipes.
 
-    in    (extractor, language, words), then lists of Said       out   the extractor's version, then what they hold
+    in    (extractor, language, words), then lists of Said       out   the extractor's version, then what they contain
 
 A frame is its length, 4 bytes, and a pickle: both ends are ours, of one installation.  The process ends when nothing
 can come any more, so it does not outlive who asks, however that ends; signals that are meant for a whole group do not
@@ -32,14 +32,14 @@ def framed(message: Any) -> bytes:
     return LENGTH.pack(len(value)) + value
 
 
-def extracted(extractor: Extractor, said: Sequence[Said]) -> list[Extraction | None]:
-    """Extract from each; None where that fails: who asks tries it again, and is told why."""
-    return [_extracted(extractor, each) for each in said]
+def extracted(extractor: Extractor, turns: Sequence[Said]) -> list[Extraction | None]:
+    """Extract from each; None where that fails: the worker tries it again, and sees why."""
+    return [_extracted(extractor, turn) for turn in turns]
 
 
-def _extracted(extractor: Extractor, said: Said) -> Extraction | None:
+def _extracted(extractor: Extractor, turn: Said) -> Extraction | None:
     try:
-        return extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
+        return extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
     except Exception:  # noqa: BLE001 - of whichever extractor
         return None
 
@@ -66,16 +66,16 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     _give_way()
-    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
-        extractor = extractors.load(*_read(asked))
+        extractor = extractors.load(*_read(requests))
         gc.freeze()  # what was loaded stays: the collector need not look through it
         answer: Any = extractor.version
         while True:
             answers.write(framed(answer))
             answers.flush()
-            answer = extracted(extractor, _read(asked))
+            answer = extracted(extractor, _read(requests))
     except (EOFError, BrokenPipeError):
         os._exit(0)
 

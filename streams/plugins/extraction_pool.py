@@ -4,7 +4,7 @@ So a burst takes more than one core, and the event loop is left to who asks.
 
     start()                begin to start the processes, in the background
     is_ready               whether it can be asked
-    await found(said)      what each holds; what is missing the worker finds itself
+    await extract(turns)   what each contains; the worker extracts from the missing ones itself
 
 Processes start when they are first wanted, and end after IDLE_SECONDS without anything to do.  A process that dies is
 replaced, and what it had in hand is tried by another; what kills two is left to the worker, which has always had to
@@ -57,16 +57,16 @@ class Loading(NamedTuple):
 
 
 class _Portion:
-    """Turns that one process is asked about, and what they hold."""
+    """Turns that one process extracts from, and what they contain."""
 
-    def __init__(self, said: Sequence[Said]) -> None:
-        self.said = said
+    def __init__(self, turns: Sequence[Said]) -> None:
+        self.turns = turns
         self.tries = 0
-        self.found: asyncio.Future[list[Extraction | None]] = asyncio.get_running_loop().create_future()
+        self.extractions: asyncio.Future[list[Extraction | None]] = asyncio.get_running_loop().create_future()
 
     def give_up(self) -> None:
-        if not self.found.done():
-            self.found.set_result([None] * len(self.said))
+        if not self.extractions.done():
+            self.extractions.set_result([None] * len(self.turns))
 
 
 class ExtractionPool:
@@ -92,20 +92,20 @@ class ExtractionPool:
         """Whether it can be asked: also about a single turn, as that leaves the loop to others."""
         return self.ready > 0 and self._failed_starts < STARTS
 
-    async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
-        """Find what turns hold, as far as that can be found here."""
-        wanted = list(dict.fromkeys(said))
-        portions = [_Portion(wanted[at : at + PORTION]) for at in range(0, len(wanted), PORTION)]
+    async def extract(self, turns: Sequence[Said]) -> dict[Said, Extraction]:
+        """Extract from turns; those whose extraction fails here are missing."""
+        distinct = list(dict.fromkeys(turns))
+        portions = [_Portion(distinct[at : at + PORTION]) for at in range(0, len(distinct), PORTION)]
         async with self._news:
             self._waiting.extend(portions)
             self._news.notify_all()
         if not self._serving:
             self._give_up()
-        found: dict[Said, Extraction] = {}
+        results: dict[Said, Extraction] = {}
         for portion in portions:
-            extractions = await portion.found
-            found |= {each: its for each, its in zip(portion.said, extractions, strict=True) if its is not None}
-        return found
+            extractions = await portion.extractions
+            results |= {each: its for each, its in zip(portion.turns, extractions, strict=True) if its is not None}
+        return results
 
     async def close(self) -> None:
         """End all processes; what waits is left to who asked."""
@@ -168,9 +168,9 @@ class ExtractionPool:
         try:
             path, language, words, version = self._loading
             _ask(process, (path, language, list(words)))
-            found = await _answered(process, START_SECONDS)
-            if found != version:
-                raise HaltedError(f"an extraction process loads {found}, not {version}: install one version")
+            loaded = await _answered(process, START_SECONDS)
+            if loaded != version:
+                raise HaltedError(f"an extraction process loads {loaded}, not {version}: install one version")
         except BaseException:
             await _end(process)
             raise
@@ -183,15 +183,15 @@ class ExtractionPool:
         try:
             while (portion := await self._next()) is not None:
                 in_hand.append(portion)
-                _ask(process, portion.said)
+                _ask(process, portion.turns)
                 while in_hand:
                     while self._waiting and len(in_hand) < IN_HAND:
                         in_hand.append(self._waiting.popleft())
-                        _ask(process, in_hand[-1].said)
+                        _ask(process, in_hand[-1].turns)
                     answer = await _answered(process)
-                    asked = in_hand.popleft()
-                    if not asked.found.done():
-                        asked.found.set_result(answer)
+                    portion_done = in_hand.popleft()
+                    if not portion_done.extractions.done():
+                        portion_done.extractions.set_result(answer)
         except asyncio.CancelledError:
             for portion in in_hand:
                 portion.give_up()
@@ -205,9 +205,9 @@ class ExtractionPool:
         """Have another process try what one had in hand; but not what it worked on, if that has cost enough of them."""
         portion = in_hand[0]
         portion.tries += 1
-        told = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         log.warning(
-            "extraction process died", pid=process.pid, error=told, turns=len(portion.said), tries=portion.tries
+            "extraction process died", pid=process.pid, error=reason, turns=len(portion.turns), tries=portion.tries
         )
         if portion.tries >= TRIES:
             in_hand.popleft().give_up()

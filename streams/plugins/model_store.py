@@ -72,8 +72,8 @@ def _model_in(source: str) -> Path:
     """Find the file of a model that has its tokenizer beside it: ONNX before safetensors, the one least deep."""
     for directory in _directories(source):
         for name in ("model.onnx", PUBLISHED):
-            found = sorted(directory.rglob(name), key=lambda file: (len(file.parts), str(file)))
-            for file in found:
+            files = sorted(directory.rglob(name), key=lambda file: (len(file.parts), str(file)))
+            for file in files:
                 if any((place / "tokenizer.json").is_file() for place in (file.parent, file.parent.parent)):
                     return file
     raise InvalidMessageError(

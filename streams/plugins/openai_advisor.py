@@ -73,8 +73,8 @@ class OpenAIAdvisor:
                     raise _refusal(answer.status)
                 return await _bounded(answer)
         except (aiohttp.ClientError, OSError) as error:
-            told = f"the advisor cannot be reached ({type(error).__name__})"
-            raise AdviceError("unreachable", told, again=True) from None
+            reason = f"the advisor cannot be reached ({type(error).__name__})"
+            raise AdviceError("unreachable", reason, again=True) from None
 
     async def close(self) -> None:
         """Close the connections."""

@@ -47,7 +47,7 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
         with select.opened(settings.model_copy(update={"partitions": partitions})) as log:
             yield _EmbeddedTopic(log, settings.topics)
         return
-    async with select.found(settings):  # its topics are checked
+    async with select.connect(settings):  # its topics are checked
         await _refuse_members(settings)
         async with _producing(settings) as topic:
             yield topic
@@ -61,7 +61,7 @@ async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
         with select.opened(settings) as log:
             yield _EmbeddedTopic(log, settings.topics)
     else:
-        async with select.found(settings), _producing(settings) as topic:
+        async with select.connect(settings), _producing(settings) as topic:
             yield topic
 
 

@@ -2,7 +2,7 @@
 
 Faust and Kafka's client are imported where one of them is used: most commands need neither.
 
-The embedded log has one owner: `opened` (and `found`, which uses it), for as long as its block lasts.
+The embedded log has one owner: `opened` (and `connect`, which uses it), for as long as its block lasts.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Transport:
 
 
 @asynccontextmanager
-async def found(settings: Settings) -> AsyncIterator[Transport]:
-    """Give the transport that `settings` name, its topics checked.  The embedded log is opened, and born if need be.
+async def connect(settings: Settings) -> AsyncIterator[Transport]:
+    """Connect to the transport that `settings` name, and check its topics.  The embedded log is created if need be.
 
     Raises TransportError, DataDirectoryInUseError.
     """
@@ -142,9 +142,9 @@ def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeySto
     """Let readers bring the keys that open what they read (replay/log.py)."""
 
     def opening(topic: str) -> LogReader:
-        found = reader(topic)
-        found.graph_keys = keys
-        return found
+        opened_reader = reader(topic)
+        opened_reader.graph_keys = keys
+        return opened_reader
 
     return opening
 
@@ -229,8 +229,8 @@ def opened(settings: Settings) -> Iterator[EmbeddedLog]:
 def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
     turns = settings.topics.turns
     if turns not in log.topics():
-        for wanted in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
-            log.create_topic(wanted)  # `turns` last: it tells that all are there, whatever kills us meanwhile
+        for topic in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
+            log.create_topic(topic)  # `turns` last: it tells that all are there, whatever kills us meanwhile
 
 
 async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
@@ -238,18 +238,18 @@ async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
 
     Raises TransportError when one has another partition count.
     """
-    wanted = planned(settings)
+    topics = planned(settings)
     if settings.is_embedded:
         with opened(settings) as log:
-            await EmbeddedTopics(log).create(wanted)
+            await EmbeddedTopics(log).create(topics)
         return
-    await _kafka_topics(settings).create(wanted, settings.replication, without=without)
+    await _kafka_topics(settings).create(topics, settings.replication, without=without)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
     """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
     check_there(settings)
-    names = [wanted.name for wanted in planned(settings)]
+    names = [topic.name for topic in planned(settings)]
     if settings.is_embedded:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
@@ -290,33 +290,34 @@ async def members(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Memb
 
 async def workers(settings: Settings) -> int | None:
     """Count the workers of every role; None on the embedded log.  Raises TransportError."""
-    found = await members(settings)
-    return None if found is None else sum(found)
+    counts = await members(settings)
+    return None if counts is None else sum(counts)
 
 
-async def growth(settings: Settings, known: int) -> str | None:
-    """Tell an operator that `turns` has not the `known` count of partitions, or `queries` no multiple of it; else None.
+async def growth(settings: Settings, expected: int) -> str | None:
+    """Return a warning if `turns` has not the `expected` count of partitions, or `queries` no multiple of it.
 
     Raises TransportError.
     """
     if settings.is_embedded:
         return None
     names = (settings.topics.turns, settings.topics.queries)
-    found = {name: await _kafka_reader(settings)(name).partitions() for name in names}
-    turns, queries = found.values()
-    if turns != known:
-        return grown(names[0], turns, known)
-    return None if queries % known == 0 else grown(names[1], queries, known)
+    counts = {name: await _kafka_reader(settings)(name).partitions() for name in names}
+    turns, queries = counts.values()
+    if turns != expected:
+        return grown(names[0], turns, expected)
+    return None if queries % expected == 0 else grown(names[1], queries, expected)
 
 
 async def risks(settings: Settings) -> list[str]:
     """Tell an operator which settings of the topic `events` are not as planned, and may lose events."""
     if settings.is_embedded:
         return []
-    (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
+    topics = plan(settings.topics, settings.partitions)
+    (planned_events,) = (each for each in topics if each.name == settings.topics.events)
     try:
-        described = await _kafka_topics(settings).describe([wanted.name])
+        described = await _kafka_topics(settings).describe([planned_events.name])
     except TransportError as error:  # a worker needs no right to ask
         log.info("cannot see whether the log may lose events", error=str(error))
         return []
-    return [each for found in described for each in differences(found, wanted)]
+    return [each for description in described for each in differences(description, planned_events)]

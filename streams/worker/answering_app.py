@@ -31,7 +31,7 @@ from processors.recall.answer.perceptual import Encoder
 from processors.recall.ranking.dense import Embedder
 from state.store.store import Store
 from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
-from streams.plugins.asking import Asking
+from streams.plugins.advisor_client import AdvisorClient
 from streams.plugins.extraction_pool import ExtractionPool
 from streams.query.answers.as_of_cache import AsOfCache
 from streams.query.answers.context import QueryablePartition, QueryContext
@@ -61,7 +61,7 @@ class WorkerContext:
     on_halt   told when the worker must not go on       metrics    where it counts and times what it does
     folders   where its stores lie, if not where        monotonic  counts s since whenever
               the settings say                          pool       finds concepts in other processes, if there is one
-    asking    asks the advisor, if there is one
+    advisor   asks the advisor, if there is one
     """
 
     extractor: Extractor
@@ -74,13 +74,13 @@ class WorkerContext:
     folders: StoreFolders | None = None
     monotonic: Callable[[], float] = time.monotonic
     pool: ExtractionPool | None = None
-    asking: Asking | None = None
+    advisor: AdvisorClient | None = None
 
 
 class Holding(Protocol):
     """What holds the partitions of a worker (ownership.py, following.py).
 
-    held               the partitions that questions are answered from
+    queryable          the partitions that questions are answered from
     halted_partitions  partition → why it cannot go on
     """
 
@@ -88,7 +88,7 @@ class Holding(Protocol):
     halted_partitions: dict[int, BaseException]
 
     @property
-    def held(self) -> Mapping[int, QueryablePartition]: ...
+    def queryable(self) -> Mapping[int, QueryablePartition]: ...
 
     @property
     def queued(self) -> Mapping[int, int]:
@@ -147,8 +147,8 @@ class AnsweringApp(faust.App):
         """Set once everything assigned is held, or has halted."""
         return self.ownership.ready
 
-    def _answering(self, **held: Any) -> QueryContext:
-        """Make what a query handler needs; `held`: what it answers from, and what it does besides."""
+    def _answering(self, **role: Any) -> QueryContext:
+        """Make what a query handler needs; `role`: what it answers from, and what its role adds."""
         return QueryContext(
             halted=self.ownership.halted_partitions,
             as_of_cache=self._as_of_cache,
@@ -162,7 +162,7 @@ class AnsweringApp(faust.App):
             end_of_turns=self._end_of_turns,
             end_of_queries=self._end_of_queries,
             yield_to_queries=self._slices.give_way,
-            **held,
+            **role,
         )
 
     def _raw_topic(self, name: str, **options: Any) -> Any:

@@ -45,7 +45,7 @@ from streams.transport.routes import KeyValue, Routes
 from streams.transport.runs import run_in
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
-from streams.worker.advice_desk import AdviceDesk, DeskContext
+from streams.worker.advisor_worker import AdvisorWorker, AdvisorWorkerContext
 from streams.worker.answering_app import AnsweringApp, WorkerContext, record_of
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 
@@ -66,7 +66,7 @@ class MemoryApp(AnsweringApp):
         self.ownership = Ownership(self._ownership_context())
         owned = {"writers": self.ownership.writers, "timers": self.ownership.timers}
         self._query_handler = QueryHandler(self._answering(**owned, fail=self.ownership.fail))
-        self._desk = self._advice_desk()
+        self._advisor = self._advisor_worker()
         self._wire()
 
     def _ownership_context(self) -> OwnershipContext:
@@ -82,13 +82,13 @@ class MemoryApp(AnsweringApp):
             retry_seconds=self._emgas.tick_seconds,
         )
 
-    def _advice_desk(self) -> AdviceDesk | None:
-        asking = self._context.asking
-        if asking is None:
+    def _advisor_worker(self) -> AdvisorWorker | None:
+        client = self._context.advisor
+        if client is None:
             return None
-        return AdviceDesk(
-            DeskContext(
-                asking=asking,
+        return AdvisorWorker(
+            AdvisorWorkerContext(
+                client=client,
                 wants=frozenset(self._emgas.advisor_asks),
                 state_of=lambda partition: (
                     self.folds.open.get(partition) if partition in self.ownership.writers else None
@@ -96,21 +96,21 @@ class MemoryApp(AnsweringApp):
                 send=self._advise,
                 extractor=self._context.extractor,
                 keys=self._sealer.keys,
-                counted=self.metrics.advised,
+                count=self.metrics.advised,
             )
         )
 
-    async def _advise(self, said: Advice) -> None:
-        """Send what an advisor said to the writer of its graph; return once the log has it."""
-        headers = cloud_event(said.kind, said.id, said.graph)
-        key, value = said.graph.encode(), said.model_dump_json().encode()
-        partition = partition_of(said.graph, self._partition_count)
+    async def _advise(self, advice: Advice) -> None:
+        """Send advice to the writer of its graph; return once the log has it."""
+        headers = cloud_event(advice.kind, advice.id, advice.graph)
+        key, value = advice.graph.encode(), advice.model_dump_json().encode()
+        partition = partition_of(advice.graph, self._partition_count)
         await (await self._send(ProducerRecord(self._emgas.topics.turns, key, value, headers, partition)))
 
     @faust.Service.task
     async def _ask_for_advice(self) -> None:
-        if self._desk is not None:
-            await self._desk.run()
+        if self._advisor is not None:
+            await self._advisor.run()
 
     def _hold(self, partition: int, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
         cast(PositionedConsumer, self.consumer).hold(TP(self._emgas.topics.turns, partition), is_full)
@@ -176,14 +176,14 @@ class MemoryApp(AnsweringApp):
     async def look_at_source(self) -> None:
         """Claim anew what was claimed for another topic `turns` than is there now."""
         try:
-            found = await self._id_of_turns()
+            topic_id = await self._id_of_turns()
         except TransportError as error:  # while the broker is away there is nothing to see
             log.warning("cannot see which topic turns is", error=str(error))
             return
         for partition, writer in list(self.ownership.writers.items()):
-            if not source.is_claimed(writer, found):
+            if not source.is_claimed(writer, topic_id):
                 self.ownership.fail(partition, source.changed(partition))
-        await self._check_assigned(found)
+        await self._check_assigned(topic_id)
 
     @faust.Service.task
     async def _compact_keys(self) -> None:
@@ -196,10 +196,10 @@ class MemoryApp(AnsweringApp):
                 except TransportError as error:
                     log.warning("keys cannot be compacted", error=str(error))
 
-    async def _check_assigned(self, found: str | None) -> None:
+    async def _check_assigned(self, topic_id: str | None) -> None:
         """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
         turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
-        if found is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
+        if topic_id is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
             log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
             await cast(Rejoins, self.consumer).rejoin()
 
@@ -228,8 +228,8 @@ class MemoryApp(AnsweringApp):
         self.metrics.claims.inc()
         for place in self._questions_about(partition):
             await self._query_handler.claimed(place)
-        heard = {} if self._desk is None else {"heard": partial(self._desk.heard, partition)}
-        timer = WindowTimer(writer, self._change_feed(partition), **heard)
+        listener = {} if self._advisor is None else {"on_appended": partial(self._advisor.on_appended, partition)}
+        timer = WindowTimer(writer, self._change_feed(partition), **listener)
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
 
     async def _send_events(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
@@ -263,7 +263,7 @@ class MemoryApp(AnsweringApp):
             topic_id=self._id_of_turns,
             batch_turns=settings.batch_turns,
             queued_turns=settings.queued_turns,
-            told=self.metrics.told,
+            told=self.metrics.count_outcome,
             hold=self._hold,
             slices=self._slices,
             sealer=self._sealer,
@@ -288,8 +288,8 @@ class MemoryApp(AnsweringApp):
 
     async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
         """Tell the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
-        told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
-        await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
+        message = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
+        await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=message))
 
     def _delivery(self, event: Event[Any], record: Record, *, is_last: bool) -> Delivery:
         """Deliver a record of a run; the run is acked with the last of them."""

@@ -33,7 +33,7 @@ class EmbeddedConnection:
         self._settings = settings
         self._resources = AsyncExitStack()
         self._halted: asyncio.Future[BaseException]
-        self._given = log
+        self._log_of_caller = log
         self._log: EmbeddedLog
         self._next_answer = 0
 
@@ -41,7 +41,7 @@ class EmbeddedConnection:
         """Start the worker and wait until it owns every partition."""
         self._halted = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as resources:
-            worker = running(self._settings, self._on_halt, self._given)
+            worker = running(self._settings, self._on_halt, self._log_of_caller)
             self.app = await resources.enter_async_context(worker)
             self._log = cast(EmbeddedTransport, self.app.transport).log
             await self._until_ready()

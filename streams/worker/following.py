@@ -82,7 +82,7 @@ class Following:
     def __init__(self, context: FollowingContext) -> None:
         self._context = context
         self.ready = asyncio.Event()
-        self.held: dict[int, Followed] = {}
+        self.queryable: dict[int, Followed] = {}
         self.halted_partitions: dict[int, BaseException] = {}
         self.queued: dict[int, int] = {}  # a reader reads no turns
         self.lost: list[int] = []  # nor can it lose what it does not own
@@ -107,7 +107,7 @@ class Following:
                 task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks.values())
-            for partition in list(self.held):
+            for partition in list(self.queryable):
                 await self._close(partition, given_up=True)
             self._tasks.clear()
 
@@ -134,7 +134,7 @@ class Following:
 
     async def _close(self, partition: int, *, given_up: bool = False) -> None:
         """Let nobody ask a partition any more; questions about one that is given up come to the next reader."""
-        if self.held.pop(partition, None) is not None:
+        if self.queryable.pop(partition, None) is not None:
             await self._context.closing(partition, given_up)
 
     async def _guarded(self, partition: int) -> None:
@@ -162,7 +162,7 @@ class Following:
         followed = Followed(partition, self._context.folds.open[partition])
         began = followed.state.position.watermark
         failing = self._failing[partition] = asyncio.get_running_loop().create_future()
-        self.held[partition] = followed
+        self.queryable[partition] = followed
         if self.halted_partitions.pop(partition, None) is not None:
             log.warning("partition goes on", partition=partition)
         self._tell_opened(partition)
@@ -193,9 +193,9 @@ class Following:
         self._look_whether_ready()
 
     def _look_whether_ready(self) -> None:
-        if set(self._tasks) <= self.held.keys() | self.halted_partitions.keys():
+        if set(self._tasks) <= self.queryable.keys() | self.halted_partitions.keys():
             if not self.ready.is_set():
-                log.info("follows", partitions=sorted(self.held))
+                log.info("follows", partitions=sorted(self.queryable))
             self.ready.set()
         else:
             self.ready.clear()

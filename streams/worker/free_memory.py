@@ -20,7 +20,7 @@ LOOK_SECONDS: Final = 5.0
 _SIZES: Final = Path("/proc/self/statm")
 
 
-def _found() -> Callable[[int], Any] | None:
+def _find_trim() -> Callable[[int], Any] | None:
     """Find the function by which the C library gives back what is free; None where it has none."""
     with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
         trim = ctypes.CDLL(None).malloc_trim
@@ -38,7 +38,7 @@ class FreeMemory:
     """What the C library holds of memory that is free, in this process."""
 
     def __init__(self) -> None:
-        self._trim = _found()
+        self._trim = _find_trim()
         self._least = 0  # resident since it was asked last, at least
 
     @property

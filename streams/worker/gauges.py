@@ -50,29 +50,29 @@ class WorkerGauges(Collector):
 
     async def look(self) -> None:
         """Ask where `turns` ends, of each owned partition; measure some of the graphs in memory."""
-        held = self._app.ownership.held.items()
-        self._graphs.look((partition, graph) for partition, writer in held for graph in writer.state.graphs_in_memory())
+        partitions = self._app.ownership.queryable.items()
+        self._graphs.look((number, graph) for number, each in partitions for graph in each.state.graphs_in_memory())
         topic = self._settings.topics.turns
-        wanted = [TP(topic, partition) for partition in self._app.ownership.held]
+        sources = [TP(topic, partition) for partition in self._app.ownership.queryable]
         self._ends = {}
-        if wanted:
+        if sources:
             with suppress(Exception):  # a broker that does not answer must not hide what the worker itself knows
-                ends = await asyncio.wait_for(self._app.consumer.highwaters(*wanted), LAG_SECONDS)
+                ends = await asyncio.wait_for(self._app.consumer.highwaters(*sources), LAG_SECONDS)
                 self._ends = {tp.partition: end for tp, end in ends.items()}
 
     def collect(self) -> Iterator[Metric]:
-        for name, told, values in (*self._of_partitions(), *self._graphs.told()):
-            family = GaugeMetricFamily(f"emgas_{name}", told, labels=["partition"])
+        for name, description, values in (*self._of_partitions(), *self._graphs.values()):
+            family = GaugeMetricFamily(f"emgas_{name}", description, labels=["partition"])
             for partition, value in sorted(values.items()):
                 family.add_metric([str(partition)], value)
             yield family
-        for name, told, value in self._of_worker():
-            yield GaugeMetricFamily(f"emgas_{name}", told, value=value)
+        for name, description, value in self._of_worker():
+            yield GaugeMetricFamily(f"emgas_{name}", description, value=value)
         yield InfoMetricFamily("emgas_build", "What runs.", value={"version": __version__, "role": self._app.role})
 
     def _of_partitions(self) -> Iterable[tuple[str, str, Values]]:
         ownership = self._app.ownership
-        positions = {partition: writer.state.position for partition, writer in ownership.held.items()}
+        positions = {partition: writer.state.position for partition, writer in ownership.queryable.items()}
         lag = {p: max(0, self._ends[p] - at.source - 1) for p, at in positions.items() if p in self._ends}
         halted = ownership.halted_partitions
         stores = {p: size_of(self._settings.store_of(p)) for p in positions}
@@ -94,7 +94,7 @@ class WorkerGauges(Collector):
         disk = shutil.disk_usage(self._settings.home)
         app = self._app
         return (
-            ("owned_partitions", "Partitions that this worker has claimed, or follows.", len(app.ownership.held)),
+            ("owned_partitions", "Partitions that this worker has claimed, or follows.", len(app.ownership.queryable)),
             ("ready", "1: all that is owned is folded to its claim.", not problems(app)),
             ("answering_questions", "Questions that wait for an answer.", app.answering),
             ("unacknowledged_answers", "Answers that the log has not acknowledged.", app.unacknowledged),
@@ -111,20 +111,20 @@ def problems(app: AnsweringApp) -> list[str]:
     if app.halted is not None:
         return [f"the worker has halted: {type(app.halted).__name__}"]
     halted = sorted(app.ownership.halted_partitions.items())
-    found = [f"partition {partition} has halted: {type(why).__name__}" for partition, why in halted]
+    problems = [f"partition {partition} has halted: {type(why).__name__}" for partition, why in halted]
     if not app.ready.is_set():
-        found.append("partitions are being assigned, recovered or claimed")
-    return found + [f"partition {partition} was claimed by another worker" for partition in app.ownership.lost]
+        problems.append("partitions are being assigned, recovered or claimed")
+    return problems + [f"partition {partition} was claimed by another worker" for partition in app.ownership.lost]
 
 
 def _unavailable(app: AnsweringApp) -> Values:
-    return {partition: len(writer.state.unavailable) for partition, writer in app.ownership.held.items()}
+    return {partition: len(writer.state.unavailable) for partition, writer in app.ownership.queryable.items()}
 
 
 def unavailable(app: AnsweringApp) -> list[str]:
     """Say how many graphs of which partitions cannot be read; the worker's log and `emgas doctor` name them."""
-    found = sorted((partition, int(count)) for partition, count in _unavailable(app).items() if count)
-    return [f"partition {partition}: {count} graphs are unavailable (`emgas doctor`)" for partition, count in found]
+    counts = sorted((partition, int(count)) for partition, count in _unavailable(app).items() if count)
+    return [f"partition {partition}: {count} graphs are unavailable (`emgas doctor`)" for partition, count in counts]
 
 
 def size_of(folder: Path) -> int:

@@ -26,31 +26,31 @@ MORE: Final = 200
 
 class _Measured(NamedTuple):
     events: int
-    told: Measures
+    measures: Measures
 
 
 class GraphGauges:
-    """Measures graphs little by little: `look` before a scrape, `told` at it."""
+    """Measures graphs little by little: `look` before a scrape, `values` at it."""
 
     def __init__(self) -> None:
-        self._known: dict[int, dict[str, _Measured]] = {}
+        self._measured: dict[int, dict[str, _Measured]] = {}
 
     def look(self, graphs: Iterable[tuple[int, Graph]]) -> None:
-        """Measure a few of the graphs (each with its partition) of which nothing is known, or what is known is old."""
-        left, known = AT_ONCE, self._known
-        self._known = {}
+        """Measure a few of the graphs (each with its partition) that are not measured yet, or have grown since."""
+        left, before = AT_ONCE, self._measured
+        self._measured = {}
         for partition, graph in graphs:
-            measured = known.get(partition, {}).get(graph.graph_id)
+            measured = before.get(partition, {}).get(graph.graph_id)
             if left and (measured is None or not measured.events <= graph.events < measured.events + MORE):
                 measured, left = _Measured(graph.events, measures(graph)), left - 1
             if measured is not None:
-                self._known.setdefault(partition, {})[graph.graph_id] = measured
+                self._measured.setdefault(partition, {})[graph.graph_id] = measured
 
-    def told(self) -> Iterator[tuple[str, str, dict[int, float]]]:
+    def values(self) -> Iterator[tuple[str, str, dict[int, float]]]:
         """Yield name, help and the value of each partition."""
-        by_partition = {partition: [each.told for each in of.values()] for partition, of in self._known.items()}
-        for name, told, value in _GAUGES:
-            yield name, told, {partition: value(of) for partition, of in by_partition.items()}
+        by_partition = {partition: [each.measures for each in of.values()] for partition, of in self._measured.items()}
+        for name, description, value in _GAUGES:
+            yield name, description, {partition: value(of) for partition, of in by_partition.items()}
 
 
 def _mean(values: Iterable[float]) -> float:

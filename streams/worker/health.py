@@ -55,11 +55,11 @@ class HealthServer:
         return web.Response(text="ok\n")
 
     async def _ready(self, _: web.Request) -> web.Response:
-        found, owned = problems(self._app), sorted(self._app.ownership.held)
-        told = {"ready": not found, "role": self._app.role, "partitions": owned, "problems": found}
+        obstacles, owned = problems(self._app), sorted(self._app.ownership.queryable)
+        report = {"ready": not obstacles, "role": self._app.role, "partitions": owned, "problems": obstacles}
         if named := unavailable(self._app):
-            told["unavailable"] = named
-        return web.json_response(told, status=503 if found else 200)
+            report["unavailable"] = named
+        return web.json_response(report, status=503 if obstacles else 200)
 
     async def _metrics(self, _: web.Request) -> web.Response:
         await self._gauges.look()

@@ -56,17 +56,17 @@ class WorkerMetrics:
         self.append_seconds = self._histogram("append_seconds", "From the first event of an append to the last ack.")
         self.fold_seconds = self._histogram("fold_seconds", "To fold and flush what was appended.")
         self.answer_seconds = self._histogram("answer_seconds", "For which a question waited and was answered.")
-        self._turns, self._answers = cache(self.turns.labels), cache(self.answers.labels)  # found once: few, for ever
+        self._turns, self._answers = cache(self.turns.labels), cache(self.answers.labels)  # kept: there are few
         for result in RESULTS:
             self.turns.labels(result)  # a rate can only be told of what was 0 before
 
-    def _counter(self, name: str, told: str, *labels: str) -> Counter:
-        return Counter(f"emgas_{name}", told, labels, registry=self.registry)
+    def _counter(self, name: str, description: str, *labels: str) -> Counter:
+        return Counter(f"emgas_{name}", description, labels, registry=self.registry)
 
-    def _histogram(self, name: str, told: str) -> Histogram:
-        return Histogram(f"emgas_{name}", told, buckets=SECONDS, registry=self.registry)
+    def _histogram(self, name: str, description: str) -> Histogram:
+        return Histogram(f"emgas_{name}", description, buckets=SECONDS, registry=self.registry)
 
-    def told(self, result: str) -> None:
+    def count_outcome(self, result: str) -> None:
         """Count a turn that is accounted for."""
         self._turns(result).inc()
 

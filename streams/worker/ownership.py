@@ -85,7 +85,7 @@ class Ownership:
         self._is_halted = False
 
     @property
-    def held(self) -> Mapping[int, PartitionWriter]:
+    def queryable(self) -> Mapping[int, PartitionWriter]:
         """The partitions that questions are answered from: all that are claimed."""
         return self.writers
 
@@ -138,8 +138,8 @@ class Ownership:
         self._context.condemn(partition, error)
         if self._is_assigned and not self._is_halted and partition not in self.halted_partitions:
             self._note(partition, error)
-            for held in (self.writers, self.timers):
-                held.pop(partition, None)
+            for table in (self.writers, self.timers):
+                table.pop(partition, None)
             ending = [task for task, of in self._tasks.items() if of == partition]
             self._work(partition, self._mend(partition, ending))
 
@@ -220,8 +220,8 @@ class Ownership:
         await _ended(list(self._tasks))
         for processor in self.processors.values():
             processor.drop()
-        for held in (self.processors, self.timers, self.halted_partitions, self._failures):
-            held.clear()
+        for table in (self.processors, self.timers, self.halted_partitions, self._failures):
+            table.clear()
 
     async def _settle(self) -> None:
         """Wait until no batch of turns and no window is half done."""

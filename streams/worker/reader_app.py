@@ -53,11 +53,13 @@ class ReaderApp(AnsweringApp):
             PartitionAssignor=ReaderAssignor,
             consumer_metadata_max_age_ms=METADATA_MS,
         )
-        self._asked: set[TP] = set()  # partitions of `queries` that are ours
+        self._queries: set[TP] = set()  # partitions of `queries` that are ours
         self._is_erased = False  # whether something was erased since the past was last forgotten
         self.ownership = Following(self._following_context())
         self._query_handler = QueryHandler(
-            self._answering(writers=self.ownership.held, timers={}, fail=self.ownership.fail, command=self._command)
+            self._answering(
+                writers=self.ownership.queryable, timers={}, fail=self.ownership.fail, command=self._command
+            )
         )
         self.agent(self._raw_topic(settings.topics.queries), name="queries")(self._take_queries)
 
@@ -78,14 +80,14 @@ class ReaderApp(AnsweringApp):
     async def _on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Hold the folds that our questions are about; leave each question where it is until it can be answered."""
         self.metrics.rebalances.inc()
-        self._asked = {tp for tp in assigned if self.comes_first(tp)}
-        wanted = {self._about(tp) for tp in self._asked}
-        for tp in self._asked:
+        self._queries = {tp for tp in assigned if self.comes_first(tp)}
+        partitions = {self._about(tp) for tp in self._queries}
+        for tp in self._queries:
             self._hold(tp)
         self._query_handler.come_again()  # the group goes on where it committed
-        await asyncio.gather(*(self._query_handler.claimed(tp.partition) for tp in self._asked))
+        await asyncio.gather(*(self._query_handler.claimed(tp.partition) for tp in self._queries))
         await super()._on_partitions_assigned(assigned, generation_id)
-        await self.ownership.hold(wanted)
+        await self.ownership.hold(partitions)
 
     def _about(self, tp: TP) -> int:
         """Tell which partition the questions in `tp` are about."""
@@ -93,11 +95,11 @@ class ReaderApp(AnsweringApp):
 
     def _hold(self, tp: TP) -> None:
         partition, holding = self._about(tp), self.ownership
-        is_open = partition in holding.held or partition in holding.halted_partitions
+        is_open = partition in holding.queryable or partition in holding.halted_partitions
         cast(PositionedConsumer, self.consumer).hold(tp, not is_open)
 
     def _opened(self, partition: int) -> None:
-        for tp in self._asked:
+        for tp in self._queries:
             if self._about(tp) == partition:
                 self._hold(tp)
 

@@ -67,12 +67,12 @@ async def running(
         if pool is not None:
             resources.push_async_callback(pool.close)
         metrics = WorkerMetrics()
-        asking = None if settings.role == "reader" else advisors.chosen(settings, time.monotonic, metrics.advised)
-        if asking is not None:
-            resources.push_async_callback(asking.close)
+        advisor = None if settings.role == "reader" else advisors.chosen(settings, time.monotonic, metrics.advised)
+        if advisor is not None:
+            resources.push_async_callback(advisor.close)
         context = WorkerContext(
             metrics=metrics,
-            asking=asking,
+            advisor=advisor,
             extractor=extractor,
             embedder=embedder,
             encoders=seeing,
@@ -99,8 +99,8 @@ async def running(
 
 def _pool(settings: Settings, version: str) -> ExtractionPool | None:
     """Make what finds concepts in other processes; they start with the first burst of turns."""
-    given = settings.extraction_processes
-    processes = by_cores() if given is None else given
+    configured = settings.extraction_processes
+    processes = by_cores() if configured is None else configured
     if settings.role == "reader" or not processes:
         return None
     return ExtractionPool(processes, Loading(settings.extractor, settings.language, settings.own_words, version))
@@ -115,7 +115,7 @@ def _app(settings: Settings, transport: select.Transport, context: WorkerContext
 
 
 def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
-    return select.found(settings) if log is None else nullcontext(select.embedded(settings, log))
+    return select.connect(settings) if log is None else nullcontext(select.embedded(settings, log))
 
 
 async def _warn(settings: Settings, partitions: int) -> None:
@@ -126,14 +126,14 @@ async def _warn(settings: Settings, partitions: int) -> None:
     """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
-    told, myself = None, asyncio.current_task()
+    reported, myself = None, asyncio.current_task()
     assert myself is not None  # noqa: S101 - there is one wherever something is awaited
     while not (settings.is_embedded or myself.cancelling()):  # aiokafka takes a cancellation for an error of its own
         with suppress(TransportError):  # the broker is away: whoever reads or writes the log notices it, too
             grown = await select.growth(settings, partitions)
-            if grown not in (told, None):
+            if grown not in (reported, None):
                 log.error("turns are being rejected", why=grown)
-            told = grown
+            reported = grown
         if not myself.cancelling():
             await asyncio.sleep(settings.tick_seconds)
 

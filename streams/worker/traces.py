@@ -39,11 +39,11 @@ def _tracing(group: str) -> Begin:
     def begin(topic: str, partition: int, record: Record) -> End:
         headers = as_mapping(record.headers)
         carrier = {name: headers[name].decode(errors="replace") for name in propagator.fields if name in headers}
-        told = attributes(topic, partition, record.offset)
-        told |= {"messaging.operation.name": "process", "messaging.operation.type": "process"}
-        told["messaging.consumer.group.name"] = group
+        span_attributes = attributes(topic, partition, record.offset)
+        span_attributes |= {"messaging.operation.name": "process", "messaging.operation.type": "process"}
+        span_attributes["messaging.consumer.group.name"] = group
         where, kind = propagator.extract(carrier), trace.SpanKind.CONSUMER
-        return tracer.start_span(f"process {topic}", context=where, kind=kind, attributes=told).end
+        return tracer.start_span(f"process {topic}", context=where, kind=kind, attributes=span_attributes).end
 
     return begin
 

@@ -233,7 +233,7 @@ class Folds(PipelineSteps):
         await eventually(lambda: partition in doomed.app.ownership.writers)
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
         await doomed.record("ada", id="t3")
-        await eventually(lambda: partition in doomed.reader.ownership.held)  # it tries again at its own times
+        await eventually(lambda: partition in doomed.reader.ownership.queryable)  # it tries again at its own times
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
@@ -260,7 +260,7 @@ class Folds(PipelineSteps):
     ) -> None:
         await doomed.record("ada")
         partition, other = doomed.place("ada"), elsewhere(doomed, "ada")
-        before = doomed.reader.ownership.held[partition]
+        before = doomed.reader.ownership.queryable[partition]
 
         def damaged(*_: object) -> Any:
             raise StoreCorruptError("a block is damaged")
@@ -274,7 +274,7 @@ class Folds(PipelineSteps):
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.record("ada", id="t2")
         assert doomed.app.halted is doomed.reader.halted is None
-        assert doomed.reader.ownership.held[partition] is before, "the partition went on"
+        assert doomed.reader.ownership.queryable[partition] is before, "the partition went on"
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
         await doomed.stop()

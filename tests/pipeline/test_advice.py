@@ -14,7 +14,7 @@ from emgas.messages.turns import Outcome
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import ConsolidationWindowClosed, SessionSummarised, TopicNamed
-from streams.worker import advice_desk
+from streams.worker import advisor_worker
 from tests.pipeline.test_embedded import embedded
 from tests.support.cli import ROOT
 from tests.support.clocks import NOON, eventually
@@ -142,15 +142,15 @@ async def test_while_an_advisor_hangs_turns_are_recorded_and_questions_answered_
 async def test_what_may_pass_is_tried_again_and_what_does_not_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(advice_desk, "PAUSE", 0.0)
+    monkeypatch.setattr(advisor_worker, "PAUSE", 0.0)
     says: Callable[..., str | Fault] = lambda *_: Fault(status=503)  # noqa: E731 - it is the argument
     async with advised(tmp_path, says) as (pipeline, model):
         await converse(pipeline)
-        await eventually(lambda: counted(pipeline, "summarise", "busy") == advice_desk.TRIES)
+        await eventually(lambda: counted(pipeline, "summarise", "busy") == advisor_worker.TRIES)
         model.says = each(lambda item: SUMMARY)
         await converse_again(pipeline)
         await until_by(pipeline, SessionSummarised, "tiny")
-        assert len(model.requests) == advice_desk.TRIES + 1
+        assert len(model.requests) == advisor_worker.TRIES + 1
 
 
 async def converse_again(pipeline: Pipeline) -> None:

@@ -14,7 +14,7 @@ from emgas.errors import HaltedError
 from emgas.messages.advice import NamedTheme
 from processors.advice.advisor import AdviceError, NameTheme, Said, Split, Task
 from streams.plugins import advisors
-from streams.plugins.asking import BATCH, HOUR, Asking, Budget, OverBudgetError, reckoned
+from streams.plugins.advisor_client import BATCH, HOUR, AdvisorClient, Budget, OverBudgetError, estimated_tokens
 from streams.plugins.openai_advisor import ANSWER_BYTES, OpenAIAdvisor, key_in
 from streams.settings import Settings
 from tests.support.clocks import eventually
@@ -48,9 +48,9 @@ class Counting:
         self.results.append(f"{kind} {result}")
 
 
-def asking(url: str, counted: Counting, *, deadline: float = 20.0, **options: Any) -> Asking:
+def asking(url: str, counted: Counting, *, deadline: float = 20.0, **options: Any) -> AdvisorClient:
     budget = Budget(options.pop("calls", 100), options.pop("tokens", 10**6), options.pop("now", Clock()))
-    return Asking(OpenAIAdvisor(url, "tiny", **options), budget, deadline=deadline, counted=counted)
+    return AdvisorClient(OpenAIAdvisor(url, "tiny", **options), budget, deadline=deadline, count=counted)
 
 
 async def asked(says: Says, tasks: Sequence[Task], **options: Any) -> tuple[list[Said | None], list[str]]:
@@ -170,7 +170,7 @@ class Failing:
 async def test_an_advisor_of_somebody_elses_that_fails_gives_no_advice(says: Any, result: str) -> None:
     counted = Counting()
     with pytest.raises(AdviceError):
-        await Asking(Failing(says), Budget(1, 10**6, Clock()), deadline=20.0, counted=counted).ask([theme()])
+        await AdvisorClient(Failing(says), Budget(1, 10**6, Clock()), deadline=20.0, count=counted).ask([theme()])
     assert counted.results == [f"name {result}"]
 
 
@@ -221,7 +221,7 @@ def test_a_budget_holds_for_tokens_and_what_no_hour_has_room_for_is_never_asked(
 
 
 def test_tokens_are_reckoned_from_what_is_asked_in_every_script() -> None:
-    short, long, chinese = (reckoned([Split("t", text)]) for text in ("a" * 30, "a" * 3000, "猫" * 1000))
+    short, long, chinese = (estimated_tokens([Split("t", text)]) for text in ("a" * 30, "a" * 3000, "猫" * 1000))
     assert (short < 400, long > 1300) == (True, True)
     assert abs(chinese - long) < 20, "a character of Chinese is a token"
 

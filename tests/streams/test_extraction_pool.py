@@ -128,7 +128,7 @@ async def test_a_process_that_is_killed_is_replaced_and_what_it_had_is_found_nev
     try:
         first = set(pool.pids)
         with capture_logs() as said:
-            asked = asyncio.create_task(pool.found(some(400)))
+            asked = asyncio.create_task(pool.extract(some(400)))
             await asyncio.sleep(0)
             os.kill(min(first), signal.SIGKILL)
             found = await asked
@@ -144,10 +144,10 @@ async def test_what_kills_every_process_is_left_to_who_asked_and_the_rest_is_fou
     pool = await started(DYING, processes=1)
     try:
         said = [*some(20), Said(DEADLY, "Ada", NOW), Said("fail here", "Ada", NOW), *some(20, "Another kettle")]
-        found = await pool.found(said)
+        found = await pool.extract(said)
         assert {each for each in said if each not in found} <= {*said[16:24]}, "its portion, at most"
         assert not {said[20], said[21]} & found.keys()
-        assert (await pool.found(some(9))).keys() == set(some(9))
+        assert (await pool.extract(some(9))).keys() == set(some(9))
     finally:
         await pool.close()
 
@@ -160,7 +160,7 @@ async def test_where_no_process_can_be_started_nobody_waits_for_one() -> None:
         await eventually(lambda: not pool._serving)  # noqa: SLF001 - nobody else asks
     pool.start()
     assert not pool.is_ready
-    assert await pool.found(some(3)) == {}
+    assert await pool.extract(some(3)) == {}
     await pool.close()
 
 
@@ -170,7 +170,7 @@ from tests.streams.test_extraction_pool import started
 async def main():
     pool = await started()
     print(*pool.pids, flush=True)
-    await pool.found([])
+    await pool.extract([])
     await asyncio.sleep(600)
 asyncio.run(main())
 """

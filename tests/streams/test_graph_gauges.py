@@ -18,7 +18,7 @@ def of_turns(name: str, count: int, gone: str = "") -> Graph:
 
 
 def told(gauges: GraphGauges) -> dict[str, dict[int, float]]:
-    return {name: values for name, _, values in gauges.told()}
+    return {name: values for name, _, values in gauges.values()}
 
 
 @pytest.mark.source("P27", "P35")

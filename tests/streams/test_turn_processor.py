@@ -543,7 +543,7 @@ class Ahead:
     def is_ready(self) -> bool:
         return self.started > 0
 
-    async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
+    async def extract(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         self.asked.append(len(said))
         await asyncio.sleep(0)
         return {each: OneConcept().of_turn(each.text, speaker=each.speaker, at=each.at) for each in said[::2]}

@@ -17,7 +17,7 @@ from streams.cli.shared.client import session as connected_session
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from processors.advice.advisor import Said, Summarise, Task
-    from streams.plugins.asking import Asking
+    from streams.plugins.advisor_client import AdvisorClient
 
 TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="Turn id; repeatable.")]
 
@@ -119,7 +119,7 @@ async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]
     ]
 
 
-async def _recorded(memory: MemoryClient, asking: Asking, graph: str, tasks: list[Task]) -> list[dict[str, str]]:
+async def _recorded(memory: MemoryClient, asking: AdvisorClient, graph: str, tasks: list[Task]) -> list[dict[str, str]]:
     """Ask one kind of task at a time, send the advice, and return the result of each task."""
     from processors.advice.advisor import AdviceError, kind_of  # here: --help needs none of it
 

@@ -157,11 +157,11 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
     from replay.rebuild.rebuild import refold  # here: --help needs none of it
     from state.store.rocksdb import RocksStore
     from streams.recovery.parallel_rebuild import of_graphs
-    from streams.transport.select import found
+    from streams.transport.select import connect
 
     shutil.rmtree(settings.home / "partitions")
     digests, turns = [], 0
-    async with found(settings) as transport:
+    async with connect(settings) as transport:
         log = transport.reader(settings.topics.events)
         for partition in range(transport.partitions):
             _, end = await log.bounds(partition)

@@ -1,19 +1,19 @@
-"""The past for live questions: graphs as they were, rebuilt beside a worker, and kept for a while.
+"""Graphs as they were, for questions about the past: rebuilt while the worker works, and cached.
 
-    graph ── recent        what the partition's store knows of it (replay/as_of/store_history.py): asked for first, read
-          │                in no time
+    graph ── recent        what the partition's store knows of it (replay/as_of/store_history.py): read first, as it
+          │                is fast
           └─ whole         its events, all of them, from the log of the partition: where `recent` does not reach
                ├─ history      (replay/as_of/history.py), read on whenever the graph has got new events
                ├─ checkpoints  folds of its first places, packed, about evenly spaced; fewer for long histories
                └─ rebuilt      time, and whether what was forgotten since is hidden → the graph as of then; valid as
                                long as the same events count, as checkpoints are
 
-A question about another time of a known graph unpacks the nearest checkpoint before it and folds the rest; the same
-question again folds nothing.  Reading and folding let others in every few milliseconds, what takes longer goes on in a
-thread; whoever gives up waiting loses only what was folded since the last checkpoint.
+A question about another time of a cached graph unpacks the nearest checkpoint before it and folds the rest; the same
+question again folds nothing.  Reading and folding are cooperative: they yield every few milliseconds, and what takes
+longer runs in a thread.  A question that times out loses only what was folded since the last checkpoint.
 
-Memory: KEPT_BYTES for the graphs that were asked about last, and what is read and folded of GRAPHS_AT_ONCE more.
-A graph that somebody asks about is never let go of, only those that nobody does; the last one is kept however large.
+Memory: KEPT_BYTES for the graphs that were queried last, and what is read and folded of GRAPHS_AT_ONCE more.
+A graph with a pending question is never evicted; the one that was used last is kept however large it is.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ CHECKPOINT_EVERY = 500  # events of a graph, at least: to fold them takes some 1
 CHECKPOINTS = 16  # of one history: each is as large as the graph was then
 KEPT_TIMES = 4  # rebuilt graphs of one history
 KEPT_NAMES = 200
-KEPT_BYTES = 512 * 2**20  # of everything that nobody is using, roughly
+KEPT_BYTES = 512 * 2**20  # of everything that no question is using, roughly
 SMALL = 2**20  # bytes of events: what is done with such a graph in one go takes a millisecond or two
-GRAPHS_AT_ONCE = 4  # read and folded; who asks about more of them waits
-STEPS_AT_ONCE = 16  # events folded without letting others in
+GRAPHS_AT_ONCE = 4  # read and folded; questions about more of them wait
+STEPS_AT_ONCE = 16  # events folded between two checkpoints of the event loop
 EVENT_BYTES = 200  # that an event of a history takes besides its own, roughly
 
 T = TypeVar("T")
@@ -57,63 +57,63 @@ class AsOfCache:
         self._log = log
         self._stores = stores
         self._kept_bytes = kept_bytes
-        self._known: OrderedDict[str, _Known] = OrderedDict()  # least recently used first
-        self._places = asyncio.Semaphore(GRAPHS_AT_ONCE)
+        self._cached: OrderedDict[str, _CachedGraph] = OrderedDict()  # least recently used first
+        self._rebuilding = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
     async def graph(self, graph_id: str, at: int, *, partition: int, events: int, end: int, hides: bool) -> AsOf | None:
-        """Rebuild a graph as of `at` (ms), None if nothing had been said by then.
+        """Rebuild a graph as of `at` (ms), None if it was empty then.
 
-        hides      what was forgotten since is left out: who asks may not see it
+        hides      what was forgotten since is left out: the client may not see it
         partition  where it lives
-        events     how many events the live graph has folded: where so many are known, nothing is read
+        events     how many events the live graph has folded: where so many are cached, nothing is read
         end        of the log as far as they were folded: the offset after the last one
 
         May be cancelled.  Raises TransportError, LogRewrittenError.
         """
-        known = self._known.setdefault(graph_id, _Known(graph_id))
-        self._known.move_to_end(graph_id)
+        cached = self._cached.setdefault(graph_id, _CachedGraph(graph_id))
+        self._cached.move_to_end(graph_id)
         sources = _Sources(self._log, self._stores, partition, end)
         try:
-            with known.used():
-                found = await self._found(known, sources, events, _Moment(at, hides))
+            with cached.used():
+                as_of = await self._rebuilt_graph(cached, sources, events, _Moment(at, hides))
         finally:
-            self._make_room(keep=graph_id)
-        return found if found.said else None
+            self._evict(keep=graph_id)
+        return as_of if as_of.said else None
 
-    async def _found(self, known: _Known, sources: _Sources, events: int, moment: _Moment) -> AsOf:
-        async with known.lock:  # first: who waits for the same graph takes no place
-            found = known.at_hand(events, moment)
-            if found is not None:
-                return found
-            async with self._places:
-                return await known.as_of(sources, events, moment)
+    async def _rebuilt_graph(self, cached: _CachedGraph, sources: _Sources, events: int, moment: _Moment) -> AsOf:
+        async with cached.lock:  # first: waiting for the same graph takes none of GRAPHS_AT_ONCE
+            as_of = cached.at_hand(events, moment)
+            if as_of is not None:
+                return as_of
+            async with self._rebuilding:
+                return await cached.as_of(sources, events, moment)
 
     def read(self, graph_id: str) -> int:
-        """Tell how far the log is read for a graph: the offset of the last record, -1 for none."""
-        return self._known[graph_id].watermark if graph_id in self._known else -1
+        """Return how far the log is read for a graph: the offset of the last record, -1 for none."""
+        return self._cached[graph_id].watermark if graph_id in self._cached else -1
 
     @property
     def kept(self) -> list[str]:
-        """The graphs of which something is kept, the least recently asked about first."""
-        return list(self._known)
+        """The cached graphs, the least recently used first."""
+        return list(self._cached)
 
     def checkpoints(self, graph_id: str) -> list[int]:
         """List of how many first places of a graph's whole history each checkpoint is the fold, ascending."""
-        known = self._known.get(graph_id)
-        return known.checkpoints if known else []
+        cached = self._cached.get(graph_id)
+        return cached.checkpoints if cached else []
 
     def forget(self) -> None:
-        """Let go of everything."""
-        self._known.clear()
+        """Evict everything."""
+        self._cached.clear()
 
-    def _make_room(self, keep: str) -> None:
-        """Let go of those that nobody asked about for longest, and that nobody is using."""
-        sizes = {graph_id: known.size for graph_id, known in self._known.items()}
-        unused = [graph_id for graph_id, known in self._known.items() if graph_id != keep and not known.users]
+    def _evict(self, keep: str) -> None:
+        """Evict the least recently used graphs that no question is using, until the rest fits."""
+        sizes = {graph_id: cached.size for graph_id, cached in self._cached.items()}
+        unused = [graph_id for graph_id, cached in self._cached.items() if graph_id != keep and not cached.users]
         for graph_id in unused:
             if len(sizes) <= KEPT_NAMES and sum(sizes.values()) <= self._kept_bytes:
                 return
-            del self._known[graph_id], sizes[graph_id]
+            del self._cached[graph_id], sizes[graph_id]
 
 
 class _Moment(NamedTuple):
@@ -124,14 +124,14 @@ class _Moment(NamedTuple):
 
 
 class _Sources(NamedTuple):
-    """From what the past of the graphs in `partition` is read; the log to before offset `end`."""
+    """Where the past of the graphs in `partition` is read from; the log up to before offset `end`."""
 
     log: LogReader
     stores: Stores | None
     partition: int
     end: int
 
-    def kept(self, graph_id: str) -> StoreHistory | None:
+    def stored(self, graph_id: str) -> StoreHistory | None:
         """Read what the store knows of a graph, None if that is not enough.  Blocks."""
         assert self.stores is not None  # noqa: S101 - asked before
         try:
@@ -142,8 +142,8 @@ class _Sources(NamedTuple):
             return None
 
 
-class _Known:
-    """What is known of one graph.  `lock`: one reads and folds at a time, others find what it leaves."""
+class _CachedGraph:
+    """The history and folds of one graph.  `lock`: one question reads and folds, the next ones use its result."""
 
     def __init__(self, graph_id: str) -> None:
         self.lock = asyncio.Lock()
@@ -180,13 +180,13 @@ class _Known:
     def at_hand(self, events: int, moment: _Moment) -> AsOf | None:
         """Find the graph of a moment if nothing has to be read or folded for it."""
         ready = [folds for folds in (self._recent, self._whole) if folds and folds.history.read >= events]
-        return next((found for folds in ready if (found := folds.at_hand(moment))), None)
+        return next((as_of for folds in ready if (as_of := folds.at_hand(moment))), None)
 
     async def as_of(self, sources: _Sources, events: int, moment: _Moment) -> AsOf:
         """Rebuild the graph of a moment, unless it is at hand."""
         if self._recent is None and self._whole is None and sources.stores is not None:
-            found = await asyncio.to_thread(sources.kept, self._graph_id)
-            self._recent = found and _Folds(found.history, found.folds)
+            stored = await asyncio.to_thread(sources.stored, self._graph_id)
+            self._recent = stored and _Folds(stored.history, stored.folds)
         if self._recent is not None:
             await self._recent.read_on(sources, events)
             if reaches(self._recent.history, moment.at):
@@ -229,7 +229,7 @@ class _Folds:
         return [checkpoint.folded for checkpoint in self._checkpoints]
 
     async def read_on(self, sources: _Sources, events: int) -> None:
-        """Let the history know so many events of the graph."""
+        """Read on until the history has so many events of the graph."""
         if self.history.read < events:
             await self.history.read_on(sources.log, sources.partition, sources.end)
 
@@ -239,22 +239,22 @@ class _Folds:
             self._takebacks = self.history.takebacks
             self._checkpoints.clear()
             self._rebuilt.clear()
-        found = self._rebuilt.get(moment)
-        if found is None or found.counted != self._counted(moment):
+        as_of = self._rebuilt.get(moment)
+        if as_of is None or as_of.counted != self._counted(moment):
             return None
         self._rebuilt.move_to_end(moment)
-        return found
+        return as_of
 
     async def as_of(self, moment: _Moment) -> AsOf:
         """Rebuild the graph of a moment, unless it is at hand."""
-        found = self.at_hand(moment)
-        if found is None:
-            found = await self._rebuild(moment, self._counted(moment))
-            self._rebuilt[moment] = found
+        as_of = self.at_hand(moment)
+        if as_of is None:
+            as_of = await self._rebuild(moment, self._counted(moment))
+            self._rebuilt[moment] = as_of
             self._rebuilt.move_to_end(moment)
             if len(self._rebuilt) > KEPT_TIMES:
                 self._rebuilt.popitem(last=False)
-        return found
+        return as_of
 
     def _counted(self, moment: _Moment) -> Counted:
         return counted(self.history, moment.at, hides=moment.hides)
@@ -273,13 +273,13 @@ class _Folds:
         return as_of
 
     async def _beside(self, do: Callable[..., T], *arguments: Any) -> T:
-        """Do something with a graph that nobody else has yet: a large one in a thread, so that others are let in."""
+        """Work on a graph that is not shared yet: on a large one in a thread, as it would block the event loop."""
         if self.history.size + self._base_bytes <= SMALL:
             return do(*arguments)
         return await asyncio.to_thread(do, *arguments)
 
     def _is_wanted(self, folded: int) -> bool:
-        """Tell whether a checkpoint here would lie far enough from the ones before and after it."""
+        """Return whether a checkpoint here would be far enough from the ones before and after it."""
         spacing = max(CHECKPOINT_EVERY, len(self.history) // CHECKPOINTS)
         after = bisect_right(self._checkpoints, folded, key=_folded)
         before = self._checkpoints[after - 1].folded if after else 0

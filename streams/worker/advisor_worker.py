@@ -1,13 +1,12 @@
-"""Has an advisor asked about what was recorded, beside the work of the worker: nothing ever waits for it.
+"""Asks an advisor about what was recorded, in the background: no turn and no query waits for it.
 
-    a partition's writer appended   ──heard──▶  jobs wait  ──▶  tasks, from the state as it is then
-                                                                 │ the advisor (streams/plugins/asking.py)
+    a partition's writer appended   ──on_appended──▶  jobs wait  ──▶  tasks, from the state as it is then
+                                                                 │ the advisor (streams/plugins/advisor_client.py)
     the command Advice in `turns`   ◀── what fits is sent  ◀─────┘
 
-What comes of it is a command like any other: the partition's writer, whichever it is by then, decides on it in its
-place, and records it.  A replay asks nobody.  Where the advisor fails, nothing changes: the job is tried again TRIES
-times at most, after a pause that doubles, or is given up, and counted.  Jobs that wait are lost with the worker:
-`emgas advise` asks again.
+Advice is a command like any other: the partition's writer, whichever it is by then, decides on it and records it.  A
+replay asks no advisor.  If the advisor fails, the job is tried again, TRIES times at most, after a pause that doubles;
+then it is dropped, and counted.  Waiting jobs are lost with the worker: `emgas advise` asks again.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from state.partition import Partition
 from state.sealing.keyring import Keyring
 from streams.ingest.partition_writer import AppendedEvent
 from streams.ingest.verbs.advice import AdviceDecider
-from streams.plugins.asking import BATCH, Asking, OverBudgetError
+from streams.plugins.advisor_client import BATCH, AdvisorClient, OverBudgetError
 
 log = logger("advisor")
 WAITING: Final = 256  # jobs; the oldest is given up for one more
@@ -45,30 +44,30 @@ PAUSE, LONGEST_PAUSE = 5.0, 600.0  # seconds after a failure, doubled with each
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeskContext:
-    """What the desk asks of the worker.
+class AdvisorWorkerContext:
+    """What the advisor's worker needs of the worker that it belongs to.
 
-    asking     whom to ask                       wants    which kinds of things, of its own accord
+    client     asks the advisor                  wants    the kinds of jobs to do without a request
     state_of   the fold of a partition that is owned, None for others
-    send       sends a command to `turns`        counted  told (kind, what became of it)
-    keys       of encrypted graphs: nobody is asked about those
+    send       sends a command to `turns`        count    counts (kind, what became of it)
+    keys       of encrypted graphs: no advisor is asked about those
     sleep      waits so many seconds
     """
 
-    asking: Asking
+    client: AdvisorClient
     wants: frozenset[str]
     state_of: Callable[[int], Partition | None]
     send: Callable[[Advice], Awaitable[None]]
     extractor: Extractor
     keys: Keyring
-    counted: Callable[[str, str], object]
+    count: Callable[[str, str], object]
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
-class AdviceDesk:
+class AdvisorWorker:
     """The jobs that wait, and the one task that does them."""
 
-    def __init__(self, context: DeskContext) -> None:
+    def __init__(self, context: AdvisorWorkerContext) -> None:
         self._context = context
         self._jobs: dict[tuple[int, Job], int] = {}  # (partition, job) → tries so far
         self._news = asyncio.Event()
@@ -79,7 +78,7 @@ class AdviceDesk:
         """Count the jobs that wait."""
         return len(self._jobs)
 
-    def heard(self, partition: int, appended: Iterable[AppendedEvent]) -> None:
+    def on_appended(self, partition: int, appended: Iterable[AppendedEvent]) -> None:
         """Note what an advisor may be asked about what was appended."""
         for each in appended:
             for job in _jobs_of(each.event, self._context.wants):
@@ -90,18 +89,18 @@ class AdviceDesk:
         while len(self._jobs) > WAITING:
             oldest = next(iter(self._jobs))
             del self._jobs[oldest]
-            self._context.counted(oldest[1].what, "dropped")
+            self._context.count(oldest[1].what, "dropped")
         self._news.set()
 
     async def run(self) -> None:
-        """Work for ever; nothing that an advisor or a job does ends it."""
+        """Work until cancelled; no error of an advisor or a job ends it."""
         while True:
             await self._news.wait()
             self._news.clear()
             while self._jobs:
-                await self._do()
+                await self._process_batch()
 
-    async def _do(self) -> None:
+    async def _process_batch(self) -> None:
         """Do the oldest jobs of one kind."""
         what = next(iter(self._jobs))[1].what
         chosen = [each for each in self._jobs if each[1].what == what][:BATCH]
@@ -111,14 +110,14 @@ class AdviceDesk:
             await asyncio.sleep(0)
             return
         try:
-            said = await self._context.asking.ask([task for _, task in ready])
+            answers = await self._context.client.ask([task for _, task in ready])
         except AdviceError as error:
             await self._failed([one for one, _ in ready], error)
             return
         self._failures = 0
-        for (partition, job, _), answer in zip((one for one, _ in ready), said, strict=True):
+        for (partition, job, _), answer in zip((one for one, _ in ready), answers, strict=True):
             if answer is not None:
-                await self._tell(partition, job, answer)
+                await self._send(partition, job, answer)
 
     def _task(self, partition: int, job: Job) -> Task | None:
         state = self._context.state_of(partition)
@@ -127,7 +126,7 @@ class AdviceDesk:
         try:
             graph = state.graph(job.graph)
             return None if graph is None or not graph.settings.recording else task_of(graph, state.text_of, job)
-        except Exception:  # the store may be gone by now: nobody is to be harmed by that
+        except Exception:  # the store may be gone by now: that must not end this task
             log.warning("nothing can be asked", graph=job.graph, what=job.what, exc_info=True)
             return None
 
@@ -145,48 +144,49 @@ class AdviceDesk:
         log.warning("no advice", why=str(error), pause=round(pause))
         await self._context.sleep(pause)
 
-    async def _tell(self, partition: int, job: Job, said: Said) -> None:
-        """Send advice that fits to the writer, which looks at it again in its place."""
+    async def _send(self, partition: int, job: Job, answer: Said) -> None:
+        """Send advice that fits to the writer, which checks it again."""
         context = self._context
         try:
-            told = advice(job.graph, context.asking.name, _name(job, context.asking.name, said), said)
+            by = context.client.name
+            command = advice(job.graph, by, _advice_id(job, by, answer), answer)
             state = context.state_of(partition)
             if state is None:
-                context.counted(job.what, "dropped")
+                context.count(job.what, "dropped")
                 return
-            why = AdviceDecider(state, context.extractor, context.keys).rejection(told)
+            why = AdviceDecider(state, context.extractor, context.keys).rejection(command)
             if why is not None:
-                context.counted(job.what, "unfit")
+                context.count(job.what, "unfit")
                 log.info("advice does not fit", graph=job.graph, what=job.what, why=why)
                 return
-            await context.send(told)
+            await context.send(command)
         except ValidationError:
-            context.counted(job.what, "unfit")
+            context.count(job.what, "unfit")
         except Exception as error:  # noqa: BLE001 - a log that is out of reach: the advice alone is lost
-            context.counted(job.what, "unsent")
+            context.count(job.what, "unsent")
             log.warning("advice was not recorded", graph=job.graph, what=job.what, error=type(error).__name__)
         else:
-            context.counted(job.what, "sent")
+            context.count(job.what, "sent")
 
 
 def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[Job]:
-    """Tell what an advisor may be asked about an event."""
-    found: list[tuple[What, str]] = []
+    """Yield what an advisor may be asked about an event."""
+    jobs: list[tuple[What, str]] = []
     match event:
         case SessionEnded():
-            found = [("summarise", event.session)]
+            jobs = [("summarise", event.session)]
         case ConsolidationWindowClosed():
             living = [change.id for change in event.topics if change.change != "died"]
-            found = [(what, topic) for topic in living for what in ("name", "rate")]
+            jobs = [(what, topic) for topic in living for what in ("name", "rate")]
         case MemoryConsolidated():
-            found = [("rewrite", event.id)] if event.text else []
+            jobs = [("rewrite", event.id)] if event.text else []
         case TurnRecorded():
-            found = [("judge", event.id), *([("split", event.id)] if len(event.text) >= LONG else ())]
+            jobs = [("judge", event.id), *([("split", event.id)] if len(event.text) >= LONG else ())]
         case _:
             return
-    yield from (Job(what, event.graph, about) for what, about in found if what in wants)
+    yield from (Job(what, event.graph, about) for what, about in jobs if what in wants)
 
 
-def _name(job: Job, by: str, said: Said) -> str:
-    """Name a piece of advice by what it says: said again, it has the same id."""
-    return f"advice/{hashlib.sha256(repr((job, by, said)).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+def _advice_id(job: Job, by: str, answer: Said) -> str:
+    """Compute the id of a piece of advice from its content: the same advice has the same id."""
+    return f"advice/{hashlib.sha256(repr((job, by, answer)).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

@@ -1,12 +1,12 @@
-"""Asking an advisor, whichever: in batches, within a deadline and a budget, and nothing twice.
+"""Asks any advisor: in batches, within a deadline and a budget, and nothing twice.
 
     batch      tasks of one kind, BATCH at most, together at most BATCH_BYTES
     deadline   seconds until an answer counts as late: it is cut off
-    budget     calls, and tokens, within any hour; tokens are reckoned from the length of what is asked
+    budget     calls, and tokens, within any hour; tokens are estimated from the length of what is asked
     cache      the same task has the answer that it had, for as long as this process lives
 
 What becomes of each task is counted, by its kind: given, cached, nothing (it was left out, or breaks the form), late,
-unreachable, busy, refused, unreadable, huge, failed (of whichever advisor), over-budget.
+unreachable, busy, refused, unreadable, huge, failed (an unexpected error), over-budget.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OverBudgetError(AdviceError):
 
 @dataclass
 class Budget:
-    """Calls and tokens that may be spent within any hour.  now: seconds since whenever."""
+    """Calls and tokens that may be spent within any hour.  now: seconds since an arbitrary moment."""
 
     calls: int
     tokens: int
@@ -63,8 +63,8 @@ class Budget:
         self._spent.append((now, tokens))
 
 
-class Asking:
-    """Asks `advisor`.  counted: told (kind, what became of it) of each task."""
+class AdvisorClient:
+    """Asks `advisor`.  count: called with (kind, what became of it) for each task."""
 
     def __init__(
         self,
@@ -72,17 +72,17 @@ class Asking:
         budget: Budget,
         *,
         deadline: float,
-        counted: Callable[[str, str], object] = lambda kind, result: None,
+        count: Callable[[str, str], object] = lambda kind, result: None,
     ) -> None:
         self._advisor = advisor
         self._budget = budget
         self._deadline = deadline
-        self._counted = counted
-        self._known: OrderedDict[bytes, Said] = OrderedDict()
+        self._count = count
+        self._cache: OrderedDict[bytes, Said] = OrderedDict()
 
     @property
     def name(self) -> str:
-        """Name who advises."""
+        """The name of the advisor."""
         return self._advisor.name
 
     async def ask(self, tasks: Sequence[Task]) -> list[Said | None]:
@@ -90,56 +90,56 @@ class Asking:
 
         What batches before it gave stays in the cache: asked again, they cost nothing.
         """
-        wanted = [task for task in tasks if _key(task) not in self._known]
-        told: dict[bytes, Said | None] = {}
-        for batch in _batches(wanted):
-            for task, said in zip(batch, await self._asked(batch), strict=True):
-                told[_key(task)] = said
-                if said is not None:
-                    self._keep(_key(task), said)
+        missing = [task for task in tasks if _key(task) not in self._cache]
+        results: dict[bytes, Said | None] = {}
+        for batch in _batches(missing):
+            for task, answer in zip(batch, await self._ask_batch(batch), strict=True):
+                results[_key(task)] = answer
+                if answer is not None:
+                    self._keep(_key(task), answer)
         for task in tasks:
-            if _key(task) not in told:
-                self._counted(kind_of(task), "cached")
-        return [told[key] if (key := _key(task)) in told else self._known.get(key) for task in tasks]
+            if _key(task) not in results:
+                self._count(kind_of(task), "cached")
+        return [results[key] if (key := _key(task)) in results else self._cache.get(key) for task in tasks]
 
     async def close(self) -> None:
-        """Let go of the advisor."""
+        """Close the advisor."""
         await self._advisor.close()
 
-    async def _asked(self, batch: Sequence[Task]) -> Sequence[Said | None]:
+    async def _ask_batch(self, batch: Sequence[Task]) -> Sequence[Said | None]:
         kind = kind_of(batch[0])
         try:
-            self._budget.spend(reckoned(batch))
+            self._budget.spend(estimated_tokens(batch))
             async with asyncio.timeout(self._deadline):
-                said = await self._advisor.advise(batch)
-            if len(said) != len(batch):
-                raise AdviceError("unreadable", f"the advisor answers {len(said)} times to {len(batch)} tasks")
+                answers = await self._advisor.advise(batch)
+            if len(answers) != len(batch):
+                raise AdviceError("unreadable", f"the advisor answers {len(answers)} times to {len(batch)} tasks")
         except TimeoutError:
             error = AdviceError("late", f"the advisor did not answer within {self._deadline:g} s", again=True)
         except AdviceError as why:
             error = why
-        except Exception as why:  # of whichever advisor
+        except Exception as why:  # of any class: advisors are plugins
             log.warning("the advisor failed", exc_info=True)
             error = AdviceError("failed", f"the advisor failed ({type(why).__name__})")
         else:
-            for result, times in Counter("nothing" if each is None else "given" for each in said).items():
+            for result, times in Counter("nothing" if each is None else "given" for each in answers).items():
                 for _ in range(times):
-                    self._counted(kind, result)
-            return said
+                    self._count(kind, result)
+            return answers
         for _ in batch:
-            self._counted(kind, error.result)
+            self._count(kind, error.result)
         raise error
 
-    def _keep(self, key: bytes, said: Said) -> None:
-        self._known[key] = said
-        while len(self._known) > CACHED:
-            self._known.popitem(last=False)
+    def _keep(self, key: bytes, answer: Said) -> None:
+        self._cache[key] = answer
+        while len(self._cache) > CACHED:
+            self._cache.popitem(last=False)
 
 
-def reckoned(tasks: Sequence[Task]) -> int:
-    """Reckon the tokens of a call, its answer included."""
-    asked = sum(len(orjson.dumps(material(task))) // BYTES_A_TOKEN + ANSWER_TOKENS for task in tasks)
-    return PROMPT_TOKENS + asked
+def estimated_tokens(tasks: Sequence[Task]) -> int:
+    """Estimate the tokens of a call, including its answer."""
+    question_tokens = sum(len(orjson.dumps(material(task))) // BYTES_A_TOKEN + ANSWER_TOKENS for task in tasks)
+    return PROMPT_TOKENS + question_tokens
 
 
 def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
