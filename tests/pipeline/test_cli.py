@@ -84,7 +84,7 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
     assert "latte: 15 times on 15 days since 2025-09-02" in said.out
     assert "without a lift. [history: changed 2025-09-27]" in said.out
     assert "pinned, so that it never fades: The code of the bicycle lock is 4471." in said.out
-    assert "no word of the question is in it, and it is found, by sister → lark:\nI read in the local paper" in said.out
+    assert "it shares no word with the question, by sister → lark:\nI read in the local paper" in said.out
     commands = re.findall(r"^  emgas (.*?)(?:   #.*)?$", said.out, re.MULTILINE)
     assert [command.split()[2] for command in commands if command.startswith("--data")] == [
         "query",
@@ -423,7 +423,7 @@ def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) 
     assert told["emgas.turns"]["partitions"] == 2
     assert emgas_here(memory, "topics", "create", "--partitions", "2").code == 0
     told = emgas_here(memory, "topics", "create", "--without", "retention.mss", code=2).err
-    assert "no topic has a setting retention.mss: --without is for cleanup.policy, max.message.bytes, " in told
+    assert "no topic has the setting retention.mss: --without takes cleanup.policy, max.message.bytes, " in told
     refused = emgas_here(memory, "topics", "create", "--partitions", "3", code=1)
     assert "set the partition count back to 2" in refused.err
 

@@ -95,7 +95,7 @@ def test_a_graph_that_nobody_wrote_to_or_that_cannot_be_has_one_code_each(
     memory: Path, tmp_path: Path, words: list[str]
 ) -> None:
     for graph, code, told in (
-        ("bob", 3, "written to graph bob"),
+        ("bob", 3, "there is no graph bob"),
         ("no//graph", 2, "graph: must be 1 to 128 printable"),
     ):
         named = [graph if word == "ada" else word.format(tmp=tmp_path) for word in words]
@@ -112,7 +112,7 @@ def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp
 
 def test_a_graph_of_which_nothing_is_in_a_table_is_told_so_and_not_by_an_empty_one(memory: Path) -> None:
     told = emgas_here(memory, "inspect", "ada")
-    assert re.fullmatch(r"\d+ events, in no table yet: few are folded anew whenever they are read\n", told.out)
+    assert re.fullmatch(r"\d+ events: too few for tables yet, so the graph is rebuilt on each read\n", told.out)
 
 
 # files that cannot be read or written
@@ -174,7 +174,7 @@ def test_a_file_that_breaks_off_while_it_is_read_can_be_published_again(
     with pytest.raises(typer.Exit) as ended:
         publish.publish_items("/dev/null", broken, publish.Sending(preset=None, wait=True), json=True)
     assert ended.value.exit_code == 1
-    assert "cannot read on in /dev/null: Input/output error; publish it again to go on" in capsys.readouterr().err
+    assert "reading /dev/null failed: Input/output error; publish it again to continue" in capsys.readouterr().err
 
 
 def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_co
     file.write_text(line(at="noon") + line(id=""))
     said = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
     assert (said.json["published"], said.json["rejected"]) == (2, 2)
-    assert f"nothing of {file} could be accepted: `emgas dead-letters list` has it" in said.err
+    assert f"every turn of {file} was rejected: see `emgas dead-letters list`" in said.err
     assert "line 1: at: must be whole milliseconds since 1970 (UTC)" in said.err
     file.write_text(line() + line(id=""))
     assert emgas_here(tmp_path, "publish", str(file), "--json").json["rejected"] == 1
@@ -232,7 +232,7 @@ def test_a_time_in_seconds_is_refused(tmp_path: Path) -> None:
 
 def test_who_does_not_wait_is_not_told_that_nothing_was_accepted(memory: Path, tmp_path: Path) -> None:
     said = emgas_here(tmp_path, "publish", str(memory / "said.jsonl"), "--no-wait")
-    assert "logged, not waited for; 0 rejected" in said.out
+    assert "stored, not waited for; 0 rejected" in said.out
 
 
 # how they speak

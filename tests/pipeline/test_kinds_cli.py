@@ -66,7 +66,7 @@ def test_a_graph_is_paused_and_resumed(data: Path) -> None:
     assert "recalling is paused in team" in emgas_here(data, "query", "team", "release?").out
     resumed = emgas_here(data, "resume", "team")
     assert "recording is on; recalling is on" in resumed.out
-    assert "not kept while recording was paused: 1 turn" in resumed.err
+    assert "not recorded while paused: 1 turn" in resumed.err
 
 
 @pytest.mark.source("P44")

@@ -87,9 +87,9 @@ def test_what_is_configured_is_in_force_and_what_is_not_given_stays(data: Path) 
     ("option", "value", "told"),
     [
         ("--prune-below", "2", "prune_below: must be less than or equal to 1"),
-        ("--half-life", "40000d", "'--half-life': 40000d is out of bounds: take 1ms to 36600d"),
-        ("--half-life", "0s", "'--half-life': 0s is out of bounds: take 1ms to 36600d"),
-        ("--grace", "99999999999w", "'--grace': 99999999999w is out of bounds: take 0 to 366d"),
+        ("--half-life", "40000d", "'--half-life': 40000d is out of bounds: use 1ms to 36600d"),
+        ("--half-life", "0s", "'--half-life': 0s is out of bounds: use 1ms to 36600d"),
+        ("--grace", "99999999999w", "'--grace': 99999999999w is out of bounds: use 0 to 366d"),
         ("--long-windows", "1" + "0" * 30, "long_windows: must be less than or equal to 9007199254740992"),
         ("--long-recalls", "1" + "0" * 30, "long_recalls: must be less than or equal to 9007199254740992"),
         ("--preset", "goldfish", "there is no preset goldfish: choose one of default, forgetful, elephant"),
@@ -111,13 +111,13 @@ def test_an_unknown_graph_is_told_with_its_own_exit_code(data: Path, command: st
 
 def test_forgetting_in_an_unknown_graph_or_naming_nothing_is_refused(data: Path) -> None:
     assert "there is no graph" in emgas_here(data, "forget", "nobody", "--concept", "cat", code=3).err
-    assert "name what to forget" in emgas_here(data, "forget", "ada", code=2).err
+    assert "nothing named to forget" in emgas_here(data, "forget", "ada", code=2).err
     assert "nothing to forget" in emgas_here(data, "forget", "bob", "--concept", "submarine", code=1).err
 
 
 def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
     assert "there is no graph" in emgas_here(data, "pin", "nobody", "--concept", "cat", code=3).err
-    assert "name what to pin" in emgas_here(data, "pin", "ada", code=2).err
+    assert "nothing to pin" in emgas_here(data, "pin", "ada", code=2).err
     assert "nothing to unpin" in emgas_here(data, "unpin", "bob", "--concept", "submarine", code=1).err
     told = emgas_here(data, "pin", "bob", "--concept", "kettle", "--turn", "t3")
     assert "bob keeps 1 turn and 1 concept in mind" in told.out

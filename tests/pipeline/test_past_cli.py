@@ -92,7 +92,7 @@ def test_a_difference_of_what_is_not_there_or_backwards_is_told(memory: Path) ->
     backwards = emgas_here(memory, "replay", "diff", "ada", "--from", "2023-06-01", "--to", "2023-05-01", code=2)
     assert "is before --from" in backwards.err
     late = emgas_here(memory, "replay", "diff", "ada", "--from", "2099-01-01", code=2)
-    assert "lies after all that was said: the last was 2023-08-06 12:00" in late.err
+    assert "is after the last turn (2023-08-06 12:00)" in late.err
 
 
 def test_the_past_is_read_beside_the_process_that_owns_the_log(memory: Path) -> None:

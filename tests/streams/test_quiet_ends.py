@@ -102,7 +102,7 @@ def test_a_full_disk_is_a_sentence_that_says_what_to_do(number: int, capsys: pyt
     with pytest.raises(typer.Exit):
         output.run(work())
     told = capsys.readouterr().err.replace("\n", " ")
-    assert "error: the disk is full (/data/file): make room on it" in told
+    assert "error: the disk is full (/data/file): free some space" in told
 
 
 def test_any_other_error_of_the_system_still_shows_its_place() -> None:
