@@ -120,7 +120,7 @@ def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
     assert "nothing to pin" in emgas_here(data, "pin", "ada", code=2).err
     assert "nothing to unpin" in emgas_here(data, "unpin", "bob", "--concept", "submarine", code=1).err
     told = emgas_here(data, "pin", "bob", "--concept", "kettle", "--turn", "t3")
-    assert "bob keeps 1 turn and 1 concept in mind" in told.out
+    assert "bob has 1 turn and 1 concept pinned" in told.out
     after = json.loads(emgas_here(data, "unpin", "bob", "--concept", "kettle", "--turn", "t3", "--json").out)
     assert (after["status"], after["pinned"], after["pinned_concepts"]) == ("accepted", 0, 0)
 
