@@ -24,7 +24,7 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway.auth.access import BODY_BYTES, Access, rights, subject
+from gateway.auth.access import BODY_BYTES, Access, caller, rights, subject
 from gateway.auth.keys import Keys
 from gateway.doors import chat
 from gateway.doors.mcp_tools import Opened, mcp_server
@@ -62,7 +62,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with memory() as app.state.memory, mcp.session_manager.run(), chat.client() as app.state.models:
-            app.state.memory.on_behalf_of(subject, rights)
+            app.state.memory.on_behalf_of(subject, rights, lambda: caller().name)
             yield
 
     app = FastAPI(

@@ -120,13 +120,19 @@ class MemoryClient:
         self._request_reply, self._loop = request_reply, asyncio.get_running_loop()
         return self
 
-    def on_behalf_of(self, subject: Subject | None, rights: Callable[[], Collection[str] | None] | None = None) -> None:
+    def on_behalf_of(
+        self,
+        subject: Subject | None,
+        rights: Callable[[], Collection[str] | None] | None = None,
+        asker: Callable[[], str | None] | None = None,
+    ) -> None:
         """Make all further calls on behalf of another subject.  A gateway does this for each request.
 
         rights    returns the most that the subject may do, for each call; None: everything
+        asker     returns the name of whoever asks, for each call: one asker has a share of the questions at once
         """
         self._subject = self._open.subject = subject
-        self._open.rights = rights or (lambda: None)
+        self._open.rights, self._open.asker = rights or (lambda: None), asker or (lambda: None)
 
     async def close(self) -> None:
         """Disconnect.  Closing twice is harmless."""

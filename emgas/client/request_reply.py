@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from uuid import uuid4
 
 from pydantic import ValidationError
 
 from emgas.client.connection import Connection
+from emgas.client.shares import SHARE, WAITING, Shares
 from emgas.errors import NoAnswerError, TransportError
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, Answer
@@ -31,6 +33,8 @@ class RequestReply:
         self.connection = connection
         self.subject = subject
         self.rights: Callable[[], Collection[str] | None] = lambda: None  # no more than these; None: all
+        self.asker: Callable[[], str | None] = lambda: None  # whose share a question takes; None: there is one asker
+        self._shares = Shares()
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[bytes, asyncio.Future[bytes]] = {}
         self._failure: TransportError | None = None
@@ -79,24 +83,31 @@ class RequestReply:
         self, record: ProducerRecord, seconds: float, appended: Callable[[Receipt], None] = lambda _: None
     ) -> bytes:
         """Ask as `ask` does; return the answer's bytes, for a program that passes on what it need not read."""
-        if self._failure is not None:
-            raise self._failure
-        if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
-            message = f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later"
-            return ANSWER.dump_json(Failure(code="overloaded", message=message))
-        correlation = uuid4().hex.encode()
-        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting[correlation] = future
+        asker = self.asker() if record.topic == self.connection.topics.queries else None
+        if asker is not None and self._shares.is_full(asker):
+            return _overloaded(f"{SHARE + WAITING} of your questions wait for an answer already: ask again later")
+        deadline = int((time.time() + seconds) * 1000)
         try:
-            async with asyncio.timeout(seconds):
-                addressed = self._addressed(self._on_behalf(record), correlation, seconds)
-                appended(await self.connection.send(addressed))
-                return await future
+            async with asyncio.timeout(seconds), nullcontext() if asker is None else self._shares.of(asker):
+                return await self._asked(record, deadline, appended)
         except TimeoutError:
             raise NoAnswerError(
                 f"no answer came within {seconds:g} s: do the broker and a worker run, and has it caught up?  "
                 "Ask again; a turn's id keeps it from counting twice"
             ) from None
+
+    async def _asked(self, record: ProducerRecord, deadline: int, appended: Callable[[Receipt], None]) -> bytes:
+        """Send a record, and wait for its answer.  `deadline`: ms, when the call gives up."""
+        if self._failure is not None:
+            raise self._failure
+        if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
+            return _overloaded(f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later")
+        correlation = uuid4().hex.encode()
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[correlation] = future
+        try:
+            appended(await self.connection.send(self._addressed(self._on_behalf(record), correlation, deadline)))
+            return await future
         finally:
             del self._waiting[correlation]
             if future.done() and not future.cancelled():
@@ -109,10 +120,9 @@ class RequestReply:
         added = tuple((name, value.encode()) for name, value in values.items() if value is not None)
         return record._replace(headers=(*record.headers, *added)) if added else record
 
-    def _addressed(self, record: ProducerRecord, correlation: bytes, seconds: float) -> ProducerRecord:
+    def _addressed(self, record: ProducerRecord, correlation: bytes, deadline: int) -> ProducerRecord:
         """Add to `record` the headers that ask for an answer here, until the moment this call gives up."""
         address = ReplyAddress(self.connection.topics.replies, self.connection.reply_partition, correlation)
-        deadline = int((time.time() + seconds) * 1000)
         return record._replace(headers=(*address.headers(deadline), *record.headers))
 
     async def _read(self) -> None:
@@ -136,6 +146,10 @@ class RequestReply:
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(failure)
+
+
+def _overloaded(told: str) -> bytes:
+    return ANSWER.dump_json(Failure(code="overloaded", message=told))
 
 
 def _read(answer: bytes) -> Answer:

@@ -1,0 +1,38 @@
+"""Shares of the memory's attention: no asker has more than so many questions there at once, however many it sends.
+
+What comes beyond waits here, in the order in which it came, and shuts out nobody but its own asker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+SHARE = 32  # questions of one asker: enough to keep a worker busy, and an eighth of what it takes (queries_at_once)
+WAITING = 512  # more of one asker are refused
+
+
+class Shares:
+    """Who has how many questions under way, by the asker's name."""
+
+    def __init__(self) -> None:
+        self._limits: dict[str, asyncio.Semaphore] = {}
+        self._asked = Counter[str]()  # those that wait here among them
+
+    def is_full(self, asker: str) -> bool:
+        """Tell whether nothing more may even wait."""
+        return self._asked[asker] >= SHARE + WAITING
+
+    @asynccontextmanager
+    async def of(self, asker: str) -> AsyncIterator[None]:
+        """Hold one place of the asker's share while the block runs; wait for it first."""
+        self._asked[asker] += 1
+        try:
+            async with self._limits.setdefault(asker, asyncio.Semaphore(SHARE)):
+                yield
+        finally:
+            self._asked[asker] -= 1
+            if not self._asked[asker]:
+                del self._asked[asker], self._limits[asker]
