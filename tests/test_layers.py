@@ -32,7 +32,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("retraction",), ("lsm",), ("partition",),
     ),
     "state/graph": (
-        ("canonical_bytes", "rights", "tables"), ("counting", "expiry_queue", "turn_index"), ("graph_tables",),
+        ("canonical_bytes", "tables"), ("counting", "expiry_queue", "turn_index"), ("graph_tables",),
         ("codec", "turn_counting", "view"), ("graph",),
     ),
     "state/lsm": (

@@ -30,7 +30,7 @@ from state.events.events import (
     decode_as,
     encode,
 )
-from state.events.sealing_events import Run
+from state.events.sealing import Run
 
 RUN_BYTES = 24  # that an ordinal takes in JSON, at most, where no run holds it
 

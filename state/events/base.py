@@ -1,4 +1,4 @@
-"""What all events have: the version of the schema, and where they lie in the log.  The events: events.py."""
+"""The base classes of events: the version of the schema, and where an event stands in the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Stamp(TypedDict):
-    """Where an event lies in the log: what only the partition's writer knows (state/log_position.py)."""
+    """Where an event stands in the log; only the partition's writer knows it (state/log_position.py)."""
 
     epoch: int
     claim: str

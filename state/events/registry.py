@@ -1,16 +1,17 @@
-"""What the layers must know of a kind of event, declared once: above its class in state/events/events.py.
+"""What other layers need to know of a kind of event, declared once: by the decorator above its class.
 
 Adding a kind of event touches three places:
 
-    1. state/events/events.py    its class, under `@graph_event(…)` or `@control_event`.  From there come what `decode`
-                                 reads, what a fold accepts, when it counts for a look at the past, what `emgas replay
-                                 events` says of it, what `emgas replay undo --last` counts, and what `emgas replay
-                                 verify` looks for in it; a WindowEvent is also published in the topic `changes`
+    1. state/events/…            its class, in the file of its part of the life cycle, under `@graph_event(…)` or
+                                 `@control_event`; events.py imports it.  From there come what `decode` reads, what a
+                                 fold accepts, when it counts for a look at the past, what `emgas replay events` says
+                                 of it, what `emgas replay undo --last` counts, and what `emgas replay verify` looks
+                                 for in it; a WindowEvent is also published in the topic `changes`
     2. state/graph/graph.py      the method that folds it, under `@folds(…)`; control events have none
     3. tests/golden/make.py      something that makes one, for the golden log of the new version: the kinds there are
                                  belong to the schema (docs/extending.md, "Change the schema")
 
-Who reads the registry needs no change.
+Readers of the registry need no change.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class Timing(IntEnum):
 
     UNTIMED  from where it stands: it has no time of its own
     TIMED    `at`: it moves the graph's clock
-    WINDOW   `at` and the grace that is in force: it was decided when the window was closed, and is decided anew when
-             the graph is looked at as of a time and what the log holds by then is other than when it was closed
+    WINDOW   `at` and the grace that is in force: it was decided when the window was closed, and is decided again when
+             the graph is viewed as of a time for which the log holds other events than it did then
     """
 
     UNTIMED = 0
@@ -40,7 +41,7 @@ class EventSpec(NamedTuple):
     """A kind of graph event.
 
     timing    see Timing
-    summary   event → what it says, for people
+    summary   event → one line for people
     touches   event → the ids of the concepts, turns and themes that it may change
     is_step   whether it is one of "the last n events" that a user may want to take back; else it goes with the one
               before it
@@ -50,6 +51,11 @@ class EventSpec(NamedTuple):
     summary: Callable[[Any], str]
     touches: Callable[[Any], Iterable[str]]
     is_step: bool
+
+
+def concepts_and_turns(event: Any) -> tuple[str, ...]:
+    """List the concepts and turns of an event that has lists of both: for `touches`."""
+    return *event.concepts, *event.turns
 
 
 KINDS: list[type] = []  # every class of event, in the order of declaration

@@ -56,7 +56,7 @@ from state.events.events import (
     WorthJudged,
 )
 from state.events.extraction_types import AnchorKind
-from state.graph import codec, rights
+from state.graph import codec
 from state.graph.counting.link_queue import LinkQueue
 from state.graph.expiry_queue import ExpiryQueue
 from state.graph.graph_tables import GraphTables
@@ -524,11 +524,18 @@ class Graph(GraphTables):
 
     @folds(AccessGranted)
     def _fold_granted(self, event: AccessGranted) -> bool:
-        return rights.granted(self.access, event)
+        before = self.access.get(event.subject, [])
+        self.access[event.subject] = sorted({*before, *event.rights})
+        return len(self.access[event.subject]) > len(before)
 
     @folds(AccessRevoked)
     def _fold_revoked(self, event: AccessRevoked) -> bool:
-        return rights.revoked(self.access, event)
+        if event.subject not in self.access:
+            return False
+        before = self.access[event.subject]
+        # A subject without rights stays listed: with an empty list, the graph would be open to everyone again.
+        self.access[event.subject] = [right for right in before if right not in event.rights]
+        return len(self.access[event.subject]) < len(before)
 
     @folds(TopicNamed)
     def _fold_name(self, event: TopicNamed) -> bool:

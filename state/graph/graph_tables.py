@@ -12,8 +12,8 @@ from math import inf
 from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
-from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
+from state.events.requests import GraphConfigured
 from state.graph.counting.cooccurrence import PairCounts
 from state.graph.tables.advice_table import AdviceTable
 from state.graph.tables.concept_table import ConceptTable

@@ -11,7 +11,7 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.activation import DEFAULT
 from processors.recall.ranking.links import T_MIN, recall_links, relation_links, theme_links
 from processors.recall.retrieval.recall import RecallOptions, activate, recall
-from state.events.advice_events import EdgesRated, Rated
+from state.events.advice import EdgesRated, Rated
 from state.events.events import TopicChange
 from state.events.extraction_types import Concept, Relation
 from state.graph.graph import Graph

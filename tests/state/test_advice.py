@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
+from state.events.advice import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
 from state.events.events import GraphEvent, decode, encode
 from state.graph.graph import Graph
 from state.graph.tables.advice_table import AdviceTable, Judgement, Parts, Rating, Rewriting

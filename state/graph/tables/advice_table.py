@@ -1,4 +1,4 @@
-"""What advisors said of one graph: beside its content, never in its place (state/events/advice_events.py).
+"""What advisors said of one graph: beside its content, never in its place (state/events/advice.py).
 
     rewritten   turn or habit → other words          split   turn → the parts of its text, as (start, end)
     judged      turn → what it is worth, keywords    rated   two concepts → how closely they belong together
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from state.events.advice_events import EdgesRated, Of, PassageRewritten, PassageSplit, WorthJudged
+from state.events.advice import EdgesRated, Of, PassageRewritten, PassageSplit, WorthJudged
 
 
 class Rewriting(NamedTuple):

@@ -14,7 +14,7 @@ from emgas.messages.advice import Advice, JudgedTurn, NamedTheme, RatedLink, Rew
 from processors.advice import bounds
 from processors.advice.material import of_conversation
 from processors.extraction.extractor import Extractor
-from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
+from state.events.advice import EdgesRated, PassageRewritten, PassageSplit, Rated, TopicNamed, WorthJudged
 from state.events.events import UNSTAMPED, DataEvent, SessionSummarised, TurnRecorded
 from state.graph.graph import Graph
 from state.graph.tables.advice_table import pair

@@ -1,7 +1,7 @@
-"""Events of what an advisor said: a model, or a person, who is no part of the memory and may be wrong.  SEEDS E40, S31.
+"""Events of advice: what an advisor, a model or a person outside the memory, says of it.  Advisors may be wrong.
 
-They are events as all others (events.py), in a file of their own.  Each says `by` whom; none alters a text: what was
-said stays, and what an advisor makes of it stands beside it.  A summary by an advisor is a SessionSummarised.
+Each names its author in `by`.  None changes a text: the turn stays, and the advice stands beside it.  A summary by an
+advisor is a SessionSummarised.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Events of those who share a graph: where conversations end, when nothing is recorded, and who may do what.
-
-They are events as all others (events.py), in a file of their own.
-"""
+"""Events of sessions: a conversation ended, and what it was about."""
 
 from __future__ import annotations
 
@@ -11,7 +8,9 @@ from msgspec import Meta
 
 from emgas import limits
 from state.events.base import GraphEvent, Ordinal
-from state.events.extraction_types import Milliseconds
+from state.events.extraction_types import (
+    Milliseconds,
+)
 from state.events.registry import Timing, graph_event
 
 EndReason = Literal["said", "idle", "size", "topic shift"]
@@ -57,31 +56,3 @@ class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
     turns: list[str]
     by: str
     topic: Annotated[str, Meta(max_length=limits.THEME_NAME_CHARACTERS)] = ""
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)
-class TurnNotRecorded(GraphEvent, frozen=True, kw_only=True):
-    """A turn came while the graph does not record: nothing of it is kept but that it came, not even its id."""
-
-    src: Ordinal
-
-
-Right = Literal["read", "write", "forget", "admin"]
-
-
-class AccessEvent(GraphEvent, frozen=True, kw_only=True):
-    """Base of what says who may do what in a graph: `subject`, as a record's header names it, and rights."""
-
-    src: Ordinal
-    subject: str
-    rights: list[Right]
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
-class AccessGranted(AccessEvent, frozen=True, kw_only=True):
-    """Somebody may do this from here on.  A graph of which somebody may do anything is closed to other subjects."""
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
-class AccessRevoked(AccessEvent, frozen=True, kw_only=True):
-    """Somebody may no longer do this."""

@@ -1,7 +1,4 @@
-"""Events of encrypted graphs: what was erased of them, and any event as only their key can read it.
-
-They are events as all others (events.py), in a file of their own.
-"""
+"""Events of encrypted graphs: an erasure, and any other event in its encrypted form."""
 
 from __future__ import annotations
 

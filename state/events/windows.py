@@ -1,19 +1,21 @@
-"""Events of what was found in a graph: what a window decides, what is history since a turn, and what recurs.
-
-They are events as all others (events.py), in a file of their own.
-"""
+"""Events of windows: what consolidation, decay and dreams decide when time has passed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from emgas.times import format_utc
 from state.events.base import GraphEvent, Ordinal, Quantity
-from state.events.extraction_types import Exempt, Milliseconds
-from state.events.registry import Timing, graph_event
+from state.events.extraction_types import (
+    Exempt,
+    Milliseconds,
+)
+from state.events.registry import Timing, concepts_and_turns, graph_event
 
 
 class WindowEvent(GraphEvent, frozen=True, kw_only=True):
@@ -71,23 +73,6 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
-    summary=lambda event: f"{event.about}: {event.newer} supersedes {', '.join(event.older)}",
-    touches=lambda event: (*event.older, event.newer),
-)
-class Superseded(GraphEvent, frozen=True, kw_only=True):
-    """What the turns `older` say of `about` holds no more since the turn `newer`, said at `at` (ms): it is history.
-
-    about  the slot of both statements ("lives in")
-    """
-
-    at: Milliseconds
-    older: list[str]
-    newer: str
-    about: str
-
-
-@graph_event(
     Timing.WINDOW,
     summary=lambda event: event.text or f"{event.id} is no habit any more",
     touches=lambda event: (event.id, *event.concepts, *event.members),
@@ -138,3 +123,55 @@ class MemoryReplayed(WindowEvent, frozen=True, kw_only=True):
     seed: Ordinal
     concepts: list[str]
     links: list[tuple[str, str]] = msgspec.field(default_factory=list)
+
+
+@graph_event(
+    Timing.WINDOW,
+    summary=lambda event: f"forgot {', '.join(concepts_and_turns(event))}",
+    touches=concepts_and_turns,
+)
+class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
+    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
+
+    They are gone.  Kept because logs of version 1 hold some; what fades is archived since (MemoryArchived).
+    """
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
+
+
+def _archived(event: MemoryArchived) -> str:
+    links = sum(len(names) - 1 for names in event.links)
+    faded = [f"{links} links"] if links else []
+    return f"archived {', '.join((*event.concepts, *event.turns, *faded))}"
+
+
+@graph_event(
+    Timing.WINDOW,
+    summary=_archived,
+    touches=lambda event: (*concepts_and_turns(event), *chain.from_iterable(event.links)),
+)
+class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
+    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
+
+    They leave the active tier and can still be found.  A window may leave several of them, each a part.
+
+    `links`, written only where there are any: lists of concepts of which the first is linked no more with the others.
+    """
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
+    links: list[Annotated[list[str], Meta(min_length=2)]] = msgspec.field(default_factory=list)
+
+
+@graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
+class Ticked(GraphEvent, frozen=True, kw_only=True):
+    """Time reached `at` (ms) in a graph that is live but silent.
+
+    Kept because the golden log of version 1 holds some, and because a look at the past is told its time by one; no
+    worker writes it: window events tell the time.
+    """
+
+    at: Milliseconds

@@ -1,0 +1,28 @@
+"""Events of access: who may do what in a graph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from state.events.base import GraphEvent, Ordinal
+from state.events.registry import Timing, graph_event
+
+Right = Literal["read", "write", "forget", "admin"]
+
+
+class AccessEvent(GraphEvent, frozen=True, kw_only=True):
+    """Base of what says who may do what in a graph: `subject`, as a record's header names it, and rights."""
+
+    src: Ordinal
+    subject: str
+    rights: list[Right]
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
+class AccessGranted(AccessEvent, frozen=True, kw_only=True):
+    """Somebody may do this from here on.  A graph of which somebody may do anything is closed to other subjects."""
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
+class AccessRevoked(AccessEvent, frozen=True, kw_only=True):
+    """Somebody may no longer do this."""

@@ -1,0 +1,74 @@
+"""Events of the log itself: who writes it, and inputs that lead to no event of a graph.
+
+They belong to no graph's fold: they only move the position in the log.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from state.events.base import DataEvent, Event, GraphId, Ordinal, Sha256
+from state.events.registry import control_event
+
+
+@control_event
+class Claim(Event, frozen=True, kw_only=True):
+    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
+
+    `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    `source_topic`, written only where it is known: the id of the topic `turns` that sources are offsets in from here.
+    """
+
+    writer: str
+    partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    nonce: str
+    anew: bool = False
+    source_topic: str = ""
+
+
+@control_event
+class TurnDuplicated(DataEvent, frozen=True, kw_only=True):
+    """The graph knows this turn id with the same text: only the source position moves."""
+
+    src: Ordinal
+    graph: GraphId
+    id: str
+
+
+@control_event
+class TurnRejected(DataEvent, frozen=True, kw_only=True):
+    """An input was refused; its bytes lie in dead-letters under (turns, partition, src)."""
+
+    src: Ordinal
+    reason: str
+
+
+@control_event
+class TurnsLost(DataEvent, frozen=True, kw_only=True):
+    """The topic `turns` no longer holds the offsets `first`..`last`, and nobody had read them.
+
+    They expired, or were deleted.  Reading goes on behind them; `src` is `last`.
+    """
+
+    src: Ordinal
+    first: Ordinal
+    last: Ordinal
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a range that is none, or that does not end at `src`."""
+        if not self.first <= self.last == self.src:
+            raise ValueError("last: lies before first, or is not src")
+
+
+@control_event
+class RecordSkipped(DataEvent, frozen=True, kw_only=True):
+    """An operator decided that the record at `offset` of this partition of `events`, which nobody can read, never was.
+
+    sha256  of its value, hex: another record there is not meant
+    """
+
+    offset: Ordinal
+    sha256: Sha256
+    reason: str
