@@ -186,7 +186,7 @@ class Settings(BaseSettings, SecuritySettings):
 
     @property
     def keys_directory(self) -> Path | None:
-        """Name the directory of the graphs' keys; None where they are in a topic, or there are none."""
+        """Return the directory of the graphs' keys; None where they are in a topic, or there are none."""
         if self.graph_keys is not None or self.is_embedded:
             home = self.graph_keys or self.data.expanduser() / "keys"
             return home / ("embedded" if self.is_embedded else "kafka") / self.prefix
@@ -211,12 +211,12 @@ class Settings(BaseSettings, SecuritySettings):
 
     @property
     def group(self) -> str:
-        """Name the consumer group of a worker in this role."""
+        """Return the consumer group of a worker in this role."""
         return self.readers_group if self.role == "reader" else self.prefix
 
     @property
     def readers_group(self) -> str:
-        """Name the consumer group of the readers."""
+        """Return the consumer group of the readers."""
         return self.prefix + READERS
 
     @property
@@ -230,9 +230,9 @@ class Settings(BaseSettings, SecuritySettings):
 
     @property
     def home(self) -> Path:
-        """Name the directory of this transport and prefix: stores folded from one log never meet another's."""
+        """Return the directory of this transport and prefix: stores of different logs are never mixed."""
         return self.data.expanduser() / ("embedded" if self.is_embedded else "kafka") / self.prefix
 
     def store_of(self, partition: int) -> Path:
-        """Name the directory of one partition's store."""
+        """Return the directory of one partition's store."""
         return self.home / "partitions" / str(partition)

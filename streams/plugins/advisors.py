@@ -40,7 +40,7 @@ class AdvisorSettings(Protocol):
 def chosen(
     settings: AdvisorSettings, monotonic: Callable[[], float], count: Callable[[str, str], object] = lambda *_: None
 ) -> AdvisorClient | None:
-    """Make what asks the advisor that is set, None without one.  Raises HaltedError when it cannot be used."""
+    """Build the client of the configured advisor, None without one.  Raises HaltedError when it cannot be used."""
     if not settings.advisor:
         return None
     advisor = _served(settings) if "://" in settings.advisor else _loaded(settings.advisor)

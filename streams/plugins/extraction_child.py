@@ -54,7 +54,7 @@ def _read(file: BinaryIO) -> Any:
 
 
 def _give_way() -> None:
-    """Leave the cores to whoever answers, where the system knows how: be asked later, and interrupt nobody."""
+    """Lower the priority of this process where the system supports it: answers come first."""
     os.nice(NICER)
     if hasattr(os, "SCHED_BATCH"):
         with suppress(OSError):  # a sandbox may forbid it

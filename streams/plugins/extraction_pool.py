@@ -202,7 +202,7 @@ class ExtractionPool:
         return False
 
     async def _put_back(self, in_hand: deque[_Portion], process: Process, error: Exception) -> None:
-        """Have another process try what one had in hand; but not what it worked on, if that has cost enough of them."""
+        """Queue what a dead process had in hand for another one; not what may have killed it."""
         portion = in_hand[0]
         portion.tries += 1
         reason = str(error) or type(error).__name__

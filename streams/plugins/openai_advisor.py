@@ -26,7 +26,7 @@ TOO_MANY, SERVER_ERRORS = 429, 500  # statuses; from the latter on it is the ser
 
 
 class OpenAIAdvisor:
-    """Asks one model.  It opens no connection before it is asked."""
+    """Asks one model.  It opens no connection before the first request."""
 
     def __init__(self, url: str, model: str, key: str | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Remember whom to ask.
@@ -48,7 +48,7 @@ class OpenAIAdvisor:
 
     @property
     def name(self) -> str:
-        """Name the model, and the version of what it is told."""
+        """The model, and the version of its prompts."""
         return f"{self._model} / prompts {VERSION}"[:256]
 
     async def advise(self, tasks: Sequence[Task]) -> Sequence[Said | None]:

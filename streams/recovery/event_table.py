@@ -43,7 +43,7 @@ class FoldStore(Store[bytes, bytes]):
         self._halt = halt
 
     def persisted_offset(self, tp: TP) -> int | None:
-        """Give the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
+        """Return the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
         return self._partitions.folded_to(tp.partition)
 
     def apply_changelog_batch(self, batch: Iterable[EventT[Any]], *_: Any, **__: Any) -> None:

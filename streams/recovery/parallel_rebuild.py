@@ -66,7 +66,7 @@ class Progress:
             raise _StoppedError
 
     def stop(self) -> None:
-        """Let every child give up at the next record that it tells."""
+        """Stop every child at the next record that it reports."""
         struct.pack_into("q", self._cells, 0, 1)
 
     def read(self) -> int:
@@ -77,7 +77,7 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the memory back: whoever made it, once the children have ended."""
+        """Release the memory, in the process that made it, once the children have ended."""
         self._memory.close()
         self._memory.unlink()
 
@@ -96,7 +96,7 @@ def rebuild_all(
 ) -> list[Rebuilt]:
     """Fold every partition of `plan` below `directory`, in at most `jobs` processes; give them in order of partition.
 
-    `show` is told from time to time how many records are read.  Raises as `replay.rebuild.rebuild`, TransportError.
+    `show` is called now and then with how many records are read.  Raises as `replay.rebuild.rebuild`, TransportError.
     """
     work = [Job(settings, plan, partition, directory) for partition in range(len(plan.ends))]
     if jobs == 1 or sum(plan.ends) <= SHORT:
@@ -134,7 +134,7 @@ def of_graphs(partitions: Iterable[Mapping[str, str]]) -> str:
 
 
 def _end_with_parent() -> None:
-    """Have this child end when its parent does."""
+    """End this child when its parent ends."""
     threading.Thread(target=_await_parent, daemon=True).start()
 
 

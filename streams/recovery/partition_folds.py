@@ -5,7 +5,7 @@
     reopen(partition)    close one, whatever is wrong with it, open it anew and fold it to the end of its log
 
 What is wrong with one partition concerns that one alone.  It is noted in `broken`, its state is let go of unflushed,
-and whoever wants to claim it is told (streams/worker/ownership.py).
+and a claim of it fails with the reason (streams/worker/ownership.py).
 
 A store that cannot be right is set aside, renamed and kept, and its partition is folded anew, from a snapshot if there
 is a good one:
@@ -67,7 +67,7 @@ class Partitions:
         self.broken: dict[int, BaseException] = {}
 
     def folded_to(self, partition: int) -> int | None:
-        """Give the watermark of a partition that is held; what is broken need not be read by Faust."""
+        """Return the watermark of an open partition; Faust need not read one that is broken."""
         state = self.open.get(partition)
         return self._left_at.get(partition) if state is None else state.position.watermark
 
@@ -232,8 +232,8 @@ class Partitions:
 
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""
-        told = {"partition": partition, "watermark": self.open[partition].position.watermark, "end": end}
-        log.warning("store is of another log: folding anew", **told)
+        details = {"partition": partition, "watermark": self.open[partition].position.watermark, "end": end}
+        log.warning("store is of another log: folding anew", **details)
         self._close(partition)
         self._set_aside(partition, OTHER_LOG)
         self._open(partition)

@@ -65,7 +65,7 @@ class PromptTableManager(TableManager):
 
     @property
     def changelog_queue(self) -> ThrowableQueue[Any]:
-        """Give the queue of what was fetched of changelogs: nothing empties it but what follows."""
+        """Return the queue of what was fetched of changelogs: only recovery empties it."""
         if self._changelog_queue is None:
             room = self.app.conf.stream_buffer_maxsize
             self._changelog_queue = self.app.FlowControlQueue(maxsize=room, clear_on_resume=False)
@@ -78,7 +78,7 @@ class PromptTableManager(TableManager):
 
     @property
     def recovery(self) -> Recovery:
-        """Give the recovery service of this app."""
+        """Return the recovery service of this app."""
         if self._recovery is None:
             self._recovery = LoudRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
         return self._recovery

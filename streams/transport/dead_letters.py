@@ -36,11 +36,11 @@ async def read_all(log: LogReader) -> list[DeadLetter]:
 
 
 def _letter(partition: int, record: Record, keys: Keyring) -> DeadLetter:
-    told = {name: value.decode(errors="replace") for name, value in as_mapping(record.headers).items()}
-    origin = told.get("emgas.errors.topic", "?")
-    if told.get("emgas.errors.offset", "-1") != "-1":
-        origin += f"/{told.get('emgas.errors.partition')}@{told['emgas.errors.offset']}"
-    reason = told.get("emgas.errors.message", "")
+    fields = {name: value.decode(errors="replace") for name, value in as_mapping(record.headers).items()}
+    origin = fields.get("emgas.errors.topic", "?")
+    if fields.get("emgas.errors.offset", "-1") != "-1":
+        origin += f"/{fields.get('emgas.errors.partition')}@{fields['emgas.errors.offset']}"
+    reason = fields.get("emgas.errors.message", "")
     value, lost = _unlocked(record, keys)
     return DeadLetter(f"{partition}:{record.offset}", origin, reason + lost, record.timestamp, record.key, value)
 

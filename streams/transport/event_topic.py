@@ -35,14 +35,14 @@ SECONDS = 60.0  # until brokers must have taken what is appended together
 
 @asynccontextmanager
 async def reading(settings: Settings) -> AsyncIterator[LogReader]:
-    """Give the topic `events` to read.  Raises TransportError when there is none."""
+    """Return the topic `events` to read.  Raises TransportError when there is none."""
     async with select.readable(settings) as topics:
         yield topics.reader(settings.topics.events)
 
 
 @asynccontextmanager
 async def writing(settings: Settings, partitions: int) -> AsyncIterator[WritableLog]:
-    """Give the topic `events` to write.  Raises TransportError, DataDirectoryInUseError."""
+    """Return the topic `events` to write.  Raises TransportError, DataDirectoryInUseError."""
     if settings.is_embedded:
         with select.opened(settings.model_copy(update={"partitions": partitions})) as log:
             yield _EmbeddedTopic(log, settings.topics)
@@ -55,7 +55,7 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
 
 @asynccontextmanager
 async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
-    """Give the topic `events` to append to.  Raises TransportError, NoMemoryError, DataDirectoryInUseError."""
+    """Return the topic `events` to append to.  Raises TransportError, NoMemoryError, DataDirectoryInUseError."""
     select.check_there(settings)
     if settings.is_embedded:
         with select.opened(settings) as log:
@@ -91,7 +91,7 @@ class _EmbeddedTopic(EmbeddedReader):
         self._turns = EmbeddedReader(log, topics.turns)
 
     async def sources(self, partition: int) -> int:
-        """Give the offset after the last record of `turns`."""
+        """Return the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
@@ -108,7 +108,7 @@ class _KafkaTopic(KafkaReader):
         self._turns = KafkaReader(settings.bootstrap, settings.topics.turns, **settings.security)
 
     async def sources(self, partition: int) -> int:
-        """Give the offset after the last record of `turns`."""
+        """Return the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:

@@ -49,37 +49,37 @@ class FetchOrder:
         failed, self._failed = self._failed & rest, set()
         if failed:
             return await read(failed, 0.0, SHARE)
-        found = await read(first, 0.0, QUESTIONS) if first else {}
+        fetched = await read(first, 0.0, QUESTIONS) if first else {}
         if self._sources(rest):
-            found = await self._beside(found, read, rest)
+            fetched = await self._beside(fetched, read, rest)
         most = portion if all(map(self._is_changelog, active)) else SHARE
-        return found or (await read(active, seconds, most) if active else {})
+        return fetched or (await read(active, seconds, most) if active else {})
 
     def _sources(self, partitions: set[TP]) -> list[TP]:
         return sorted(tp for tp in partitions if not self._is_changelog(tp))
 
-    async def _beside(self, found: RecordMap, read: Read, rest: set[TP]) -> RecordMap:
-        """Add to `found` what is at hand of `rest`; what was read already must not be lost with a failure of theirs."""
+    async def _beside(self, fetched: RecordMap, read: Read, rest: set[TP]) -> RecordMap:
+        """Add what is at hand of `rest` to `fetched`, which must not be lost if one of them fails."""
         sources = set(self._sources(rest))
-        found, left = await _together(found, read, sources)
+        fetched, left = await _together(fetched, read, sources)
         for share in [*({tp} for tp in sorted(left)), rest - sources]:
             try:
-                found = {**found, **(await read(share, 0.0, SHARE) if share else {})}
+                fetched = {**fetched, **(await read(share, 0.0, SHARE) if share else {})}
             except Exception:  # of whatever kind: told by the next fetch
-                if not found:
+                if not fetched:
                     raise
                 self._failed |= share
-        return found
+        return fetched
 
 
-async def _together(found: RecordMap, read: Read, sources: set[TP]) -> tuple[RecordMap, set[TP]]:
-    """Add to `found` a share of all sources together, and while it is used up, of those that had nothing of it.
+async def _together(fetched: RecordMap, read: Read, sources: set[TP]) -> tuple[RecordMap, set[TP]]:
+    """Add to `fetched` a share of all sources together, and while it is used up, of those that had nothing of it.
 
     To ask each by itself takes as long as to take its turns.  What is left is to be asked so: where one of them fails.
     """
     with suppress(Exception):  # of whatever kind: it is told where it is asked by itself
         while len(sources) > 1:
             more = await read(sources, 0.0, SHARE)
-            found = {**found, **more}
+            fetched = {**fetched, **more}
             sources = sources - more.keys() if sum(map(len, more.values())) >= SHARE else set()
-    return found, sources
+    return fetched, sources

@@ -25,7 +25,7 @@ class Routes(Protocol):
         """
 
     def route(self, tp: TP) -> object:
-        """Give what leads to `tp`: its leader and the connection to it; equal to one given before if both are the same.
+        """Return the route to `tp`: its leader and the connection to it; equal to an earlier one if both are the same.
 
         What a log loses after it was acknowledged is lost with its leader (an unclean election, a crash of the machine
         before what it had was on its disk): whoever appends before and behind that did so by two routes.

@@ -33,5 +33,5 @@ class Run(ConsumerMessage):
 
 
 def run_in(message: Any) -> Sequence[Record] | None:
-    """Give the records that a message stands for; None for one that is just one record."""
+    """Return the records of a message that is a run; None for a message that is one record."""
     return getattr(message, "records", None)

@@ -104,7 +104,7 @@ class Readable:
 
 @asynccontextmanager
 async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> AsyncIterator[Readable]:
-    """Give the topics that `settings` name, to be read only: beside a live worker, without joining its group.
+    """Open the topics that `settings` name for reading only: beside a live worker, without joining its group.
 
     timeout  seconds until brokers must have answered each request
 
@@ -130,7 +130,7 @@ def check_there(settings: Settings) -> None:
 
 
 def is_born(settings: Settings) -> bool:
-    """Tell whether there are topics to write to: on Kafka always, for there an operator makes them."""
+    """Return whether there are topics to write to: on Kafka always, for there an operator makes them."""
     try:
         check_there(settings)
     except NoMemoryError:
@@ -139,7 +139,7 @@ def is_born(settings: Settings) -> bool:
 
 
 def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeyStore) -> Callable[[str], LogReader]:
-    """Let readers bring the keys that open what they read (replay/log.py)."""
+    """Add the keys that open what they read to readers (replay/log.py)."""
 
     def opening(topic: str) -> LogReader:
         opened_reader = reader(topic)
@@ -178,7 +178,7 @@ def planned(settings: Settings) -> tuple[TopicPlan, ...]:
 
 
 def topic_settings(settings: Settings) -> set[str]:
-    """Name the settings that topics are given."""
+    """Return the settings of topics."""
     return {name for each in planned(settings) for name in settings_of(each, 1)}
 
 
@@ -310,7 +310,7 @@ async def growth(settings: Settings, expected: int) -> str | None:
 
 
 async def risks(settings: Settings) -> list[str]:
-    """Tell an operator which settings of the topic `events` are not as planned, and may lose events."""
+    """List which settings of the topic `events` are not as planned, and may lose events."""
     if settings.is_embedded:
         return []
     topics = plan(settings.topics, settings.partitions)

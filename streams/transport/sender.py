@@ -60,11 +60,11 @@ SendTogether = Callable[[Sequence[ProducerRecord]], Awaitable[Awaitable[Any]]]
 
 
 def _nothing() -> None:
-    """Tell nobody that an answer is with the log."""
+    """Do nothing once an answer is in the log."""
 
 
 def error_headers(topic: str, partition: int, offset: int, reason: str) -> Headers:
-    """Name in headers why a record became a dead letter."""
+    """Build the headers that explain why a record became a dead letter."""
     return (
         ("emgas.errors.message", reason.encode()),
         ("emgas.errors.topic", topic.encode()),
@@ -123,7 +123,7 @@ class MessageSender:
     ) -> None:
         """Begin to send `message` to `to`; when this returns the producer has it, unless that is to wait.
 
-        Never raises: whoever asked chose the size of the correlation id, and must not stop the worker by it.
+        Never raises: the client chose the size of the correlation id, and must not stop the worker by it.
         """
         self.start(to, kind, message, done)
         await asyncio.sleep(0)
@@ -158,7 +158,7 @@ class MessageSender:
         waiting.append(_Answer(to, kind, value, done))
 
     async def _hand_over(self, topic: str, waiting: deque[_Answer]) -> None:
-        """Give the producer what waits to be sent to a topic, until nothing does."""
+        """Send what waits for a topic to the producer, until nothing waits."""
         now = asyncio.get_running_loop().time
         try:
             while waiting:
@@ -198,7 +198,7 @@ class MessageSender:
 
     def _drop(self, why: str) -> None:
         self.dropped += 1
-        if self.dropped & (self.dropped - 1) == 0:  # the 1st, 2nd, 4th, … : a flood of them is not told one by one
+        if self.dropped & (self.dropped - 1) == 0:  # the 1st, 2nd, 4th, … : a flood of them is not logged one by one
             log.warning("answer lost", error=why, lost=self.dropped)
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:
@@ -227,9 +227,9 @@ def _cut(record: Record) -> Record:
         room -= HEADER_BYTES + len(name.encode(errors="replace")) + len(text)
         if room >= 0:
             headers.append((name, text))
-    told = (
+    cut_headers = (
         ("emgas.errors.bytes", str(len(record.value)).encode()),
         ("emgas.errors.sha256", hashlib.sha256(record.value).hexdigest().encode()),
     )
     key = None if record.key is None else record.key[:CUT_BYTES]
-    return record._replace(key=key, value=record.value[:CUT_BYTES], headers=(*headers, *told))
+    return record._replace(key=key, value=record.value[:CUT_BYTES], headers=(*headers, *cut_headers))

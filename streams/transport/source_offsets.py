@@ -47,13 +47,13 @@ class ReadsSources(Protocol):
     """What the Faust app must offer beside Faust's own."""
 
     def comes_first(self, tp: TP) -> bool:
-        """Tell whether `tp` holds questions, which are read before all else (streams/transport/fetch_order.py)."""
+        """Return whether `tp` holds questions, which are read before all else (streams/transport/fetch_order.py)."""
 
     def questions_came(self) -> None:
         """Take note that questions were fetched: they are on their way to who answers them."""
 
     def source_position(self, tp: TP) -> int | None:
-        """Give the next offset of `tp` to read; None leaves it where the group committed."""
+        """Return the next offset of `tp` to read; None leaves it where the group committed."""
 
     def source_goes_back(self, tp: TP) -> None:
         """Take note that `tp` ends before what was to be read of it next; reading goes on at its beginning."""
@@ -73,7 +73,7 @@ class PositionedConsumer(Consumer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._news = asyncio.Event()  # something may have become readable
-        self._held: set[TP] = set()  # resumed by Faust, not positioned yet
+        self._resumed: set[TP] = set()  # resumed by Faust, not positioned yet
         self._full: set[TP] = set()  # sources whose readers have enough for now
         self._unread: set[TP] = set()  # those that others read
         self._placed: set[TP] = set()  # positioned, waiting for resume_flow
@@ -97,20 +97,20 @@ class PositionedConsumer(Consumer):
         await super().on_partitions_assigned(assigned, generation_id)
 
     def _hold(self) -> None:
-        self._held, self._placed, self._full, self._released = set(), set(), set(), False
+        self._resumed, self._placed, self._full, self._released = set(), set(), set(), False
         self._unread = set()
         self._holds += 1
         self._buffered_partitions.clear()
 
     def resume_partitions(self, tps: Iterable[TP]) -> None:
         """Resume changelogs; note sources, which have to be positioned first."""
-        asked = set(tps)
-        sources = set() if self._released else {tp for tp in asked if not self._is_changelog_tp(tp)}
-        self._held |= sources
-        super().resume_partitions(asked - sources)
+        resumed = set(tps)
+        sources = set() if self._released else {tp for tp in resumed if not self._is_changelog_tp(tp)}
+        self._resumed |= sources
+        super().resume_partitions(resumed - sources)
         self._news.set()
 
-    def hold(self, tp: TP, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
+    def hold(self, tp: TP, is_full: bool) -> None:  # noqa: FBT001 - its only argument
         """Fetch no more of `tp` until its reader has room again: one that is slow holds up no other partition.
 
         An assignment lets go of all.  Not by Faust's `pause_partitions`, which a rebalance reads otherwise.
@@ -121,7 +121,7 @@ class PositionedConsumer(Consumer):
     def leave(self, tp: TP) -> None:
         """Fetch nothing of `tp`, which others read, until the next assignment."""
         self._unread.add(tp)
-        self.hold(tp, True)  # noqa: FBT003 - the one thing that is said
+        self.hold(tp, True)  # noqa: FBT003 - its only argument
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Warn, as Faust does every few seconds, if what is there of `tp` is not read; not where others read it."""
@@ -131,13 +131,13 @@ class PositionedConsumer(Consumer):
     async def perform_seek(self) -> None:
         """Seek to the committed offsets, as Faust does, then to the positions in the state.  Raises TimeoutError.
 
-        With nothing held there is nothing to do: Faust then seeks back because a rebalance began while it fetched
+        With nothing resumed there is nothing to do: Faust then seeks back because a rebalance began while it fetched
         (consumer.py:772), and the recovery that follows positions everything again, from a state that is open again.
 
         Shielded: a cancelled seek would go on in the Kafka thread (mode's queue keeps it) and could end after the next
         one.  So it ends here too, and the next one waits for it.
         """
-        if not self._held:
+        if not self._resumed:
             return
         seek = asyncio.ensure_future(self._position_sources())
         seek.add_done_callback(_retrieve)
@@ -145,19 +145,19 @@ class PositionedConsumer(Consumer):
 
     async def _position_sources(self) -> None:
         async with self._fetch_or_seek:
-            held, self._held, hold = self._held, set(), self._holds
+            resumed_sources, self._resumed, hold = self._resumed, set(), self._holds
             self._seeks += 1
             async with asyncio.timeout(0.9 * self.app.conf.broker_request_timeout):
                 await super().perform_seek()
                 await self._seek_to_state()
             if hold == self._holds:  # else the next rebalance has begun, and holds them anew
-                self._placed |= held
+                self._placed |= resumed_sources
 
     async def _seek_to_state(self) -> None:
         app = cast(ReadsSources, self.app)
         sources = {tp for tp in self.assignment() if not self._is_changelog_tp(tp)}
-        wanted = {tp: app.source_position(tp) for tp in sources}
-        positions = {tp: offset for tp, offset in wanted.items() if offset is not None}
+        state_positions = {tp: app.source_position(tp) for tp in sources}
+        positions = {tp: offset for tp, offset in state_positions.items() if offset is not None}
         if positions:
             await self.seek_wait(positions)
         for tp, offset in positions.items():
@@ -165,7 +165,7 @@ class PositionedConsumer(Consumer):
             self._read_offset[tp] = self._committed_offset[tp] = offset or None
 
     def resume_flow(self) -> None:
-        """Let go of what has been positioned: Faust has emptied the queues just before this call."""
+        """Activate what has been positioned: Faust has emptied the queues just before this call."""
         super().resume_flow()
         if self._placed:
             placed, self._placed, self._released = self._placed, set(), True
@@ -205,10 +205,10 @@ class PositionedConsumer(Consumer):
             # a copy: Faust hands its live set to another thread, and aiokafka takes an empty one for "all partitions"
             active = set(self._get_active_partitions()) - self._full
             self._seeks_before_fetch = self._seeks
-            found = await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
-            if any(map(cast(ReadsSources, self.app).comes_first, found)):
+            fetched = await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
+            if any(map(cast(ReadsSources, self.app).comes_first, fetched)):
                 cast(ReadsSources, self.app).questions_came()
-            return {tp: [records] if self._comes_in_runs(tp) else records for tp, records in found.items()}
+            return {tp: [records] if self._comes_in_runs(tp) else records for tp, records in fetched.items()}
 
     def _comes_in_runs(self, tp: TP) -> bool:
         return not (self._is_changelog_tp(tp) or cast(ReadsSources, self.app).comes_first(tp))
@@ -248,7 +248,7 @@ def _retrieve(done: asyncio.Future[None]) -> None:
 
 
 def outside(tp: TP, offset: int) -> str:
-    """Tell an operator that the log does not have the offset that must be read next."""
+    """Explain to an operator that the log does not have the offset that must be read next."""
     return (
         f"{tp.topic}[{tp.partition}] no longer has (or never had) offset {offset}, which must be read next: the topic "
         "was truncated, recreated or has expired; restore it, or remove this worker's state and let it refold"

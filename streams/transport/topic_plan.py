@@ -45,7 +45,7 @@ class TopicPlan:
     gone_ms: int = 0
 
     def may_have(self, partitions: int) -> bool:
-        """Tell whether a topic that has so many partitions can be used as planned, or be given more."""
+        """Return whether a topic with so many partitions can be used as planned, or can grow."""
         return partitions % self.unit == 0 if self.unit else partitions == self.partitions
 
 
@@ -78,7 +78,7 @@ def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, reader
 
 
 def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()) -> dict[str, str]:
-    """Put the topic's settings in Kafka's words, but for those that a broker does not know (`without`).
+    """Return the topic's settings in Kafka's words, except those that a broker does not know (`without`).
 
     A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
@@ -96,7 +96,7 @@ def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()
 
 
 def _cleaned(compacted_ms: int | None, gone_ms: int) -> dict[str, str]:
-    """Say what becomes of what is old; never is the log compacted: a fold needs every event."""
+    """Return what becomes of old records; the log is never compacted, as a fold needs every event."""
     if compacted_ms is None:
         return {"cleanup.policy": "delete"}
     return {
@@ -115,7 +115,7 @@ def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
 
 
 def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
-    """Tell for how long a broker keeps the bytes of a record that was replaced, if a worker lives that looks each tick.
+    """Compute for how long a broker keeps the bytes of a replaced record, while a worker ticks.
 
     `config` is that of the topic.  None: for ever, as nothing is compacted there, or at a time that nobody sets.
     A broker that knows no delay (Redpanda) deletes a file at once.
@@ -127,28 +127,29 @@ def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
     return max(int(wait) for wait in waits if wait is not None) + tick_ms + CLEANED_MS + delay
 
 
-def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:
-    """Tell an operator in which settings an existing topic is not as planned."""
-    planned = settings_of(wanted, found.replication)
+def differences(existing: TopicDescription, plan: TopicPlan) -> list[str]:
+    """List in which settings an existing topic is not as planned."""
+    planned = settings_of(plan, existing.replication)
     return [
-        f"{found.name}: {name} is {found.config[name]}, should be {value}"
+        f"{existing.name}: {name} is {existing.config[name]}, should be {value}"
         for name, value in planned.items()
-        if name in found.config and found.config[name] != value
+        if name in existing.config and existing.config[name] != value
     ]
 
 
-def another_partition_count(name: str, found: int, wanted: int) -> str:
-    """Tell an operator that topic `name` was born with another partition count than asked for."""
+def another_partition_count(name: str, count: int, expected: int) -> str:
+    """Explain to an operator that topic `name` was created with another partition count than expected."""
     return (
-        f"topic {name} has {found} partitions, not the {wanted} asked for, and the count decides which partition owns "
-        f"a graph: set the partition count back to {found}, use another topic prefix, or replay the log into new topics"
+        f"topic {name} has {count} partitions, not the {expected} asked for, and the count decides which partition "
+        f"owns a graph: set the partition count back to {count}, use another topic prefix, or replay the log into new "
+        "topics"
     )
 
 
-def grown(name: str, found: int, born_with: int) -> str:
-    """Tell an operator that topic `name` was given other partitions than it was born with."""
+def grown(name: str, existing: int, born_with: int) -> str:
+    """Explain to an operator that the partition count of topic `name` was changed after its creation."""
     return (
-        f"topic {name} has {found} partitions and was born with {born_with}, and the count decides which partition "
+        f"topic {name} has {existing} partitions and was born with {born_with}, and the count decides which partition "
         "owns a graph: what is placed by the new count is rejected, or lies in partitions that nobody reads. Stop who "
         f"writes there; once all is read, delete {name} and let `emgas topics create --partitions {born_with}` make it "
         "anew"

@@ -58,8 +58,8 @@ class WorkerContext:
     """What a worker is made of beside its settings and its transport.
 
     worker    its name, for its claims                 now        the present, ms since the epoch
-    on_halt   told when the worker must not go on       metrics    where it counts and times what it does
-    folders   where its stores lie, if not where        monotonic  counts s since whenever
+    on_halt   called when the worker must not go on       metrics    where it counts and times what it does
+    folders   where its stores lie, if not where        monotonic  counts s since an arbitrary moment
               the settings say                          pool       finds concepts in other processes, if there is one
     advisor   asks the advisor, if there is one
     """
@@ -96,7 +96,7 @@ class Holding(Protocol):
 
     @property
     def lost(self) -> list[int]:
-        """List the partitions that are known to be another worker's by now."""
+        """List the partitions that now belong to another worker, as far as this one knows."""
 
     def halted(self) -> None:
         """Cancel what works: the worker will not go on."""
@@ -119,7 +119,7 @@ class AnsweringApp(faust.App):
         self._context = context
         self.metrics = context.metrics
         self._trace = tracing(settings.group)
-        self.health_port: int | None = None  # where health is told, if it is (health.py)
+        self.health_port: int | None = None  # where health is served, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
         self._slices = Slices(context.monotonic, READER_SECONDS if settings.role == "reader" else SLICE_SECONDS)
@@ -144,11 +144,11 @@ class AnsweringApp(faust.App):
 
     @property
     def ready(self) -> asyncio.Event:
-        """Set once everything assigned is held, or has halted."""
+        """Set once everything assigned can be queried, or has halted."""
         return self.ownership.ready
 
     def _answering(self, **role: Any) -> QueryContext:
-        """Make what a query handler needs; `role`: what it answers from, and what its role adds."""
+        """Build the context of the query handler; `role`: what it answers from, and what its role adds."""
         return QueryContext(
             halted=self.ownership.halted_partitions,
             as_of_cache=self._as_of_cache,
@@ -184,21 +184,21 @@ class AnsweringApp(faust.App):
         places = {tp.partition for tp in self.consumer.assignment() if self.comes_first(tp)}
         return sorted({partition, *(place for place in places if place % self._partition_count == partition)})
 
-    # what the transport asks
+    # called by the transport
 
     def source_position(self, tp: TP) -> int | None:
-        """Give the next offset of `tp` to read, as the state has it; None for a topic that it does not account for."""
+        """Return the next offset of `tp` to read, as the state has it; None for a topic without one."""
         return None
 
     def source_goes_back(self, tp: TP) -> None:
-        """Take note that `tp` ends before what was to be read of it next: of questions, that matters to nobody."""
+        """Take note that `tp` ends before what was to be read of it next: of questions, that has no effect."""
 
     def comes_first(self, tp: TP) -> bool:
-        """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""
+        """Return whether `tp` holds questions: clients wait for them, so they come before turns."""
         return tp.topic == self._emgas.topics.queries
 
     def questions_came(self) -> None:
-        """Have turns give way to questions that were fetched."""
+        """Pause the fold of turns for questions that were fetched."""
         self._slices.give_way()
 
     # how it does
@@ -238,7 +238,7 @@ class AnsweringApp(faust.App):
             raise
 
     def _crash(self, reason: BaseException) -> None:
-        """Halt when Faust crashes, whichever of its services failed: nobody else would notice (mode/services.py)."""
+        """Halt when Faust crashes, whichever of its services failed: else it would go unnoticed (mode/services.py)."""
         is_news = not self.should_stop  # which a crash makes true
         super()._crash(reason)
         if is_news:
@@ -278,7 +278,7 @@ def record_of(event: Event[Any]) -> Record:
 
 
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
-    """Tell Faust what it must know; each line is there because its default would bite."""
+    """Return the settings of Faust; each line is there because its default would do harm."""
     return {
         "datadir": str(settings.home / "faust"),
         "store": "memory://",

@@ -5,9 +5,9 @@
 
 Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  They hand records
 over and do not ack: a turn is acked when it is folded, and even that is only for lag metrics, as the position in
-`turns` is taken from the state (`source_position`); a question is acked when it is told (streams/query/redelivery.py).
-Any unexpected failure halts the process: Faust would ack it and go on.  What is wrong with one partition halts that one
-alone.  Which are ours, and what works on them: ownership.py.
+`turns` is taken from the state (`source_position`); a question is acked when it is answered or refused
+(streams/query/redelivery.py).  Any unexpected failure halts the process: Faust would ack it and go on.  An error in one
+partition halts that one alone.  Which are ours, and what works on them: ownership.py.
 
 A worker of role `writer` has its share of `queries`, as all members of a group must subscribe to the same topics, and
 reads none of it: readers do (reader_app.py).
@@ -112,7 +112,7 @@ class MemoryApp(AnsweringApp):
         if self._advisor is not None:
             await self._advisor.run()
 
-    def _hold(self, partition: int, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
+    def _hold(self, partition: int, is_full: bool) -> None:  # noqa: FBT001 - its only argument
         cast(PositionedConsumer, self.consumer).hold(TP(self._emgas.topics.turns, partition), is_full)
 
     def _wire(self) -> None:
@@ -136,7 +136,7 @@ class MemoryApp(AnsweringApp):
         self.on_partitions_revoked.connect(self._revoked, weak=True)
         self.on_partitions_assigned.connect(self._assigned, weak=True)
 
-    # what Faust and its transport ask
+    # called by Faust and its transport
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
         self.metrics.rebalances.inc()
@@ -154,19 +154,19 @@ class MemoryApp(AnsweringApp):
         await super()._on_partitions_assigned(assigned, generation_id)
 
     def source_position(self, tp: TP) -> int | None:
-        """Give the next offset of `turns` to read, as the state has it; None for other topics."""
+        """Return the next offset of `turns` to read, as the state has it; None for other topics."""
         if tp.topic != self._emgas.topics.turns or tp.partition not in self.ownership.writers:
             return None
         return self.folds.open[tp.partition].position.source + 1
 
     def source_goes_back(self, tp: TP) -> None:
-        """Claim anew: `tp` ends before what was to be read of it next."""
+        """Claim again: `tp` ends before what was to be read of it next."""
         if tp.partition in self.ownership.writers:
             self.ownership.fail(tp.partition, source.changed(tp.partition))
 
     @faust.Service.task
     async def _watch_source(self) -> None:
-        """Look now and then whether `turns` is still the topic that was claimed: it may be made anew at any moment."""
+        """Check every tick whether `turns` is still the topic that was claimed: it may be created again at any time."""
         async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
             await self.look_at_source()
 
@@ -174,7 +174,7 @@ class MemoryApp(AnsweringApp):
         return await self._topic_id(self._emgas.topics.turns)
 
     async def look_at_source(self) -> None:
-        """Claim anew what was claimed for another topic `turns` than is there now."""
+        """Claim partitions again that were claimed for another topic `turns` than there is now."""
         try:
             topic_id = await self._id_of_turns()
         except TransportError as error:  # while the broker is away there is nothing to see
@@ -187,7 +187,7 @@ class MemoryApp(AnsweringApp):
 
     @faust.Service.task
     async def _compact_keys(self) -> None:
-        """See to it that the broker can let go of keys that were destroyed, where they are in a topic."""
+        """Write keys again where they are in a topic, so that the broker can compact the destroyed ones."""
         keys = self._sealer.keys
         if isinstance(keys, KafkaKeys):
             async for _ in self.itertimer(self._emgas.tick_seconds, name="compact-keys"):
@@ -197,7 +197,7 @@ class MemoryApp(AnsweringApp):
                     log.warning("keys cannot be compacted", error=str(error))
 
     async def _check_assigned(self, topic_id: str | None) -> None:
-        """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
+        """Join the group again if it was assigned while `turns` was missing: its turns would be read by no worker."""
         turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
         if topic_id is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
             log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
@@ -244,7 +244,8 @@ class MemoryApp(AnsweringApp):
         return ChangeFeed(partition, topic=topics.changes, send=self._send, sent=sent, events=events)
 
     def _turn_processor(self, writer: PartitionWriter, timer: WindowTimer) -> TurnProcessor:
-        is_behind = writer.partition in self.ownership.halted_partitions  # what was delivered meanwhile came to nobody
+        # while it was halted, what was delivered was not processed
+        is_behind = writer.partition in self.ownership.halted_partitions
         settings, context = self._emgas, self._context
         handling = HandlerContext(
             partitions=self._partition_count,
@@ -287,7 +288,7 @@ class MemoryApp(AnsweringApp):
                         await self._tell_halted(partition, record, why)
 
     async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
-        """Tell the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
+        """Notify the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
         message = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
         await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=message))
 

@@ -25,7 +25,7 @@ REPLY_PARTITION = 0  # one process, one reader
 
 
 class EmbeddedConnection:
-    """See emgas/client/connection.py.  A `log` that is given is open, and outlives the connection."""
+    """A connection (emgas/client/connection.py) to a worker of this process.  A `log` of the caller outlives it."""
 
     def __init__(self, settings: Settings, log: EmbeddedLog | None = None) -> None:
         self.topics = settings.topics
@@ -78,7 +78,7 @@ class EmbeddedConnection:
         await self._resources.aclose()  # nothing is left, unless the guard was cancelled before it began
 
     def announce(self, url: str, key: str | None) -> None:
-        """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""
+        """Announce, until this connection closes, that the memory is served at `url`, to clients with `key`."""
         self._resources.enter_context(announced(self._settings.home, Announcement(url, os.getpid(), key)))
 
     async def partitions(self) -> int:

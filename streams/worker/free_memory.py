@@ -43,11 +43,11 @@ class FreeMemory:
 
     @property
     def can_go_back(self) -> bool:
-        """Whether the C library can be asked for it."""
+        """Whether the C library can return free memory."""
         return self._trim is not None
 
     def look(self) -> None:
-        """Let it go back, if the process has grown; whoever allocates meanwhile waits for that."""
+        """Return free memory to the system, if the process has grown; allocations in other threads wait meanwhile."""
         if self._trim is None:
             return
         now = resident()
@@ -57,7 +57,7 @@ class FreeMemory:
         self._least = min(self._least, now)
 
     async def keep_small(self) -> None:
-        """Look now and then, for as long as this is not cancelled."""
+        """Call `look` every LOOK_SECONDS, until cancelled."""
         while self.can_go_back:
             await asyncio.to_thread(self.look)
             await asyncio.sleep(LOOK_SECONDS)

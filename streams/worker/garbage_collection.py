@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def passing_over_what_stays() -> Iterator[None]:
-    """Have the collector pass over all objects that live now, until the block ends.
+    """Exclude all objects that live now from garbage collection, until the block ends.
 
     Then it looks at them again: a process that opens a memory and closes it keeps nothing back.
     """

@@ -104,7 +104,7 @@ class WorkerGauges(Collector):
 
 
 def problems(app: AnsweringApp) -> list[str]:
-    """Say why the worker is not ready; nothing, when every owned partition is folded to its claim.
+    """List why the worker is not ready; nothing, when every owned partition is folded to its claim.
 
     Errors are named by their class: their text may name a graph, and is in the worker's log.
     """
@@ -122,7 +122,7 @@ def _unavailable(app: AnsweringApp) -> Values:
 
 
 def unavailable(app: AnsweringApp) -> list[str]:
-    """Say how many graphs of which partitions cannot be read; the worker's log and `emgas doctor` name them."""
+    """Report how many graphs of which partitions cannot be read; the worker's log and `emgas doctor` name them."""
     counts = sorted((partition, int(count)) for partition, count in _unavailable(app).items() if count)
     return [f"partition {partition}: {count} graphs are unavailable (`emgas doctor`)" for partition, count in counts]
 

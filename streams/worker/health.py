@@ -69,7 +69,7 @@ class HealthServer:
 
 @asynccontextmanager
 async def served(settings: Settings, app: AnsweringApp) -> AsyncIterator[None]:
-    """Tell how `app` does for as long as the block lasts, if anybody wants to know.  Raises TransportError."""
+    """Serve the health of `app` for as long as the block lasts, if a port is configured.  Raises TransportError."""
     if settings.health_address is None:
         yield
         return

@@ -37,7 +37,7 @@ RESULTS = ("accepted", "duplicate", "rejected")
 
 
 class WorkerMetrics:
-    """See the module's docstring.  `last_folds`: partition → when something was last appended and folded, s."""
+    """The metrics of one worker, listed above.  `last_folds`: partition → when something was last folded, s."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

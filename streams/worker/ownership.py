@@ -3,14 +3,14 @@
     assigned(), revoked()   the consumer group gives and takes away; what was taken is given up at once
     claim(partitions)       a recovery has folded them: append a Claim to each, then catch up, process turns, tick
     release()               finish what is half done, then let go of all
-    fail(partition, error)  one partition cannot go on: what works on it ends, it is opened anew and claimed again
+    fail(partition, error)  one partition cannot go on: what works on it ends, it is opened and claimed again
     halted()                nothing may be finished any more; what works is cancelled
 
 One of these at a time.  Between a revocation and the next assignment nothing is claimed: a recovery that ends then was
 of partitions that may be another worker's by now.
 
 A partition that fails is tried again at once, as that mends a damaged store and a log that shows more by now; then
-less and less often, as the rest wants an operator.  Meanwhile it is in `halted`, and the others do not notice.
+less and less often, as other errors need an operator.  Meanwhile it is in `halted`, and the others go on.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class OwnedPartition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnershipContext:
-    """What ownership asks of the worker.
+    """What ownership needs of the worker.
 
     claim           make what works on a partition, and claim it; raises why it cannot
-    condemn         told why the fold of a partition must not be kept as it is in memory
-    failed          told each time that a partition halts alone, and why
-    reopen          open a partition anew that was condemned, and fold it to the end of its log
+    condemn         called with why the fold of a partition must not be kept as it is in memory
+    failed          called each time that a partition halts alone, with why
+    reopen          open a partition again that was condemned, and fold it to the end of its log
     stop_answering  called with whether to leave half done what questions append, and of which partition, None: all
-    halt            told what must stop the worker
+    halt            called with what must stop the worker
     now             ms since the epoch
     tick_seconds    between two looks at the clock
     retry_seconds   between the second and the third try to take up a partition; doubled with each
@@ -96,7 +96,7 @@ class Ownership:
 
     @property
     def lost(self) -> list[int]:
-        """List the partitions that are known to be another worker's by now."""
+        """List the partitions that now belong to another worker, as far as this one knows."""
         return [partition for partition, writer in self.writers.items() if writer.is_fenced]
 
     def assigned(self) -> None:
@@ -104,7 +104,7 @@ class Ownership:
         self._is_assigned = True
 
     async def revoked(self) -> None:
-        """Give up everything; claim nothing before the next assignment."""
+        """Release everything; claim nothing before the next assignment."""
         await self.release()
 
     def halted(self) -> None:
@@ -150,7 +150,7 @@ class Ownership:
 
     async def _mend(self, partition: int, ending: list[asyncio.Task[None]]) -> None:
         """End what works on a partition that failed; take it up again, as often as that needs."""
-        await self._context.stop_answering(True, partition)  # noqa: FBT003 - the one thing that is said
+        await self._context.stop_answering(True, partition)  # noqa: FBT003 - its only argument
         await _ended(ending)
         if failed := self.processors.pop(partition, None):
             failed.drop()
@@ -236,5 +236,5 @@ class Ownership:
 async def _ended(tasks: list[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
-    if tasks:  # held until they have ended: the loop itself forgets a task that nobody else knows
+    if tasks:  # held until they have ended: the event loop keeps only weak references to tasks
         await asyncio.wait(tasks, timeout=LAST_SECONDS)

@@ -9,7 +9,7 @@ a consumer of each: a Faust table stops following once it is recovered, and a re
 `queries` has R times the partitions of `events`, and question partition q is about partition q modulo their count, so R
 readers can hold one partition.  With R or more readers, none gets two question partitions about the same one.
 
-Questions about a partition are left in the log until its fold has come to the log's end; what a question woke is told
+Questions about a partition are left in the log until its fold has come to the log's end; what a question woke is sent
 to the partition's writer, in `turns`.
 """
 
@@ -90,7 +90,7 @@ class ReaderApp(AnsweringApp):
         await self.ownership.hold(partitions)
 
     def _about(self, tp: TP) -> int:
-        """Tell which partition the questions in `tp` are about."""
+        """Return the partition that the questions in `tp` are about."""
         return tp.partition % self._partition_count
 
     def _hold(self, tp: TP) -> None:
@@ -111,7 +111,7 @@ class ReaderApp(AnsweringApp):
         self._is_erased |= isinstance(folded.event, SubjectErased)
 
     async def _command(self, woken: Reinforce) -> None:
-        """Tell the writer of a partition what a question about it woke; return once the log has it."""
+        """Send what a question woke to the writer of its partition; return once the log has it."""
         key = woken.graph.encode()
         headers = cloud_event(woken.kind, woken.id, woken.graph)
         value = woken.model_dump_json().encode()
@@ -120,7 +120,7 @@ class ReaderApp(AnsweringApp):
 
     @faust.Service.task
     async def _forget_what_is_erased(self) -> None:
-        """Read on in the keys now and then: those of what was erased are destroyed a moment after it is told."""
+        """Refresh the keys every tick: the keys of an erased subject are destroyed shortly after the event."""
         async for _ in self.itertimer(self._emgas.tick_seconds, name="keys"):
             was_erased, self._is_erased = self._is_erased, False
             try:

@@ -34,12 +34,12 @@ log = logger("worker")
 
 
 def now_ms() -> int:
-    """Tell the present, ms since the epoch."""
+    """Return the present, ms since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 def worker_name() -> str:
-    """Name this process, to tell its claims from others'."""
+    """Return a name for this process that distinguishes its claims."""
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
@@ -47,7 +47,7 @@ def worker_name() -> str:
 async def running(
     settings: Settings, on_halt: Callable[[BaseException], None], embedded_log: EmbeddedLog | None = None
 ) -> AsyncIterator[AnsweringApp]:
-    """Run a worker, in its role, for as long as the block lasts: on `embedded_log`, if one is given.
+    """Run a worker, in its role, for as long as the block lasts: on `embedded_log`, if there is one.
 
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
@@ -98,7 +98,7 @@ async def running(
 
 
 def _pool(settings: Settings, version: str) -> ExtractionPool | None:
-    """Make what finds concepts in other processes; they start with the first burst of turns."""
+    """Build the pool that extracts concepts in other processes; they start with the first burst of turns."""
     configured = settings.extraction_processes
     processes = by_cores() if configured is None else configured
     if settings.role == "reader" or not processes:
@@ -109,7 +109,7 @@ def _pool(settings: Settings, version: str) -> ExtractionPool | None:
 def _app(settings: Settings, transport: select.Transport, context: WorkerContext) -> AnsweringApp:
     if settings.role != "reader":
         return MemoryApp(settings, transport, context)
-    from streams.worker.reader_app import ReaderApp  # here: nobody else needs it
+    from streams.worker.reader_app import ReaderApp  # here: only a reader needs it
 
     return ReaderApp(settings, transport, context)
 
@@ -119,17 +119,17 @@ def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncCont
 
 
 async def _warn(settings: Settings, partitions: int) -> None:
-    """Say where the log is not kept as it must be: it would be noticed only when events are gone.
+    """Warn if the log's settings may lose events: otherwise the loss would be noticed only when events are gone.
 
-    And, on every tick, whether somebody gave `turns` or `queries` other partitions than they were born with: what is
-    placed by the new count lies where other graphs live, and is rejected, or where nobody reads.
+    On every tick, also warn if `turns` or `queries` have other partitions than they were created with: records that
+    are placed by the new count go to a partition of other graphs, and are rejected, or to one that is not read.
     """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
     reported, myself = None, asyncio.current_task()
     assert myself is not None  # noqa: S101 - there is one wherever something is awaited
     while not (settings.is_embedded or myself.cancelling()):  # aiokafka takes a cancellation for an error of its own
-        with suppress(TransportError):  # the broker is away: whoever reads or writes the log notices it, too
+        with suppress(TransportError):  # the broker is away: all readers and writers of the log notice it, too
             grown = await select.growth(settings, partitions)
             if grown not in (reported, None):
                 log.error("turns are being rejected", why=grown)

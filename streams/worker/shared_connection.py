@@ -30,7 +30,7 @@ def connect(url: str, topics: TopicNames) -> SharedConnection:
 
 
 class SharedConnection:
-    """See emgas/client/connection.py.
+    """A connection (emgas/client/connection.py) of this process.
 
     server   once open, who serves the memory, if it is another process
     timeout  seconds until that one must have answered; a worker of our own takes as long as its log needs
@@ -85,7 +85,7 @@ class SharedConnection:
         return connection
 
     def announce(self, url: str, key: str | None) -> None:
-        """Say, until this connection closes, that the memory is served at `url`; where another owns it, it says so."""
+        """Announce, until this connection closes, that the memory is served at `url`, if this process owns it."""
         if isinstance(self._chosen, Announcing):
             self._chosen.announce(url, key)
 

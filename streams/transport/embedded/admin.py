@@ -25,5 +25,5 @@ class EmbeddedTopics:
         return [self._log.describe(name) for name in names if name in present]
 
     async def topic_id(self, name: str) -> str | None:
-        """Look up the UUID of a topic: one that is made anew has another."""
+        """Return the UUID of a topic: one that is created again has another."""
         return self._log.describe(name).topic_id

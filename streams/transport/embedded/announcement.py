@@ -29,7 +29,7 @@ class Announcement(NamedTuple):
 
 @contextmanager
 def announced(home: Path, announcement: Announcement) -> Iterator[None]:
-    """Have the file there for as long as the block lasts."""
+    """Keep the file for as long as the block lasts."""
     path = home / FILE
     new = path.with_suffix(".new")
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

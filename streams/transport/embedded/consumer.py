@@ -76,7 +76,7 @@ class EmbeddedConsumer(PositionedConsumer):
         return {TP(topic, partition) for topic, partitions in member.assignment for partition in partitions}
 
     def assignment(self) -> set[TP]:
-        """Give all partitions of the subscribed topics."""
+        """Return all partitions of the subscribed topics."""
         return set(self._assigned)
 
     # fetching
@@ -87,8 +87,8 @@ class EmbeddedConsumer(PositionedConsumer):
     async def _read(self, partitions: set[TP], _: float, most: int) -> RecordMap:
         """Read up to `most` records of each partition, without waiting: `_news` tells when there is more."""
         behind = {tp: at for tp in partitions if (at := self._positions.get(tp, 0)) < self.highwater(tp)}
-        found = {tp: self._log.read(*tp, at, most) for tp, at in behind.items()}
-        fetched = {tp: records for tp, records in found.items() if records}
+        batches = {tp: self._log.read(*tp, at, most) for tp, at in behind.items()}
+        fetched = {tp: records for tp, records in batches.items() if records}
         self._positions.update({tp: records[-1].offset + 1 for tp, records in fetched.items()})
         self._log.consumed.update({(tp.topic, tp.partition): self._positions[tp] for tp in fetched})
         return fetched
@@ -121,8 +121,8 @@ class EmbeddedConsumer(PositionedConsumer):
 
     async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
         """Seek; offset 0 is also "nothing read yet" to Faust."""
-        for tp, wanted in partitions.items():
-            offset = max(wanted, self._log.bounds(*tp)[0]) if not self._is_changelog_tp(tp) else wanted
+        for tp, position in partitions.items():
+            offset = max(position, self._log.bounds(*tp)[0]) if not self._is_changelog_tp(tp) else position
             await self._seek(tp, offset)
             self._read_offset[tp] = offset or None
 
@@ -136,7 +136,7 @@ class EmbeddedConsumer(PositionedConsumer):
         self._positions.update({tp: self._log.bounds(*tp)[0] for tp in partitions or self._assigned})
 
     async def position(self, tp: TP) -> int | None:
-        """Give the next offset to fetch."""
+        """Return the next offset to fetch."""
         return self._positions.get(tp)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
@@ -144,15 +144,15 @@ class EmbeddedConsumer(PositionedConsumer):
         return True
 
     def highwater(self, tp: TP) -> int:
-        """Give the offset after the last record."""
+        """Return the offset after the last record."""
         return self._log.bounds(*tp)[1]
 
     async def highwaters(self, *partitions: TP) -> Mapping[TP, int]:
-        """Give the offsets after the last records."""
+        """Return the offsets after the last records."""
         return {tp: self.highwater(tp) for tp in partitions}
 
     async def earliest_offsets(self, *partitions: TP) -> Mapping[TP, int]:
-        """Give the offsets of the first records kept."""
+        """Return the offsets of the first records kept."""
         return {tp: self._log.bounds(*tp)[0] for tp in partitions}
 
     # topics

@@ -56,11 +56,11 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def check_layout(db: sqlite3.Connection, path: Path) -> bool:
-    """Tell whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
-    found = db.execute("pragma user_version").fetchone()[0]
-    if found > LAYOUT:
-        raise TransportError(f"{path} has layout {found}, this version reads up to {LAYOUT}: run a newer EMGAS")
-    return bool(found > 0)
+    """Return whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
+    layout = db.execute("pragma user_version").fetchone()[0]
+    if layout > LAYOUT:
+        raise TransportError(f"{path} has layout {layout}, this version reads up to {LAYOUT}: run a newer EMGAS")
+    return bool(layout > 0)
 
 
 def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:
@@ -76,13 +76,13 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
         " where offset >= ? and offset < ? order by offset limit ?",
         (start, end, limit),
     )
-    found, size = [], 0
+    records, size = [], 0
     for offset, timestamp, key, value, headers in rows:
-        found.append(Record(offset, timestamp, key, value or b"", unpack(headers) if headers else ()))
+        records.append(Record(offset, timestamp, key, value or b"", unpack(headers) if headers else ()))
         size += len(value or b"")
         if size >= READ_BYTES:
             break
-    return found
+    return records
 
 
 def pack(headers: Iterable[tuple[str, bytes]]) -> bytes | None:

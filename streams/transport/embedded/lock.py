@@ -34,7 +34,7 @@ class DirectoryLock:
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let go, once.  The file stays: removing it would let two processes lock two files of one name."""
-        held, self._file = self._file, -1
-        if held >= 0:
-            os.close(held)
+        """Release the lock, once.  The file stays: removing it would let two processes lock two files of one name."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)

@@ -76,21 +76,21 @@ class EmbeddedLog:
 
     # topics
 
-    def create_topic(self, wanted: TopicPlan) -> None:
+    def create_topic(self, topic: TopicPlan) -> None:
         """Create a topic, or do nothing when it exists with as many partitions; another count is refused."""
         with self._mutex:
-            known = self._plans.get(wanted.name)
-            if known is None:
-                self._create(wanted)
-            elif known.partitions != wanted.partitions:
-                raise TransportError(another_partition_count(wanted.name, known.partitions, wanted.partitions))
+            existing = self._plans.get(topic.name)
+            if existing is None:
+                self._create(topic)
+            elif existing.partitions != topic.partitions:
+                raise TransportError(another_partition_count(topic.name, existing.partitions, topic.partitions))
 
-    def _create(self, wanted: TopicPlan) -> None:
-        with self._transaction(f"cannot create topic {wanted.name}") as db:
-            row = (wanted.name, wanted.partitions, wanted.retention_ms, wanted.max_record_bytes, str(uuid.uuid4()))
+    def _create(self, plan: TopicPlan) -> None:
+        with self._transaction(f"cannot create topic {plan.name}") as db:
+            row = (plan.name, plan.partitions, plan.retention_ms, plan.max_record_bytes, str(uuid.uuid4()))
             db.execute("insert into topic values(?,?,?,?,?)", row)
-            made = {(wanted.name, p): self._create_partition(db, wanted.name, p) for p in range(wanted.partitions)}
-        self._plans[wanted.name] = wanted
+            made = {(plan.name, p): self._create_partition(db, plan.name, p) for p in range(plan.partitions)}
+        self._plans[plan.name] = plan
         self._partitions.update(made)
 
     def _create_partition(self, db: sqlite3.Connection, topic: str, partition: int) -> Partition:
@@ -111,9 +111,9 @@ class EmbeddedLog:
         return self._plan(topic).partitions
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last)."""
-        found = self._partition(topic, partition)
-        return found.start, found.end
+        """Return (first offset kept, offset after the last)."""
+        kept = self._partition(topic, partition)
+        return kept.start, kept.end
 
     def describe(self, topic: str) -> TopicDescription:
         """Describe how `topic` was made and what it holds, in the words of Kafka's configuration."""
@@ -122,8 +122,8 @@ class EmbeddedLog:
             topic_id = str(self._db.execute("select id from topic where name=?", (topic,)).fetchone()[0])
         bounds = tuple(self.bounds(topic, p) for p in range(made.partitions))
         config = settings_of(made, replication=1)
-        told = {name: config[name] for name in ("cleanup.policy", "retention.ms", "max.message.bytes")}
-        return TopicDescription(topic, made.partitions, 1, bounds, topic_id, told)
+        settings = {name: config[name] for name in ("cleanup.policy", "retention.ms", "max.message.bytes")}
+        return TopicDescription(topic, made.partitions, 1, bounds, topic_id, settings)
 
     def _plan(self, topic: str) -> TopicPlan:
         try:
@@ -132,11 +132,11 @@ class EmbeddedLog:
             raise TransportError(f"topic {topic} does not exist in {self.directory}: create it first") from None
 
     def _partition(self, topic: str, partition: int | None) -> Partition:
-        found = None if partition is None else self._partitions.get((topic, partition))
-        if found is None:
+        existing = None if partition is None else self._partitions.get((topic, partition))
+        if existing is None:
             count = self._plan(topic).partitions
             raise TransportError(f"topic {topic} has partitions 0 to {count - 1}, not {partition}")
-        return found
+        return existing
 
     # records
 
@@ -232,9 +232,9 @@ class EmbeddedLog:
     def _first_to_keep(self, db: sqlite3.Connection, topic: str, partition: int, horizon_ms: int) -> int:
         at = self._partition(topic, partition)
         young = f"select offset from records_{at.row:d} where timestamp >= ? order by offset limit 1"  # noqa: S608
-        held = "select min(offset) from position where topic=? and partition=?"
+        query = "select min(offset) from position where topic=? and partition=?"
         row = db.execute(young, (horizon_ms,)).fetchone()
-        (read_up_to,) = db.execute(held, (topic, partition)).fetchone()
+        (read_up_to,) = db.execute(query, (topic, partition)).fetchone()
         start = row[0] if row else at.end
         return max(at.start, start if read_up_to is None else min(start, read_up_to))
 

@@ -106,11 +106,11 @@ class EmbeddedProducer(Producer):
         """Do nothing: topics are created with their plan (streams/transport/topic_plan.py), never by the way."""
 
     def route(self, tp: TP) -> object:
-        """Give the log itself: nothing leads to it that may change (routes.py)."""
+        """Return the log itself: its route never changes (routes.py)."""
         return self._log
 
     def supports_headers(self) -> bool:
-        """Say that headers are kept."""
+        """Do nothing: headers are supported."""
         return True
 
 

@@ -26,7 +26,7 @@ class Readable(Protocol):
         """Count the partitions of `topic`."""
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last)."""
+        """Return (first offset kept, offset after the last)."""
 
     def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
         """Read up to `limit` records from offset `start` on."""
@@ -46,7 +46,7 @@ class EmbeddedReader:
         return self._log.partitions(self._topic)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last one)."""
+        """Return (first offset kept, offset after the last one)."""
         return self._log.bounds(self._topic, partition)
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
@@ -121,7 +121,7 @@ class ReadOnlyLog:
             raise NoMemoryError(_nothing_at(path))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def partitions(self, topic: str) -> int:
@@ -132,23 +132,23 @@ class ReadOnlyLog:
         return count
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last)."""
-        found = self._find(topic, partition)
-        return found.start, found.end
+        """Return (first offset kept, offset after the last)."""
+        kept = self._find(topic, partition)
+        return kept.start, kept.end
 
     def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
         """Read up to `limit` records from offset `start` on."""
-        found = self._find(topic, partition)
+        kept = self._find(topic, partition)
         try:
-            return layout.read(self._db, found.row, start, found.end, limit)
+            return layout.read(self._db, kept.row, start, kept.end, limit)
         except sqlite3.Error as error:
             raise TransportError(f"cannot read the log: {error}") from error
 
     def _find(self, topic: str, partition: int) -> layout.Partition:
-        found = self._partitions().get((topic, partition))
-        if found is None:
+        kept = self._partitions().get((topic, partition))
+        if kept is None:
             raise TransportError(f"topic {topic} has no partition {partition} (it has {self.partitions(topic)})")
-        return found
+        return kept
 
     def _partitions(self) -> dict[tuple[str, int], layout.Partition]:
         try:

@@ -123,7 +123,7 @@ class _TopicIds(Request[_Metadata12Struct]):  # type: ignore[misc]
         self._topic = topic
 
     def build(self, request_struct_class: type[_Metadata12Struct]) -> _Metadata12Struct:
-        return request_struct_class([(UUID(int=0), self._topic, {})], False, False, {})  # noqa: FBT003 - the one thing that is said
+        return request_struct_class([(UUID(int=0), self._topic, {})], False, False, {})  # noqa: FBT003 - positional only
 
 
 class KafkaTopics:
@@ -140,14 +140,14 @@ class KafkaTopics:
         Refuses, before it creates anything, when a topic exists with another partition count.  What exists keeps its
         settings: `differences` (streams/transport/topic_plan.py) tells where they are not as planned.
         """
-        wanted = list(plans)
+        topics = list(plans)
         async with self._admin() as admin:
             counts = await _partition_counts(admin)
-            await _create(admin, _missing(wanted, counts), replication, without)
+            await _create(admin, _missing(topics, counts), replication, without)
             await _grow(
-                admin, {each.name: each for each in wanted if counts.get(each.name, each.partitions) < each.partitions}
+                admin, {each.name: each for each in topics if counts.get(each.name, each.partitions) < each.partitions}
             )
-            while _missing(wanted, await _partition_counts(admin)):  # noqa: ASYNC110  (no call waits for leaders)
+            while _missing(topics, await _partition_counts(admin)):  # noqa: ASYNC110  (no call waits for leaders)
                 await asyncio.sleep(POLL_SECONDS)
 
     async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
@@ -175,7 +175,7 @@ class KafkaTopics:
         return []
 
     async def topic_id(self, name: str) -> str | None:
-        """Look up the UUID of a topic: one that is made anew has another.  None where there is none to be had."""
+        """Return the UUID of a topic: one that is created again has another.  None where there is none to be had."""
         async with self._admin() as admin:
             try:
                 response = await admin._client.send(admin._client.get_random_node(), _TopicIds(name))  # noqa: SLF001 - aiokafka has no public way
@@ -219,12 +219,12 @@ async def _partition_counts(admin: AIOKafkaAdminClient) -> dict[str, int]:
     return {t["topic"]: len(t["partitions"]) for t in topics if all(p["leader"] >= 0 for p in t["partitions"])}
 
 
-def _missing(wanted: list[TopicPlan], counts: dict[str, int]) -> list[TopicPlan]:
-    for plan in wanted:
+def _missing(topics: list[TopicPlan], counts: dict[str, int]) -> list[TopicPlan]:
+    for plan in topics:
         found = counts.get(plan.name, plan.partitions)
         if not plan.may_have(found):
             raise TransportError(another_partition_count(plan.name, found, plan.partitions))
-    return [plan for plan in wanted if plan.name not in counts]
+    return [plan for plan in topics if plan.name not in counts]
 
 
 async def _create(
@@ -240,14 +240,14 @@ async def _create(
 
 
 def _advice(code: int, settings: Iterable[str]) -> str:
-    """Say what to do where brokers refuse a setting; not all of them say which."""
+    """Raise what to do where brokers refuse a setting; not all of them name it."""
     if code not in (InvalidConfigurationError.errno, PolicyViolationError.errno):
         return ""
     return f"; leave out what these brokers refuse: --without SETTING, of {', '.join(sorted(settings))}"
 
 
 async def _grow(admin: AIOKafkaAdminClient, plans: Mapping[str, TopicPlan]) -> None:
-    """Give more partitions to topics that have fewer than planned, and may be given more."""
+    """Add partitions to topics that have fewer than planned, and may grow."""
     more = {name: NewPartitions(each.partitions) for name, each in plans.items()}
     response = await admin.create_partitions(more) if more else None
     for name, code, *reason in response.topic_errors if response else ():

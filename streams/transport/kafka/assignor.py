@@ -1,10 +1,10 @@
 """Which worker gets which partitions, also where topics were given more of them than they were born with.
 
-A graph's partition is a hash of its id modulo the count that the topics were born with, and Kafka lets nobody take
-partitions away again.  Faust 0.15.3 shares out topics of unequal counts each for itself (assignor/
+A graph's partition is a hash of its id modulo the count that the topics were born with, and Kafka cannot
+remove partitions.  Faust 0.15.3 shares out topics of unequal counts each for itself (assignor/
 partition_assignor.py:129): after `turns` has grown, the next rebalance would give the turns of a partition to one
-worker and its log to another, and nobody would account for them.  Here the partitions that came later are given to
-nobody, and the rest stay together.  Whoever writes to `turns` by the new count is told (streams/worker/service.py).
+worker and its log to another, and no worker would account for them.  Here the partitions that came later stay
+unassigned, and the rest stay together.  Workers report that `turns` has grown (streams/worker/service.py).
 
 But `queries` may have been born with R times as many, for readers (reader_app.py): question partition q is about
 partition q modulo P then, so its worker gets p, p + P, p + 2 P …, whether or not there are readers.
@@ -54,10 +54,10 @@ class BirthAssignor(PartitionAssignor):
 
     @property
     def _metadata(self) -> ClientMetadata:
-        """Tell the others what we hold, without what was added: else Faust would not know it again."""
+        """Return our assignment for other members, without added partitions: Faust would not recognise it."""
         actives = self._assignment.actives
         least = min((max(partitions, default=0) for topic, partitions in actives.items()), default=0)
         first = {topic: [p for p in partitions if p <= least] for topic, partitions in actives.items()}
-        told: ClientMetadata = super()._metadata
-        told.assignment = ClientAssignment(actives=first, standbys=self._assignment.standbys)
-        return told
+        metadata: ClientMetadata = super()._metadata
+        metadata.assignment = ClientAssignment(actives=first, standbys=self._assignment.standbys)
+        return metadata

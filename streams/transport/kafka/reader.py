@@ -54,13 +54,13 @@ class KafkaReader:
         async with self._consumer() as consumer:
             # of all topics: asking for one by name would create it on a broker that creates topics by itself
             cluster = await consumer._client.fetch_all_metadata()  # noqa: SLF001 - nothing public asks for all
-            found = cluster.partitions_for_topic(self._topic)
-        if not found:
+            partitions = cluster.partitions_for_topic(self._topic)
+        if not partitions:
             raise TransportError(f"Kafka at {self._bootstrap} has no topic {self._topic}: run `emgas topics create`")
-        return len(found)
+        return len(partitions)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last one)."""
+        """Return (first offset kept, offset after the last one)."""
         async with self._consumer() as consumer:
             return await _bounds(consumer, TopicPartition(self._topic, partition))
 

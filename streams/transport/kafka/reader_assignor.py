@@ -20,9 +20,9 @@ def ranges(members: Sequence[str], partitions: int) -> dict[str, list[int]]:
     return {member: list(range(*cuts[number : number + 2])) for number, member in enumerate(members)}
 
 
-def in_order(held: Mapping[str, Sequence[int]]) -> list[str]:
-    """Put members into the order of what they hold; those that hold nothing come last."""
-    return sorted(held, key=lambda member: (not held[member], min(held[member], default=0), member))
+def in_order(owned: Mapping[str, Sequence[int]]) -> list[str]:
+    """Sort members by what they own; those that own nothing come last."""
+    return sorted(owned, key=lambda member: (not owned[member], min(owned[member], default=0), member))
 
 
 class ReaderAssignor(PartitionAssignor):
@@ -34,9 +34,9 @@ class ReaderAssignor(PartitionAssignor):
         topics = sorted({topic for metadata in member_metadata.values() for topic in metadata.subscription})
         assigned: dict[str, dict[str, list[int]]] = {member: {} for member in clients}
         for topic in topics:
-            held = {member: client.assignment.actives.get(topic, []) for member, client in clients.items()}
-            found = cluster.partitions_for_topic(topic) or set()
-            for member, partitions in ranges(in_order(held), len(found)).items():
+            owned = {member: client.assignment.actives.get(topic, []) for member, client in clients.items()}
+            partitions_of_topic = cluster.partitions_for_topic(topic) or set()
+            for member, partitions in ranges(in_order(owned), len(partitions_of_topic)).items():
                 assigned[member][topic] = partitions
         shares = {member: ClientAssignment(actives=actives, standbys={}) for member, actives in assigned.items()}
         return self._protocol_assignments(shares, {}, {}, dict.fromkeys(topics, 0))

@@ -83,13 +83,13 @@ class TopicSink:
             with kafka_errors(brokers), in_time(brokers, SECONDS):
                 async with asyncio.timeout(SECONDS):
                     await producer.start()  # what the one before left open is aborted now
-            held = await _positions(KafkaReader(brokers, f"{prefix}.{POSITIONS}", **security), source)
+            positions = await _positions(KafkaReader(brokers, f"{prefix}.{POSITIONS}", **security), source)
         except BaseException as error:
             await end_writing(brokers, producer, SECONDS)
             if isinstance(error, TransportError):
                 raise SinkError(f"cannot use these topics as a sink: {error}") from error
             raise
-        return cls(producer, prefix, source, held)
+        return cls(producer, prefix, source, positions)
 
     async def position(self, partition: int) -> SinkPosition | None:
         return self._positions.get(partition)
@@ -140,27 +140,27 @@ class TopicSink:
 
 async def _positions(reader: KafkaReader, source: str) -> dict[int, SinkPosition]:
     """Read how far each partition of a source is: the newest record of each."""
-    found: dict[int, SinkPosition] = {}
+    by_partition: dict[int, SinkPosition] = {}
     first, end = await reader.bounds(0)
     async for records in reader.read(0, first, end):
         for record in records:
             where = json.loads(record.key or b"{}")
             if where.get("source") == source and record.value:
-                found[where["partition"]] = SinkPosition(**json.loads(record.value))
-    return found
+                by_partition[where["partition"]] = SinkPosition(**json.loads(record.value))
+    return by_partition
 
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Say in one way that a broker takes no more: another sink has begun, or it is out of reach."""
+    """Raise SinkError where a broker takes no more: another sink has begun, or the broker is unreachable."""
     try:
         with kafka_errors("the sink"):
             yield
     except TransportError as error:
-        told = ANOTHER if isinstance(error.__cause__, ProducerFenced) else f"the sink refuses rows: {error}"
-        raise SinkError(told) from error
+        message = ANOTHER if isinstance(error.__cause__, ProducerFenced) else f"the sink refuses rows: {error}"
+        raise SinkError(message) from error
 
 
-def _json(told: Mapping[str, object]) -> bytes:
+def _json(fields: Mapping[str, object]) -> bytes:
     """Write one line of JSON, the same bytes for the same content: compaction goes by the bytes of a key."""
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()

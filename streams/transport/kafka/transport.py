@@ -12,7 +12,7 @@ Faust seeks a changelog partition to its persisted offset, at least to the first
 fetcher goes on at the earliest or latest (fetcher.py:891) with one line at level info, and events are missing from the
 fold.  So it is "none" here, whatever Faust is told, and every partition is positioned by hand: changelogs by
 Faust's recovery, sources by `seek_to_committed`.  An offset that is gone then raises; for `events` that stops the
-worker, for sources reading goes on at the first record kept, and the worker is told if that lies before it.
+worker, for sources reading goes on at the first record kept, and the worker is notified if that lies before it.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class KafkaProducer(driver.Producer):
             delivery = mending(producer, await producer.send_batch(batch, tp.topic, partition=tp.partition))
             sent.append(asyncio.shield(delivery))
             counts.append(batch.record_count())
-        found = await asyncio.gather(*sent)
-        return [there.offset + n for there, count in zip(found, counts, strict=True) for n in range(count)]
+        acknowledged = await asyncio.gather(*sent)
+        return [there.offset + n for there, count in zip(acknowledged, counts, strict=True) for n in range(count)]
 
     async def send_together(self, tp: TP, records: Sequence[ProducerRecord]) -> Awaitable[object]:
         """Take records of one partition as one batch; where others wait to be sent there, with those, one by one.
@@ -82,7 +82,7 @@ class KafkaProducer(driver.Producer):
         return asyncio.shield(mending(producer, await producer.send_batch(batch, tp.topic, partition=tp.partition)))
 
     def route(self, tp: TP) -> object:
-        """Give the leader of `tp` and the connection to it, as far as they are known (routes.py)."""
+        """Return the leader of `tp` and the connection to it, as far as they are known (routes.py)."""
         client = self._ensure_producer().client
         leader = client.cluster.leader_for_partition(tp)
         return leader, client._conns.get((leader, ConnectionGroup.DEFAULT))  # noqa: SLF001 - nothing public tells it
@@ -128,7 +128,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)  # noqa: SLF001 - as above
 
     async def rejoin(self) -> None:
-        """Look at the topics anew, and join the group anew."""
+        """Refresh the metadata of topics, and join the group again."""
         await self.call_thread(self._rejoin)
 
     async def _rejoin(self) -> None:
@@ -191,7 +191,7 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
             return {}
 
     async def rejoin(self) -> None:
-        """Look at the topics anew and join the group anew: aiokafka misses that a topic is there again."""
+        """Refresh the metadata of topics and join the group again: aiokafka misses that a topic is back."""
         await cast(KafkaConsumerThread, self._thread).rejoin()
 
     def _message_of(self, tp: TP, fetched: Any) -> ConsumerMessage:

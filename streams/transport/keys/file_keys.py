@@ -33,13 +33,13 @@ class FileKeys:
     def __init__(self, directory: Path, wrapping: Wrapping) -> None:
         self._directory = directory.expanduser()
         self._wrapping = wrapping
-        self._known: dict[str, dict[str, GraphKey]] = {}
+        self._cache: dict[str, dict[str, GraphKey]] = {}
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Give the keys of a graph; its file is read the first time."""
-        if graph_id not in self._known:
-            self._known[graph_id] = self._read(graph_id)
-        return self._known[graph_id]
+        if graph_id not in self._cache:
+            self._cache[graph_id] = self._read(graph_id)
+        return self._cache[graph_id]
 
     def check(self) -> None:
         """Raise KeyStoreError unless the directory is there and something was ever kept in it."""
@@ -59,7 +59,7 @@ class FileKeys:
         with self._failing("keep"), self._locked():
             keys = self._beside(key) | {key.id: key}
             self._replace(key.graph, keys)
-        self._known[key.graph] = keys
+        self._cache[key.graph] = keys
 
     def _beside(self, key: GraphKey) -> dict[str, GraphKey]:
         """Read the keys that are kept beside one; a file that is damaged counts as none where its graph is erased."""
@@ -72,7 +72,7 @@ class FileKeys:
 
     async def refresh(self) -> None:
         """Let go of what was read: others may have put something since."""
-        self._known.clear()
+        self._cache.clear()
 
     def _path(self, graph_id: str) -> Path:
         name = hashlib.sha256(graph_id.encode()).hexdigest()
@@ -84,8 +84,8 @@ class FileKeys:
         if value is None:
             return {}
         try:
-            found = orjson.loads(self._wrapping.unwrap(value, graph_id.encode()))
-            return {key.id: key for key in (GraphKey.of_bytes(orjson.dumps(each)) for each in found)}
+            entries = orjson.loads(self._wrapping.unwrap(value, graph_id.encode()))
+            return {key.id: key for key in (GraphKey.of_bytes(orjson.dumps(each)) for each in entries)}
         except (ValueError, KeyError, TypeError) as error:
             raise KeysError(f"{self._path(graph_id)} does not hold keys ({error}): restore it") from None
 

@@ -48,7 +48,7 @@ class KafkaKeys:
         self._reader = reader
         self._wrapping = wrapping
         self._send = send
-        self._held = HeldKeys()
+        self._keys = HeldKeys()
         self._next = 0
         self._changing = asyncio.Lock()
         self._compacted_ms = compacted_ms
@@ -62,11 +62,11 @@ class KafkaKeys:
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Give the keys of a graph, as they were at the last refresh."""
-        return self._held.of(graph_id)
+        return self._keys.of(graph_id)
 
     def check(self) -> None:
         """Raise KeyStoreError if the topic holds no key."""
-        if not self._held.every():
+        if not self._keys.every():
             raise KeyStoreError(
                 f"graphs are encrypted, but the topic of their keys is empty: {self._topic}. Restore it; what waits "
                 "for it goes on then"
@@ -80,14 +80,14 @@ class KafkaKeys:
         value = self._wrapping.wrap(key.to_bytes(), place)
         async with self._changing:
             await (await self._send(ProducerRecord(self._topic, place, value, (), PARTITION)))
-            self._held.hold(key)
+            self._keys.hold(key)
 
     async def refresh(self) -> None:
         """Read on to the end of the topic."""
         async with self._changing:  # what is read must not take the place of what is put meanwhile
             _, end = await self._reader.bounds(PARTITION)
-            found = [each async for batch in self._reader.read(PARTITION, self._next, end) for each in batch]
-            for record in found:  # at once: of one place, nobody may see any but the newest
+            records = [each async for batch in self._reader.read(PARTITION, self._next, end) for each in batch]
+            for record in records:  # at once: of one place, nobody may see any but the newest
                 self._try(record)
             self._next = max(self._next, end)
 
@@ -96,14 +96,14 @@ class KafkaKeys:
         try:
             self._see(record)
         except (KeysError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, KeysError) and not self._held.every():
+            if isinstance(error, KeysError) and not self._keys.every():
                 raise KeyStoreError(str(error)) from error
             log.error("a key is damaged: its graph alone is unavailable", place=str(record.key), why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
 
     def _see(self, record: Record) -> None:
         self._written_at = record.timestamp
         if record.key and record.value:
-            self._held.hold(GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
+            self._keys.hold(GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
             if record.key in self._places:
                 self._replaced_at = record.timestamp
             self._places.add(record.key)
