@@ -1,12 +1,16 @@
 """Why a question of the traffic was not answered: each such end has a cause, or it is unexplained.
 
-A question explains itself by a fault that was in force while it waited, and that can have had this effect.  A fault is
+A question explains itself by a fault that was in force in its partition while it waited, and that can have had this
+effect.  `overloaded` is explained only where the answer shows that as many questions wait as may.  A fault is
 in force from its beginning until the group has shared out the partitions again, and for LINGERS seconds at least: a
 worker that wakes up as a zombie ends, starts again and joins in that time, and those are rebalances of the fault, too.
+A fault of a worker is in force in all partitions, as the group shares all of them out again; one of records or load in
+those that it names, and in no other.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +22,7 @@ from emgas.errors import EmgasError, NoAnswerError, QueryFailedError, TransportE
 
 LINGERS: Final = 12.0  # seconds
 MOST_TOLD: Final = 20  # of what is unexplained
+CROWD: Final = re.compile(r"(\d+) (?:questions|calls of this client) wait, and at most (\d+) may")
 
 # what a fault does to who answers
 AWAY: Final = {
@@ -49,7 +54,7 @@ class Cause(NamedTuple):
 CAUSES: Final = (
     Cause("no answer", "", "who answers is away, or cannot be reached", AWAY | CUT | BROKER | HALTED),
     Cause("expired", "", "it was read by the next owner, too late", AWAY | CUT | BROKER | HALTED | FLOOD | WAITING),
-    Cause("overloaded", "", "too many wait", FLOOD | AWAY | CUT | BROKER | WAITING),
+    Cause("overloaded", "", "as many wait as may", FLOOD | WAITING),
     Cause("no broker", "", "no broker can be reached", BROKER),
     Cause("internal", "has halted", "its partition has halted", AWAY | CUT | BROKER | HALTED),
     Cause("internal", "is mended: ask again", "its partition is taken up again", AWAY | CUT | BROKER | HALTED),
@@ -59,11 +64,20 @@ CAUSES: Final = (
 
 @dataclass
 class InForce:
-    """A fault, and when it was in force (monotonic, s); `until` is infinite while it is."""
+    """A fault, and when it was in force (monotonic, s); `until` is infinite while it is.
+
+    partitions  those that it harms, None for all
+    """
 
     name: str
     since: float
     until: float = float("inf")
+    partitions: set[int] | None = None
+
+    def meets(self, partition: int, began: float, ended: float) -> bool:
+        """Tell whether it was in force in a partition while a question waited."""
+        is_here = self.partitions is None or partition in self.partitions
+        return is_here and self.since <= ended and self.until >= began
 
 
 @dataclass
@@ -76,27 +90,28 @@ class Questions:
     faults: list[InForce] = field(default_factory=list)
 
     @contextmanager
-    def asking(self, about: str) -> Iterator[None]:
-        """Note how a question ends that is asked in this block."""
+    def asking(self, about: str, partition: int) -> Iterator[None]:
+        """Note how a question to a partition ends that is asked in this block."""
         began = time.monotonic()
         try:
             yield
         except EmgasError as error:
-            self.ended(began, _code(error), f"{about}: {error}")
+            self.ended(began, partition, _code(error), f"{about}: {error}")
         else:
             self.answered += 1
 
-    def ended(self, began: float, code: str, text: str) -> None:
+    def ended(self, began: float, partition: int, code: str, text: str) -> None:
         """Explain how a question ended that nobody answered, or say that it cannot be."""
         now = time.monotonic()
         known = [each for each in CAUSES if each.code == code and each.text in text]
-        for fault in reversed([each for each in self.faults if each.since <= now and each.until >= began]):
+        there = [each for each in self.faults if each.meets(partition, began, now)]
+        for fault in reversed(there if code != "overloaded" or is_crowded(text) else []):
             for cause in known:
                 if fault.name in cause.faults:
                     self.explained[f"{code}, {cause.why}: {fault.name}"] += 1
                     return
-        there = [each.name for each in self.faults if each.until >= began]
-        self.unexplained.append(f"{code}: {text} (in force: {', '.join(there) or 'nothing'})")
+        names = ", ".join(each.name for each in there) or "nothing"
+        self.unexplained.append(f"partition {partition}, {code}: {text} (in force: {names})")
 
     def told(self) -> dict[str, object]:
         """Sum up."""
@@ -105,6 +120,11 @@ class Questions:
             "explained": dict(sorted(self.explained.items())),
             "unexplained": self.unexplained[:MOST_TOLD],
         }
+
+
+def is_crowded(text: str) -> bool:
+    """Tell whether an answer shows that as many questions wait as may."""
+    return any(int(waiting) >= int(most) for waiting, most in CROWD.findall(text))
 
 
 def _code(error: EmgasError) -> str:

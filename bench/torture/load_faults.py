@@ -15,7 +15,7 @@ async def flood_of_questions(scene: Scene) -> AsyncIterator[None]:
     graph = scene.random.choice(scene.graphs)
 
     async def ask() -> None:
-        with scene.findings.questions.asking(f"{graph}, in a flood"):
+        with scene.findings.questions.asking(f"{graph}, in a flood", scene.partition_of(graph)):
             await scene.memory.query(graph, "the kettle", timeout=10.0)
 
     await asyncio.gather(*(ask() for _ in range(2000)))
@@ -25,7 +25,7 @@ async def flood_of_questions(scene: Scene) -> AsyncIterator[None]:
 @kind("flood of turns")
 async def flood_of_turns(scene: Scene) -> AsyncIterator[None]:
     """Publish 1,500 turns into one graph at once."""
-    graph = scene.random.choice(scene.graphs)
+    graph = scene.graphs[scene.a_partition()]
     mark, start = scene.random.randrange(1 << 30), scene.random.randrange(1000)
     turns = [scene.turn(f"{graph}-flood", f"flood-{mark}-{n}", start) for n in range(1500)]
     async for _ in scene.memory.publish_many(turns, outcomes=False, timeout=20.0):

@@ -99,6 +99,7 @@ async def claimed_by_another(scene: Scene) -> AsyncIterator[None]:
     """Claim a partition and do nothing: its owner has to notice, end, and claim anew."""
     claim = Claim(writer="torture", partitions=PARTITIONS, nonce=secrets.token_hex(16))
     await scene.producer.send_and_wait(scene.topics.events, encode(claim), None, scene.a_partition())
+    scene.harms(range(PARTITIONS))  # its owner leaves the group
     yield
 
 

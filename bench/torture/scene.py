@@ -15,7 +15,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,6 +194,7 @@ class Scene:
 
     def a_worker(self) -> Worker:
         """Pick a worker, of those that own something if any does: of another, little could be lost."""
+        self.harms(range(PARTITIONS))  # the group shares out all of them again
         return self.random.choice([each for each in self.workers if each.owns] or self.workers)
 
     def others(self, worker: Worker) -> list[Worker]:
@@ -201,8 +202,19 @@ class Scene:
         return [each for each in self.workers if each is not worker]
 
     def a_partition(self) -> int:
-        """Pick a partition."""
-        return self.random.randrange(PARTITIONS)
+        """Pick a partition; what is harmed in it holds up the others of its owner."""
+        partition = self.random.randrange(PARTITIONS)
+        self.harms({partition}.union(*(each.owns for each in self.everyone if partition in each.owns)))
+        return partition
+
+    def partition_of(self, graph: str) -> int:
+        """Tell in which partition a graph lies."""
+        return _place(graph)
+
+    def harms(self, partitions: Iterable[int]) -> None:
+        """Note that the fault that is being done is in force in these partitions, too."""
+        for fault in self.findings.questions.faults[-1:]:
+            fault.partitions = (fault.partitions or set()).union(partitions)
 
     async def settled(self) -> None:
         """Wait until the workers have shared out the partitions among them, and no longer than that may take."""
@@ -246,7 +258,7 @@ class Scene:
         chance = random.Random(f"{graph}?")
         while True:
             await self._pause.wait()
-            with self.findings.questions.asking(graph):
+            with self.findings.questions.asking(graph, self.partition_of(graph)):
                 await self.memory.query(graph, f"the {chance.choice(WORDS)}", reinforce=chance.random() < 0.3)
             await asyncio.sleep(chance.uniform(0.2, 1.0))
 

@@ -101,7 +101,8 @@ class RequestReply:
         if self._failure is not None:
             raise self._failure
         if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
-            return _overloaded(f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later")
+            waiting = f"{len(self._waiting)} calls of this client wait"
+            return _overloaded(f"{waiting}, and at most {QUESTIONS_AT_ONCE} may: ask again later")
         correlation = uuid4().hex.encode()
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[correlation] = future

@@ -18,7 +18,8 @@ from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping
 
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it occupies one of the slots of `queries_at_once`
-PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
+PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer finds fewer slots, as does all that lies behind it
+PART_FOR_LATE = 0.25  # of the slots: a question that has used up that time can still wait for so many
 REMEMBERED_MS = 60_000  # for so long, and at most three times as long, a record counts as evidence of the log's time
 
 
@@ -89,6 +90,7 @@ class AdmissionControl:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._most_for_late = max(1, int(PART_FOR_LATE * most))
         self._occupied: dict[asyncio.Task[None], AdmissionSlot] = {}  # oldest first
         self._settled: set[asyncio.Task[None]] = set()  # they have been answered
 
@@ -96,6 +98,16 @@ class AdmissionControl:
     def tasks(self) -> list[asyncio.Task[None]]:
         """All that occupy a slot, oldest first."""
         return list(self._occupied)
+
+    @property
+    def has_room_for_late(self) -> bool:
+        """Whether so few questions wait that one that was read late can still be answered in time."""
+        return len(self._occupied) < self._most_for_late
+
+    def crowd(self, *, late: bool = False) -> str:
+        """Write how many questions wait, and how many may: a client that is refused can see why."""
+        most = self._most_for_late if late else self._most
+        return f"{len(self._occupied)} questions wait, and at most {most} may"
 
     def occupy(self, task: asyncio.Task[None], slot: AdmissionSlot) -> None:
         """Assign a slot to `task` until it ends."""

@@ -2,7 +2,8 @@
 
     not readable, or a key of another partition  Failure `invalid` / `wrong-partition`; unreadable ones are dead letters
     deadline passed before it was read           Failure `expired`
-    too many at once, long ones before it        Failure `overloaded`
+    too many at once, long ones before it        Failure `overloaded`, with how many wait
+    it lay in the log for long                   the same, unless few questions wait: then it is answered in time
     `after` not folded shortly before it         Failure `not-yet`
     `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (as_of_cache.py)
     answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
@@ -92,8 +93,9 @@ class QueryHandler:
             self._refuse(
                 slot, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
             )
-        elif age > PART_IN_QUEUE * allowed:
-            self._refuse(slot, "overloaded", "too many questions lie before this one: ask again later")
+        elif age > PART_IN_QUEUE * allowed and not self._admission.has_room_for_late:
+            late = f"before one that lay in the log for {age / 1000:.1f} s of its {allowed / 1000:.1f} s"
+            self._refuse(slot, "overloaded", f"{self._admission.crowd(late=True)} {late}: ask again later")
         else:
             partition = queries_partition % self._context.partitions
             deadline = self._context.monotonic() + allowed - age
@@ -108,16 +110,18 @@ class QueryHandler:
 
     def _start(self, question: PendingQuestion, slot: AdmissionSlot) -> None:
         """Admit the question and answer it in a task of its own, or refuse it."""
+        crowd = self._admission.crowd()
         is_admitted, displaced = self._admission.admit(slot)
         if displaced is not None:
-            self._refuse(displaced, "overloaded", "others ask, too, and you have most questions here: ask again later")
+            why = f"{crowd}; others ask, too, and most of these are yours: ask again later"
+            self._refuse(displaced, "overloaded", why)
         if is_admitted:
             task = asyncio.create_task(self._answer(question, slot.to))
             self._admission.occupy(task, slot)
             self._partitions[task] = question.partition
             task.add_done_callback(lambda ended: self._partitions.pop(ended, None))
         else:
-            self._refuse(slot, "overloaded", "too many questions at once: ask again later")
+            self._refuse(slot, "overloaded", f"{crowd} at once: ask again later")
 
     def _refuse(self, slot: AdmissionSlot, code: FailureCode, message: str) -> None:
         failure = Failure(code=code, message=message)

@@ -67,7 +67,7 @@ class AnswerSchedule:
             async with self.time_limit(question, PART_FOR_A_TURN):
                 await among.acquire()
         except TimeoutError:
-            raise RefusedError("overloaded", "other questions come first: ask again later, or for less") from None
+            raise RefusedError("overloaded", "its turn did not come in time: ask again later, or for less") from None
         try:
             yield
         finally:

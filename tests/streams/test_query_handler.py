@@ -127,11 +127,29 @@ async def test_a_worker_whose_clock_is_wrong_answers_as_ever(wrong: int) -> None
 
 async def test_a_question_that_lay_in_the_log_for_long_is_told_before_its_asker_gives_up() -> None:
     """What lies behind it has waited as long: all would be answered too late, and none be told."""
-    worker = Answering()
-    await worker.remember("t1")
+    worker = Answering(queries_at_once=8)
+    await worker.remember("t0")
     await worker.waited(PART_IN_QUEUE * PATIENCE_MS + 1)
+    for _ in range(2):
+        await worker.ask(a_query(after=1))
     await worker.ask(deadline=b"%d" % (NOW + PATIENCE_MS), by_broker=True)
-    assert [answer["code"] for answer in await worker.answers()] == ["overloaded"]
+    await eventually(lambda: worker.sent.to(REPLIES))
+    (told,) = (sent.message for sent in worker.sent.to(REPLIES))
+    assert told["code"] == "overloaded"
+    assert told["message"].startswith("2 questions wait, and at most 2 may before one that lay in the log for 4.0 s")
+    await worker.handler.drop()
+
+
+async def test_a_question_that_lay_in_the_log_for_long_is_answered_while_few_others_wait() -> None:
+    """A busy machine or a new owner read it late: it has most of its time left, and no question lies before it."""
+    worker = Answering(queries_at_once=8)
+    await worker.remember("t0")
+    await worker.waited(PART_IN_QUEUE * PATIENCE_MS + 1)
+    await worker.ask(a_query(after=1))
+    await worker.ask(deadline=b"%d" % (NOW + PATIENCE_MS), by_broker=True)
+    await eventually(lambda: worker.sent.to(REPLIES))
+    assert [sent.message["kind"] for sent in worker.sent.to(REPLIES)] == ["reply"]
+    await worker.handler.drop()
 
 
 async def test_a_time_that_the_sender_wrote_tells_nothing() -> None:
