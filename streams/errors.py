@@ -20,7 +20,7 @@ from emgas.messages.queries import Failure, FailureCode
 
 
 class WorkerHaltedError(HaltedError):
-    """No partition of this worker can go on.  Operator action: see the message; the worker restarts by itself."""
+    """No partition of this worker can go on.  Operator action: see the message; the worker restarts automatically."""
 
 
 class FencedError(WorkerHaltedError):
@@ -28,11 +28,11 @@ class FencedError(WorkerHaltedError):
 
 
 class AppendFailedError(WorkerHaltedError):
-    """The log did not acknowledge in time.  Operator action: look after the broker; the worker restarts by itself."""
+    """The log did not acknowledge in time.  Operator action: check the broker; the worker restarts automatically."""
 
 
 class SourceChangedError(HaltedError):
-    """`turns` was made anew, or goes back.  Operator action: none; the partition is claimed anew, and reads it all."""
+    """`turns` was recreated, or goes back.  Operator action: none; the partition is claimed again and reads it all."""
 
 
 class RestoreUnfinishedError(HaltedError):

@@ -52,7 +52,7 @@ class Settings(BaseSettings, SecuritySettings):
         le=64,
         description="readers that may answer of one partition: so many times the partitions has `queries`",
     )
-    preset: PresetName = Field("default", description="how a graph lives that nobody has configured")
+    preset: PresetName = Field("default", description="preset of graphs that are not configured")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
@@ -75,7 +75,7 @@ class Settings(BaseSettings, SecuritySettings):
     )
     advisor: str | None = Field(
         None,
-        description="http(s)://… of a server of OpenAI's API, or package.module.name: who advises; nobody without it",
+        description="http(s)://… of a server of OpenAI's API, or package.module.name: the advisor; none without it",
     )
     advisor_model: str = Field("", description="which model of that server")
     advisor_key_file: Path | None = Field(None, description="file that holds its key")
@@ -129,7 +129,7 @@ class Settings(BaseSettings, SecuritySettings):
     @classmethod
     def _can_be_asked(cls, value: list[str]) -> list[str]:
         if unknown := set(value) - set(ADVISED):
-            raise ValueError(f"nobody can be asked for {', '.join(sorted(unknown))}: name some of {', '.join(ADVISED)}")
+            raise ValueError(f"unknown kinds of advice: {', '.join(sorted(unknown))}. Choose from {', '.join(ADVISED)}")
         return value
 
     @field_validator("words")
@@ -199,7 +199,7 @@ class Settings(BaseSettings, SecuritySettings):
 
     @property
     def health_address(self) -> tuple[str, int] | None:
-        """Where health is told: (host, port); None for nowhere."""
+        """Where health is served: (host, port); None for nowhere."""
         if self.health is None:
             return None
         host, _, port = self.health.rpartition(":")

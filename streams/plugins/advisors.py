@@ -1,4 +1,4 @@
-"""Who advises: the server of a model that EMGAS_ADVISOR names, a plug-in of yours, or, without it, nobody.
+"""The advisor that EMGAS_ADVISOR names: the server of a model, or a plug-in of yours.  Without it, there is none.
 
 EMGAS_ADVISOR=https://host/v1           a server of OpenAI's API: EMGAS_ADVISOR_MODEL, EMGAS_ADVISOR_KEY_FILE,
 EMGAS_ADVISOR_OPTIONS (JSON: {"temperature": 0})
@@ -49,7 +49,7 @@ def chosen(
 
 
 def _served(settings: AdvisorSettings) -> Advisor:
-    from streams.plugins.openai_advisor import OpenAIAdvisor, key_in  # here: nobody else needs it
+    from streams.plugins.openai_advisor import OpenAIAdvisor, key_in  # here: only this advisor needs it
 
     if not settings.advisor_model:
         raise HaltedError("EMGAS_ADVISOR names a server: name the model as well, by EMGAS_ADVISOR_MODEL")

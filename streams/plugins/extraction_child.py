@@ -40,7 +40,7 @@ def extracted(extractor: Extractor, turns: Sequence[Said]) -> list[Extraction | 
 def _extracted(extractor: Extractor, turn: Said) -> Extraction | None:
     try:
         return extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
-    except Exception:  # noqa: BLE001 - of whichever extractor
+    except Exception:  # noqa: BLE001 - of any class: extractors are plugins
         return None
 
 

@@ -227,7 +227,7 @@ class ExtractionPool:
 
 
 def _ask(process: Process, message: Any) -> None:
-    """Ask a process; nobody waits until it has read that, as it may wait until its answers are read."""
+    """Send a request to a process without waiting until it is read: the process may wait until its answers are read."""
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.write(framed(message))
 

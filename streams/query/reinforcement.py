@@ -82,7 +82,7 @@ class Reinforcement:
         )
         try:
             await command(woken)
-        except Exception as error:  # noqa: BLE001 - of whichever transport: the answer is sent, and nothing is half done
+        except Exception as error:  # noqa: BLE001 - of any transport: the answer is sent, and nothing is half done
             log.warning("not reinforced", partition=question.partition, error=str(error))
 
     def _time_of(self, graph_id: str, question: PendingQuestion) -> int:

@@ -57,5 +57,5 @@ class StateWaiter:
                 while partition.state.prepare(graph_id):  # noqa: ASYNC110 - it is we who work
                     await asyncio.sleep(0)
         except TimeoutError:
-            reason = "what goes together in this memory is being read, as nobody has asked it before: ask again"
+            reason = "the links of this memory are being loaded, as it was not queried before: ask again"
             raise RefusedError("not-yet", reason) from None

@@ -15,7 +15,7 @@ but for those of one partition, which the folds note (streams/recovery/partition
 
 Nor does it always deliver the next record: what its queue still holds of a partition that was taken away and comes back
 goes on beyond what was dropped in between.  Folded, such a hole would make every event after it a gap, silently.  So
-what does not continue the fold is left out, and whoever claims the partition reads it from the log
+what does not continue the fold is left out, and a claim of the partition reads it from the log
 (streams/ingest/partition_writer.py).
 """
 
@@ -84,7 +84,7 @@ class FoldStore(Store[bytes, bytes]):
 
 
 class EventTable(Table[bytes, bytes]):
-    """The table that Faust recovers; nobody reads or writes items of it."""
+    """The table that Faust recovers; its items are never read or written."""
 
     def __init__(self, app: AppT, folds: Partitions, halt: Halting, claim: Claiming, **options: Any) -> None:
         self._folds = folds

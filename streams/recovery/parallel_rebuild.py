@@ -35,7 +35,7 @@ from streams.settings import Settings
 from streams.transport.select import readable
 
 LOOK_EVERY = 0.1  # seconds between two looks at how far the children are
-PATIENCE = 10.0  # seconds until a store that somebody holds is taken for being in use
+PATIENCE = 10.0  # seconds until a locked store is taken for being in use
 
 SHORT = 20_000  # records; fewer are folded in the parent
 

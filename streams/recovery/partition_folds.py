@@ -2,17 +2,17 @@
 
     hold(partitions)     open exactly these; what one of them lacks is fetched from a snapshot
     fold(records)        what Faust's recovery delivers
-    reopen(partition)    close one, whatever is wrong with it, open it anew and fold it to the end of its log
+    reopen(partition)    close one, whatever is wrong with it, open it again and fold it to the end of its log
 
 What is wrong with one partition concerns that one alone.  It is noted in `broken`, its state is let go of unflushed,
 and a claim of it fails with the reason (streams/worker/ownership.py).
 
-A store that cannot be right is set aside, renamed and kept, and its partition is folded anew, from a snapshot if there
+A store that cannot be right is set aside, renamed and kept, and its partition is folded again, from a snapshot if there
 is a good one:
 
     N.set-aside   it is of another log, or ahead of it: it may be the last copy of what the log lost
     N.old-layout  an older version of EMGAS laid out its keys
-    N.damaged     RocksDB reports damage, or what it holds does not fit together: for whoever looks after the disk
+    N.damaged     RocksDB reports damage, or what it holds does not fit together: check the disk
 
 Only the last one of each is kept.
 """
@@ -61,7 +61,7 @@ class Partitions:
         self._folders = folders or RocksFolders(settings)
         self._memory = MemoryBudget(int(settings.memory))
         self._stores: dict[int, KeptStore] = {}
-        self._behind: set[int] = set()  # partitions of which the next record was not delivered
+        self._behind: set[int] = set()  # partitions whose next record was not delivered
         self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
         self.open: dict[int, Partition] = {}
         self.broken: dict[int, BaseException] = {}
@@ -75,7 +75,7 @@ class Partitions:
         """Fold those of the (partition, offset, value) records that come next in their logs, and flush.
 
         Faust reads the last folded record once more, and flushes what it had buffered of a partition that was taken
-        away: whoever has that one now reads it from the log.
+        away: its new owner reads it from the log.
         """
         touched = set()
         for partition, offset, value in records:
@@ -147,7 +147,7 @@ class Partitions:
                 self._left_at[partition] = end - 1
 
     async def reopen(self, partition: int) -> None:
-        """Close a partition as it is, open it anew and fold it to the end of its log.  Raises HaltedError, as `hold`.
+        """Close a partition as it is, open it again and fold it to the end of its log.  Raises HaltedError, as `hold`.
 
         What stands in the store is whole: it was written with its position.  A damaged store is set aside.
         """
@@ -175,17 +175,17 @@ class Partitions:
             self._set_aside(partition, DAMAGED)
 
     def condemn(self, partition: int, error: BaseException) -> None:
-        """Note why a partition that is open cannot go on; it is closed when it is opened anew."""
+        """Note why a partition that is open cannot go on; it is closed when it is opened again."""
         self.broken[partition] = error
 
     async def _take_up(self, partition: int) -> None:
-        """Open and check a partition; if its store turns out to be damaged, open it anew without it."""
+        """Open and check a partition; if its store turns out to be damaged, open it again without it."""
         await snapshots.restore_missing(self._settings, partition, self._reader)
         try:
             self._open(partition)
             await self._check(partition)
         except StoreCorruptError as error:
-            log.error("store is damaged: folding anew", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+            log.error("store is damaged: folding again", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
             self._let_go(partition)
             self._set_aside(partition, DAMAGED)
             await snapshots.restore_missing(self._settings, partition, self._reader)
@@ -214,7 +214,7 @@ class Partitions:
         if start > head.watermark + 1:
             raise LogRewrittenError(
                 f"the log of partition {partition} begins at offset {start}, but the state ends at {head.watermark}: "
-                "events are missing. The topic must be kept for ever (retention.ms=-1); restore the log, or a store "
+                "events are missing. The topic must be kept permanently (retention.ms=-1); restore the log, or a store "
                 "that reaches further."
             )
         if start > 0:
@@ -224,7 +224,7 @@ class Partitions:
         try:
             store = self._folders.open(partition)
         except OldLayoutError as error:
-            log.warning("store of an older version: folding anew", partition=partition, why=str(error))
+            log.warning("store of an older version: folding again", partition=partition, why=str(error))
             self._set_aside(partition, OLD_LAYOUT)
             store = self._folders.open(partition)
         self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
@@ -233,7 +233,7 @@ class Partitions:
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""
         details = {"partition": partition, "watermark": self.open[partition].position.watermark, "end": end}
-        log.warning("store is of another log: folding anew", **details)
+        log.warning("store is of another log: folding again", **details)
         self._close(partition)
         self._set_aside(partition, OTHER_LOG)
         self._open(partition)
@@ -250,7 +250,7 @@ class Partitions:
         self._stores[partition].checkpoint(path)
 
     def _close(self, partition: int) -> None:
-        """Flush and close; a store that turned out to be damaged is set aside, or is by whoever opens it next."""
+        """Flush and close; a store that turned out to be damaged is set aside, now or when it is opened next."""
         state = self.open[partition]
         try:
             state.close()

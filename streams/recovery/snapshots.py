@@ -12,7 +12,7 @@ log = logger("recovery")
 
 
 async def restore_missing(settings: Settings, partition: int, reader: LogReader) -> None:
-    """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded anew.
+    """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded from the log.
 
     What cannot be used is logged, never fatal: the log has everything.
     """

@@ -37,7 +37,7 @@ class StoreFolders(Protocol):
         """Open a store that its owner has open once more, to be read only: as it is at this moment."""
 
     def set_aside(self, partition: int, why: str) -> Path | None:
-        """Rename the store of `partition`, which nobody has open; give what it is called now, None without one."""
+        """Rename the store of `partition`, which must be closed; return its new name, None without a store."""
 
 
 class RocksFolders:

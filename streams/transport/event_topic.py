@@ -6,7 +6,7 @@
 
 Embedded, the directory's lock tells that a worker lives, and the topics are born with `partitions` if there are none.
 On Kafka the members of the consumer group tell it, at that moment; and a record that comes to lie elsewhere than it
-must, because somebody wrote meanwhile, ends a restore.
+must, because another process wrote meanwhile, ends a restore.
 """
 
 from __future__ import annotations

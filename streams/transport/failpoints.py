@@ -22,7 +22,7 @@ class Step(StrEnum):
     APPEND = "append"  # events are stamped, and about to be sent
     ACK = "ack"  # all of them are acknowledged, and none is folded
     FOLD = "fold"  # one of them is folded, and not flushed
-    FLUSH = "flush"  # they are flushed, and nobody is told
+    FLUSH = "flush"  # they are flushed, and not acknowledged
     ERASE = "erase"  # of an erasure: before its keys are destroyed, before all is scrubbed, before that is noted
     WINDOW = "window"  # a window has ended, and is about to be closed
     SNAPSHOT = "snapshot"  # a checkpoint is made, and the snapshot not written

@@ -7,11 +7,10 @@ asks
     questions at hand     only for them, at once; then for the rest that is at hand: a share of all partitions of turns
                           together and, while that is used up, another of those that had nothing of it; and of
                           changelogs together
-    no questions          for that rest; only if there is none, for everything, waiting: whatever comes first ends the
-                          wait
-    recovery, no sources  for changelogs alone, in large portions: nobody waits for an answer yet
+    no questions          for that rest; only if there is none, for everything, waiting until something comes
+    recovery, no sources  for changelogs alone, in large portions: no client waits for an answer yet
 
-To take a record is cheap (what it asks for is done elsewhere, and turns that nobody has room for are not asked for), so
+To take a record is cheap (what it asks for is done elsewhere, and turns are not fetched while their queue is full), so
 shares are what goes through the loop in one go.  Both transports' consumers read by this order.  Faust then takes the
 topics of one fetch in turn, the first one first.
 """
@@ -65,7 +64,7 @@ class FetchOrder:
         for share in [*({tp} for tp in sorted(left)), rest - sources]:
             try:
                 fetched = {**fetched, **(await read(share, 0.0, SHARE) if share else {})}
-            except Exception:  # of whatever kind: told by the next fetch
+            except Exception:  # of any class: raised by the next fetch
                 if not fetched:
                     raise
                 self._failed |= share
@@ -75,9 +74,9 @@ class FetchOrder:
 async def _together(fetched: RecordMap, read: Read, sources: set[TP]) -> tuple[RecordMap, set[TP]]:
     """Add to `fetched` a share of all sources together, and while it is used up, of those that had nothing of it.
 
-    To ask each by itself takes as long as to take its turns.  What is left is to be asked so: where one of them fails.
+    To read each alone takes as long as to process its turns.  The second result must be read alone: one of them fails.
     """
-    with suppress(Exception):  # of whatever kind: it is told where it is asked by itself
+    with suppress(Exception):  # of any class: it is raised where the partition is read alone
         while len(sources) > 1:
             more = await read(sources, 0.0, SHARE)
             fetched = {**fetched, **more}

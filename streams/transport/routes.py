@@ -28,5 +28,5 @@ class Routes(Protocol):
         """Return the route to `tp`: its leader and the connection to it; equal to an earlier one if both are the same.
 
         What a log loses after it was acknowledged is lost with its leader (an unclean election, a crash of the machine
-        before what it had was on its disk): whoever appends before and behind that did so by two routes.
+        before what it had was on its disk): a producer that appends before and after that used two routes.
         """

@@ -1,4 +1,4 @@
-"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is.
+"""The two transports behind one interface: connect, create topics, describe them.  Other modules need not know which.
 
 Faust and Kafka's client are imported where one of them is used: most commands need neither.
 
@@ -40,7 +40,7 @@ CLIENT = "emgas-"  # before its role: what a worker calls itself before a broker
 
 
 async def _nothing(graph_id: str, source: int) -> None:
-    """Scrub nothing: what Kafka keeps beside the log expires by itself, and nobody else may remove it."""
+    """Scrub nothing: what Kafka keeps beside the log expires automatically, and cannot be removed earlier."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Transport:
 
     driver        Faust app → its transport               reader        topic → what reads it, and opens it by `keys`
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count
-    topic_id      topic → what tells it from one of that name that is made anew; None: not to be had, or not there
+    topic_id      topic → its UUID, which differs once it is created again; None: not supported, or no such topic
     scrub         graph, last offset of `turns` accounted for → removes what lies beside the log in clear, if it can
     """
 
@@ -123,7 +123,7 @@ async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Asy
 
 
 def check_there(settings: Settings) -> None:
-    """Raise NoMemoryError where the log is embedded and nobody ever wrote to the data directory."""
+    """Raise NoMemoryError where the log is embedded and the data directory has no memory yet."""
     if settings.is_embedded:
         with closing(ReadOnlyLog(settings.home)) as log:
             log.partitions(settings.topics.events)
@@ -203,7 +203,7 @@ async def _kafka(settings: Settings) -> Transport:
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
     if min(counts.values()) < counts[names.events]:
         raise TransportError(
-            f"{counts}: these topics must have equally many partitions (queries, a multiple); create them anew"
+            f"{counts}: these topics must have equally many partitions (queries, a multiple); create them again"
         )
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(

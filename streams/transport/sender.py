@@ -4,7 +4,7 @@ An answer goes only to a topic on the allow-list and to a partition that exists:
 worker write elsewhere (confused deputy).  Answers to a topic are handed to the producer by a task of their own, because
 that waits a minute for a topic that is gone; what has come to wait behind such a one is lost with it.  ANSWERS_AT_ONCE
 of all are on their way at most.  What waits for one partition is handed over together, up to TOGETHER_BYTES of it: the
-outcome of a turn is small, and to send it by itself costs as much as to read the turn.  An answer that cannot be
+outcome of a turn is small, and to send it alone costs as much as to read the turn.  An answer that cannot be
 delivered is counted and dropped: its asker times out and may ask again.  A dead letter must be acknowledged before the
 event that mentions it is appended.
 
@@ -90,7 +90,7 @@ class _Answer(NamedTuple):
 class MessageSender:
     """Sends answers and dead letters through `send`.  `destinations`: the allow-list, topic → its partition count.
 
-    together  sends several answers at once; without it, each is sent by itself
+    together  sends several answers at once; without it, each is sent alone
     """
 
     def __init__(

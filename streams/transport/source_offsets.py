@@ -22,7 +22,7 @@ Also closed here:
 - a message of a source that was fetched before a seek may be delivered after it;
 - with nothing active yet, Faust sleeps a second whatever happens meanwhile (consumer.py:808).
 
-What is fetched together of a source comes as one message (runs.py), but for questions: those wait for nobody.
+What is fetched together of a source comes as one message (runs.py), except questions: those must not wait.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Rejoins(Protocol):
     """What both transports' consumers offer beside Faust's own."""
 
     async def rejoin(self) -> None:
-        """Join the group anew, with the topics that are there now."""
+        """Join the group again, with the topics that are there now."""
 
 
 class PositionedConsumer(Consumer):
@@ -150,7 +150,7 @@ class PositionedConsumer(Consumer):
             async with asyncio.timeout(0.9 * self.app.conf.broker_request_timeout):
                 await super().perform_seek()
                 await self._seek_to_state()
-            if hold == self._holds:  # else the next rebalance has begun, and holds them anew
+            if hold == self._holds:  # else the next rebalance has begun, and holds them again
                 self._placed |= resumed_sources
 
     async def _seek_to_state(self) -> None:
@@ -244,7 +244,7 @@ class PositionedConsumer(Consumer):
 
 def _retrieve(done: asyncio.Future[None]) -> None:
     if not done.cancelled():
-        done.exception()  # looked at by whoever awaits the shield; without one it must not be reported as lost
+        done.exception()  # raised where the shield is awaited; otherwise it must not be reported as lost
 
 
 def outside(tp: TP, offset: int) -> str:

@@ -2,10 +2,10 @@
 
 topic          partitions  kept                                          a record may be
 turns          P           7 days: longer than the longest outage        TRANSPORT_BYTES + 1 MiB
-events         P           for ever, never compacted: it is the truth    as turns
+events         P           without end, never compacted: it is the truth as turns
 queries        P · R       an hour; R readers of each of P               as turns: an oversized one gets an answer
 replies        R           an hour                                       as turns
-changes        P           for ever: few, and their end tells what was sent  as turns
+changes        P           without end: few; the last one shows what was sent  as turns
 dead-letters   P           30 days                                       a turn, untouched, and its error headers
 keys           1           the newest of each key, compacted soon; only where keys are in a topic   as turns
 """
@@ -64,7 +64,7 @@ class TopicDescription:
 def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, readers: int = 1) -> tuple[TopicPlan, ...]:
     """Plan the six topics; `partitions` is shared by all keyed ones and can never change.
 
-    `reply_partitions` only spreads clients, each of which reads one of them and drops what is not its own.
+    `reply_partitions` only spreads clients, and each client reads one of them and drops what is not its own.
     `readers` may answer of one partition: `queries` has so many times as many.
     """
     return (
@@ -117,7 +117,7 @@ def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
 def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
     """Compute for how long a broker keeps the bytes of a replaced record, while a worker ticks.
 
-    `config` is that of the topic.  None: for ever, as nothing is compacted there, or at a time that nobody sets.
+    `config` is that of the topic.  None: without limit, as nothing is compacted there, or the time is not set.
     A broker that knows no delay (Redpanda) deletes a file at once.
     """
     waits = [config.get(name) for name in ("segment.ms", "max.compaction.lag.ms")]
@@ -149,8 +149,8 @@ def another_partition_count(name: str, count: int, expected: int) -> str:
 def grown(name: str, existing: int, born_with: int) -> str:
     """Explain to an operator that the partition count of topic `name` was changed after its creation."""
     return (
-        f"topic {name} has {existing} partitions and was born with {born_with}, and the count decides which partition "
-        "owns a graph: what is placed by the new count is rejected, or lies in partitions that nobody reads. Stop who "
-        f"writes there; once all is read, delete {name} and let `emgas topics create --partitions {born_with}` make it "
-        "anew"
+        f"topic {name} has {existing} partitions and was created with {born_with}, and the count decides which partition "
+        "owns a graph: records that are placed by the new count are rejected, or go to partitions that are not read. "
+        f"Stop the programs that write to {name}; once all is read, delete it and create it again with `emgas topics "
+        f"create --partitions {born_with}`"
     )

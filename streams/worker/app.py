@@ -200,7 +200,7 @@ class MemoryApp(AnsweringApp):
         """Join the group again if it was assigned while `turns` was missing: its turns would be read by no worker."""
         turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
         if topic_id is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
-            log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
+            log.error("turns is not assigned: joining the group again", assigned=len(assigned))
             await cast(Rejoins, self.consumer).rejoin()
 
     # one partition

@@ -50,7 +50,7 @@ class EmbeddedConnection:
         self._guard = asyncio.create_task(self._close_with_the_loop(), name="emgas-guard")
 
     async def _close_with_the_loop(self) -> None:
-        """Close when the loop ends (`asyncio.run` cancels every task) and nobody has: Faust's would never let it."""
+        """Close when the loop ends (`asyncio.run` cancels every task): Faust's tasks would keep it from ending."""
         try:
             await asyncio.get_running_loop().create_future()
         finally:

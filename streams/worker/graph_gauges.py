@@ -8,7 +8,7 @@ Of each partition, over those of its graphs that are in memory:
     emgas_mean_path_length                          links between two concepts, the mean over graphs
     emgas_active_growth_ratio                       turns of the last 30 days for each older active one
 
-A graph is measured anew once it has MORE events than when it was measured last, and AT_ONCE are for one scrape at most:
+A graph is measured again once it has MORE events than at its last measurement, and AT_ONCE are for one scrape at most:
 nothing is measured while turns are folded, and a scrape stays short however many graphs there are.
 """
 

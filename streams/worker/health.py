@@ -5,7 +5,7 @@
                    and of which partitions graphs are unavailable (that alone is 200: the others are answered)
     GET /metrics   Prometheus text: metrics.py, gauges.py
 
-No authentication and no text of anybody's memory: whoever opens it to a network shows how busy the memory is.
+No authentication and no text of a memory; but on a network it shows how busy the memory is.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HealthServer:
             await self.stop()
             raise TransportError(f"EMGAS_HEALTH: cannot listen on {host}:{port} ({error.strerror})") from error
         self.port = self._runner.addresses[0][1]
-        log.info("health is told", host=host, port=self.port)
+        log.info("health is served", host=host, port=self.port)
 
     async def stop(self) -> None:
         await self._runner.cleanup()

@@ -81,7 +81,7 @@ class WorkerMetrics:
         self.last_folds[partition] = time.time()
 
     def followed(self, partition: int) -> None:
-        """Note that an event of somebody else's was folded."""
+        """Note that an event of another worker was folded."""
         self.last_folds[partition] = time.time()
 
     def answered(self, message: BaseModel) -> None:

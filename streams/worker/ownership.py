@@ -47,7 +47,7 @@ class OwnershipContext:
     condemn         called with why the fold of a partition must not be kept as it is in memory
     failed          called each time that a partition halts alone, with why
     reopen          open a partition again that was condemned, and fold it to the end of its log
-    stop_answering  called with whether to leave half done what questions append, and of which partition, None: all
+    stop_answering  called with whether to leave half done what questions append, and the partition (None: all)
     halt            called with what must stop the worker
     now             ms since the epoch
     tick_seconds    between two looks at the clock

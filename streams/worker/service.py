@@ -139,7 +139,7 @@ async def _warn(settings: Settings, partitions: int) -> None:
 
 
 def make_home(home: Path) -> None:
-    """Make the data directory, for nobody else to read, with all above it; Faust makes only the last folder of its own.
+    """Make the data directory, readable by this user alone, with its parents; Faust makes only its last folder.
 
     Raises TransportError.
     """

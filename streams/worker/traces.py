@@ -19,7 +19,7 @@ Begin = Callable[[str, int, Record], End]  # of the record of a topic's partitio
 
 
 def _nothing() -> None:
-    """End a trace that nobody wanted."""
+    """End no trace: tracing is off."""
 
 
 ANSWERED: ContextVar[End] = ContextVar("answered", default=_nothing)  # of the question that this task answers
@@ -31,7 +31,7 @@ def tracing(group: str) -> Begin:
 
 
 def _tracing(group: str) -> Begin:
-    from opentelemetry import trace  # here and below: whoever wants no traces does not pay for them
+    from opentelemetry import trace  # here and below: workers without traces do not pay for the import
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
     tracer, propagator = trace.get_tracer("emgas"), TraceContextTextMapPropagator()

@@ -123,7 +123,7 @@ async def test_turns_with_more_partitions_than_they_were_born_with_are_noticed(p
     await admin.close()
     told = await select.growth(pipeline.settings, pipeline.partitions)
     assert told is not None
-    assert f"{pipeline.partitions + 1} partitions and was born with {pipeline.partitions}" in told
+    assert f"{pipeline.partitions + 1} partitions and was created with {pipeline.partitions}" in told
 
 
 async def records(reader: LogReader) -> AsyncIterator[Any]:

@@ -44,7 +44,7 @@ def announced(home: Path, announcement: Announcement) -> Iterator[None]:
 
 
 def announcement_in(home: Path) -> Announcement | None:
-    """Read what the owner of a directory says; None where it serves nobody."""
+    """Read the address that the owner of a directory announces; None if it serves no other process."""
     try:
         return Announcement(**orjson.loads((home / FILE).read_bytes()))
     except (OSError, TypeError, orjson.JSONDecodeError):

@@ -1,4 +1,4 @@
-"""What lies in `log.sqlite3`, and how it is read.  Writing it is log.py's alone.
+"""What `log.sqlite3` contains, and how it is read.  Only log.py writes it.
 
     topic       name -> partitions, retention_ms, max_record_bytes, id (a UUID: a recreated topic is another topic)
     partition   (topic, partition) -> rowid r, start, end       offsets kept: start <= offset < end
@@ -39,7 +39,7 @@ create table if not exists position(
 
 
 class Partition:
-    """Where one partition lies in the file, and which offsets it keeps: start <= offset < end."""
+    """The row of one partition in the file, and which offsets it keeps: start <= offset < end."""
 
     __slots__ = ("end", "row", "start")
 

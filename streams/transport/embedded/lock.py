@@ -1,7 +1,7 @@
 """Ownership of a data directory by one process.
 
-An OS lock, not the mere existence of a file: the kernel lets go of it when the process dies, however it dies, so
-nobody ever has to delete a stale lock by hand.  The pid in the file only names the owner to whoever comes second.
+An OS lock, not the mere existence of a file: the kernel releases it when the process dies, however it dies, so no stale
+lock has to be deleted by hand.  The pid in the file only names the owner to the next process.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ CREATE_TIME = 0  # Kafka's timestamp type: as the producer says
 
 
 class EmbeddedLog:
-    """The open log of `directory`, owned from construction to `close`; whoever else needs it is handed this object.
+    """The open log of `directory`, owned from construction to `close`; other users in the process get this object.
 
     Every method raises TransportError when the log is closed or the disk refuses; the constructor also where the
     directory is an unfinished branch, and DataDirectoryInUseError when another process has the directory.
@@ -249,7 +249,7 @@ class EmbeddedLog:
             db.execute(statement, (end, what))
 
     def empty_journal(self) -> bool:
-        """Write everything into the file itself, and empty its write-ahead log; tell whether nobody prevented that."""
+        """Write everything into the file itself, and empty its write-ahead log; return whether that was possible."""
         with self._mutex, _failing("cannot write the log"):
             busy, _, _ = self._db.execute("pragma wal_checkpoint(truncate)").fetchone()
         return not busy

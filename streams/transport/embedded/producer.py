@@ -63,7 +63,7 @@ class EmbeddedProducer(Producer):
         return sent
 
     async def send_and_wait(self, *args: Any, **kwargs: Any) -> RecordMetadata:
-        """Send, and wait until the record lies in the log."""
+        """Send, and wait until the record is in the log."""
         return await (await self.send(*args, **kwargs))
 
     async def send_all(self, tp: TP, records: Sequence[KeyValue]) -> list[int]:

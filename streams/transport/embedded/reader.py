@@ -62,7 +62,7 @@ class EmbeddedReader:
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
 
     async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
-        """Yield the records from offset `start` on in batches, in order, for ever.  In the owner's process alone."""
+        """Yield the records from offset `start` on in batches, in order, without end.  In the owner's process alone."""
         at = start
         self._check_has(partition, start)
         grown = _notified(self._log)
@@ -152,6 +152,6 @@ class ReadOnlyLog:
 
     def _partitions(self) -> dict[tuple[str, int], layout.Partition]:
         try:
-            return layout.partitions_of(self._db)  # anew each time: the owner appends meanwhile
+            return layout.partitions_of(self._db)  # read each time: the owner appends meanwhile
         except sqlite3.Error as error:
             raise TransportError(f"cannot read the log: {error}") from error

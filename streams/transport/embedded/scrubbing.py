@@ -30,4 +30,4 @@ async def scrub(embedded: EmbeddedLog, topics: TopicNames, graph_id: str, source
     read = consumed.get((topics.replies, REPLY_PARTITION), 0)
     embedded.empty(topics.replies, REPLY_PARTITION, read, naming=b'"graph":' + orjson.dumps(graph_id))
     if not embedded.empty_journal():
-        log.warning("somebody reads the log: its journal is overwritten once that one is done", graph=graph_id)
+        log.warning("another process reads the log: its journal is overwritten once that is done", graph=graph_id)

@@ -1,6 +1,6 @@
 """Creating and describing topics on Apache Kafka, by aiokafka's admin client.
 
-Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.
+Only those of the plan (streams/transport/topic_plan.py) and only on request: a worker never creates a topic.
 aiokafka 0.14 speaks Metadata up to version 5; a topic's UUID needs version 12, which is spelled out here (KIP-516,
 Kafka 3.1).  An older broker has none: `topic_id` is None then.
 """
@@ -209,7 +209,7 @@ class KafkaTopics:
 
 
 async def _all_topics(admin: AIOKafkaAdminClient) -> list[dict[str, Any]]:
-    # all: asking for one by name would create it on a broker that creates topics by itself
+    # all: asking for one by name would create it on a broker that creates topics automatically
     return [topic for topic in await admin.describe_topics(None) if not topic["error_code"]]
 
 
@@ -234,7 +234,10 @@ async def _create(
     new = [NewTopic(p.name, p.partitions, replication, topic_configs=settings[p.name]) for p in plans]
     response = await admin.create_topics(new) if new else None
     for name, code, *reason in response.topic_errors if response else ():
-        if code not in (0, TopicAlreadyExistsError.errno):  # somebody else was quicker: the count is checked after this
+        if code not in (
+            0,
+            TopicAlreadyExistsError.errno,
+        ):  # another process was faster: the count is checked below
             why = " ".join(str(part) for part in (for_code(code).__name__, *reason))
             raise TransportError(f"Kafka did not create topic {name}: {why}{_advice(code, settings[name])}")
 

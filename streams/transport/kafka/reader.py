@@ -52,7 +52,7 @@ class KafkaReader:
     async def partitions(self) -> int:
         """Count the partitions of the topic."""
         async with self._consumer() as consumer:
-            # of all topics: asking for one by name would create it on a broker that creates topics by itself
+            # of all topics: asking for one by name would create it on a broker that creates topics automatically
             cluster = await consumer._client.fetch_all_metadata()  # noqa: SLF001 - nothing public asks for all
             partitions = cluster.partitions_for_topic(self._topic)
         if not partitions:
@@ -88,7 +88,7 @@ class KafkaReader:
                 yield records
 
     async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
-        """Yield the records from offset `start` on in batches, in order, for ever."""
+        """Yield the records from offset `start` on in batches, in order, without end."""
         async with self._consumer() as consumer:
             tp = TopicPartition(self._topic, partition)
             consumer.assign([tp])

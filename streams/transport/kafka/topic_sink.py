@@ -34,7 +34,7 @@ from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan
 
 SECONDS: Final = 60.0  # until brokers must have taken a transaction
 POSITIONS: Final = "positions"
-GONE_MS: Final = 7 * DAY_MS  # for which a tombstone stays: whoever reads must come by so often
+GONE_MS: Final = 7 * DAY_MS  # for which a tombstone stays: consumers must read so often
 
 
 def address_of(url: str, source: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@
 Faust seeks a changelog partition to its persisted offset, at least to the first kept minus one
 (tables/recovery.py:717-740, 759-770), and leaves the rest to `auto_offset_reset`: of an offset that is gone, aiokafka's
 fetcher goes on at the earliest or latest (fetcher.py:891) with one line at level info, and events are missing from the
-fold.  So it is "none" here, whatever Faust is told, and every partition is positioned by hand: changelogs by
+fold.  So it is "none" here, whatever Faust is configured with, and every partition is positioned by hand: changelogs by
 Faust's recovery, sources by `seek_to_committed`.  An offset that is gone then raises; for `events` that stops the
 worker, for sources reading goes on at the first record kept, and the worker is notified if that lies before it.
 """
@@ -66,7 +66,7 @@ class KafkaProducer(driver.Producer):
     async def send_together(self, tp: TP, records: Sequence[ProducerRecord]) -> Awaitable[object]:
         """Take records of one partition as one batch; where others wait to be sent there, with those, one by one.
 
-        aiokafka takes no second batch before the first is on its way: nobody else's records should wait for that.
+        aiokafka takes no second batch before the first is on its way: records of others should not wait for that.
         Raises ValueError for more than one batch takes.
         """
         producer = self._ensure_producer()
@@ -89,7 +89,7 @@ class KafkaProducer(driver.Producer):
 
 
 def _batches(producer: Any, records: Sequence[KeyValue]) -> Iterator[Any]:
-    """Fill batches with records; each is closed, so that nobody else's come into it."""
+    """Fill batches with records; each is closed, so that no other records join it."""
     batch = producer.create_batch()
     for key, value in records:
         if batch.append(key=key, value=value, timestamp=None) is None:
@@ -114,7 +114,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         """Open what is assigned, and let the group hear of us meanwhile.
 
         aiokafka begins to send heartbeats only behind this (consumer/group_coordinator.py:735-738): a worker that needs
-        longer to open its partitions than a session lasts would be taken for dead, each time, for ever.
+        longer to open its partitions than a session lasts would be taken for dead each time.
         """
         self._ensure_consumer()._coordinator._start_heartbeat_task()  # noqa: SLF001 - aiokafka has no public way
         await super().on_partitions_assigned(assigned, generation_id)
@@ -156,7 +156,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         return {ensure_TP(tp): offset for tp, offset in offsets.items()}
 
     async def _committed(self, consumer: Any, sources: list[Any]) -> dict[Any, int | None]:
-        # aiokafka's `committed` waits for ever when the partition is taken away meanwhile, and so would one of the two
+        # aiokafka's `committed` never returns when the partition is taken away meanwhile, and so would one of the two
         # workers of this thread's queue
         taken_away = consumer._subscription.subscription.assignment.unassign_future  # noqa: SLF001 - nothing public tells it
         asking = asyncio.gather(*(consumer.committed(tp) for tp in sources))
@@ -181,10 +181,10 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
         try:
             return await cast(KafkaConsumerThread, self._thread).fetch(active, seconds, self._order)
         except NoOffsetForPartitionError:
-            return {}  # assigned anew while this fetch waited: it is positioned before anything is read from it
+            return {}  # assigned again while this fetch waited: it is positioned before anything is read from it
         except OffsetOutOfRangeError as error:
             for tp, offset in error.args[0].items():
-                if tp in self._get_active_partitions():  # else the same: the committed offset matters to nobody
+                if tp in self._get_active_partitions():  # else the same: the committed offset is not used
                     if self._is_changelog_tp(ensure_TP(tp)):
                         raise LogRewrittenError(outside(ensure_TP(tp), offset)) from error
                     await self.go_on_at_first(ensure_TP(tp), offset)
