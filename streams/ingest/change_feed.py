@@ -1,15 +1,15 @@
-"""What windows decided, for other programs: the topic `changes`, keyed by graph, window events as they are in the log.
+"""The topic `changes`: window events for other programs, keyed by graph, in the bytes that they have in the log.
 
-Those of an encrypted graph are sealed there, too: who has no keys sees that something was decided, not what.
+Those of an encrypted graph are sealed there too: without the keys, a program sees that there was a decision, not which.
 
-At least once, with stable ids: `ce_id` is partition-offset of the event.  The header `emgas.event-offset` of the last
-record in a partition tells how far it was sent; a new owner sends again from there on, so no cursor is kept.
+Events are sent at least once, with stable ids: `ce_id` is partition-offset of the event.  No cursor is kept: a new
+owner goes on from the header `emgas.event-offset` of the last record in the partition.
 
-What a new owner appends while it still catches up is sent by the catching up, which reads on until it has reached it:
-sent sooner, it would hide from the next owner that what lies before it is missing.  So nobody has to wait meanwhile.
+What a new owner appends while it still catches up is sent by the catching up, which reads on until it has reached it.
+Sent sooner, it would hide from the next owner that earlier events are missing.
 
-Only what the fold accepts is sent: windows of a worker that no longer owned the partition never happened.  The rules
-are those of state/log_position.py, taken up at the event that was sent last, as that one was accepted.
+Only events that the fold accepts are sent, by the rules of state/log_position.py, which are resumed at the event that
+was sent last.  Windows of a worker that no longer owned the partition never happened.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ class ChangeFeed:
         self._send = send
         self._sent = sent
         self._events = events
-        self._up_to = -1  # offset in `events` of the last event that needs not be looked at any more
+        self._up_to = -1  # offset in `events` of the last event that was looked at
         self.caught_up = False
         self._dark: set[str] = set()  # graphs of which events do not open
 
-    async def tell(self, appended: Sequence[AppendedEvent]) -> None:
+    async def publish(self, appended: Sequence[AppendedEvent]) -> None:
         """Send the window events among accepted ones; return once all are acknowledged.
 
         Until it has caught up, it leaves them to `catch_up`.
         """
         if self.caught_up:
-            await self._tell(each for each in appended if each.offset > self._up_to)
+            await self._publish(each for each in appended if each.offset > self._up_to)
 
-    async def _tell(self, accepted: Iterable[tuple[int, AnyEvent, bytes]]) -> None:
+    async def _publish(self, accepted: Iterable[tuple[int, AnyEvent, bytes]]) -> None:
         changes = [(offset, event.graph, value) for offset, event, value in accepted if isinstance(event, WindowEvent)]
         for acknowledged in [await self._start(*change) for change in changes]:
             await acknowledged
@@ -75,39 +75,39 @@ class ChangeFeed:
         while (end := watermark() + 1) > self._up_to + 1:
             async for batch in self._events.read(self._partition, self._up_to + 1, end):
                 position, accepted = await self._accepted(position, batch)
-                await self._tell(accepted)
+                await self._publish(accepted)
             self._up_to = end - 1
         self.caught_up = True  # no other task ran since the last look at the watermark
 
     async def _resumed(self) -> LogPosition:
-        """Find the position behind the last event that was sent; before all events if none was."""
+        """Return the position behind the last event that was sent; before all events if none was."""
         last = await self._last_sent()
         if last >= 0:
             async for batch in self._events.read(self._partition, last, last + 1):
                 for record in batch:
                     _, event = await decoded(self._events, self._partition, record)
                     event = self._opened(event, record.offset)
-                    if isinstance(event, WindowEvent | Sealed):  # else `changes` tells of another log
+                    if isinstance(event, WindowEvent | Sealed):  # else `changes` belongs to another log
                         self._up_to = record.offset
                         return LogPosition.behind(record.offset, event)
         return LogPosition(chain=UNKNOWN_CHAIN)  # that the log is whole is for the fold to check
 
     async def _last_sent(self) -> int:
-        """Look up the offset in `events` of what was sent last; -1 for nothing.
+        """Return the offset in `events` of the event that was sent last; -1 for none.
 
-        Others may write to `changes`, whatever they like: what is no offset of the log is passed over.
+        Other programs may write to `changes` too: a header that is no offset is skipped.
         """
         _, end = await self._sent.bounds(self._partition)
         last = -1
         async for batch in self._sent.read(self._partition, max(0, end - LOOKED_BACK), end):
-            told = (_offset(as_mapping(record.headers).get(EVENT_OFFSET, b"")) for record in batch)
-            last = max([last, *told])
+            offsets = (_offset(as_mapping(record.headers).get(EVENT_OFFSET, b"")) for record in batch)
+            last = max([last, *offsets])
         return last
 
     async def _accepted(
         self, position: LogPosition, batch: Iterable[Record]
     ) -> tuple[LogPosition, list[tuple[int, AnyEvent, bytes]]]:
-        """Judge the records that follow `position`; give the position behind them, and those that a fold accepts."""
+        """Judge the records that follow `position`; return the position behind them, and the accepted ones."""
         accepted = []
         for each in batch:
             record, event = await decoded(self._events, self._partition, each)
@@ -117,7 +117,7 @@ class ChangeFeed:
         return position, accepted
 
     def _opened(self, event: AnyEvent, offset: int) -> AnyEvent:
-        """Open an event; without its key nobody can say whether a window decided it, so it is not sent."""
+        """Open an event; without its key it is unknown whether a window decided it, so it is not sent."""
         try:
             return opened(event, keys_of(self._events))
         except KeysError as error:

@@ -73,7 +73,7 @@ class CommandHandler:
         self._turns.embed_ahead([command for command in commands if isinstance(command, Turn)])
 
     async def extract_ahead(self, pool: AheadExtractor, arrivals: Sequence[Record]) -> None:
-        """Have a pool extract the concepts of turns that are decided later; `decide` extracts the rest."""
+        """Extract in a pool the concepts of turns that are decided later; `decide` extracts the rest."""
         turns = []
         for arrival in arrivals:
             command = self._ahead.commands[arrival.offset] = self.read(arrival)
@@ -88,9 +88,9 @@ class CommandHandler:
             return None
         return self._turns.extraction_request(arrival, command)
 
-    def extract(self, said: Said) -> None:
+    def extract(self, utterance: Said) -> None:
         """Extract the concepts of a turn that is about to be decided."""
-        self._turns.extract(said)
+        self._turns.extract(utterance)
 
     def forget_ahead(self) -> None:
         """Forget what was read and extracted ahead: no record of it is decided any more."""

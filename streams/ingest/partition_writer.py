@@ -1,17 +1,17 @@
-"""The one writer of a partition: claim, append, fold.  Knows nothing of Faust; its log is a seam.
+"""The one writer of a partition: claim, append, fold.  It knows nothing of Faust; its log is a protocol.
 
     claim()         append Claim, fold up to it: from here on, events of earlier writers are ignored by every fold
-    append(events)  stamp them one behind the other, append them all, wait for every ack, fold them, flush
+    append(events)  stamp them one after the other, append them all, wait for every ack, fold them, flush
 
 What is appended by others in between (a zombie, a foreign program) is read back and folded too, in log order.  An own
 event that the fold did not accept means that this worker no longer owns the partition: FencedError.  After any failure
-the state of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims anew; nothing
-is skipped.
+the state of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims again;
+nothing is skipped.
 
-Where an append fits behind what was folded, that may still not be what lies there: a broker may have lost its log's
-end, and others have filled it up.  None does while one leader is reached by one connection.  So where the route is
-another one than it was for the append before, the record before it is read back, and all but the last of its own; for a
-claim always.
+An append that fits behind what was folded may still follow other records: a broker may have lost the end of its log,
+and others may have filled it up.  This does not happen while one connection reaches one leader.  So where the route is
+another one than for the last append, the record before the append is read back, and all but the last of its own.  For a
+claim this is done always.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from streams.transport.routes import KeyValue
 
 
 class AppendedEvent(NamedTuple):
-    """An event as it lies in the log: stamped, and its record value."""
+    """An event as it is in the log: stamped, and its record value."""
 
     offset: int
     event: DataEvent
@@ -53,7 +53,7 @@ class EventLog(LogReader, Protocol):
         """Append (key, value) records in order; return their offsets once all are acknowledged."""
 
     def route(self, partition: int) -> object:
-        """Tell by which way records reach the log now: equal to one told before where nothing of it has changed."""
+        """Return how records reach the log now: equal to an earlier result if nothing of it has changed."""
 
 
 class ProducedLog:
@@ -82,17 +82,17 @@ class ProducedLog:
 
 
 class PartitionWriter:
-    """Owns `state` = the fold of `partition` of `log`.  One at a time appends; others wait.
+    """Owns `state`, the fold of `partition` of `log`.  Appends wait for one another.
 
     partitions  of the topic             worker   its name, for the claim
     timeout     to wait for acks, s
-    appended    told of each append how long the acks and the fold took, s
-    ignored     told why the fold did not accept an event of somebody else
-    lost        told how many turns are recorded as lost
+    appended    called for each append with how long the acks and the fold took, s
+    ignored     called with why the fold did not accept an event of another writer
+    lost        called with how many turns are recorded as lost
     slices      of the event loop, which folding and windows share with others
     sealer      of what belongs to encrypted graphs
 
-    `found`: where the fold stood when it came to our claim.
+    `before_claim`: the position of the fold right before our claim.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class PartitionWriter:
         self.slices = slices or Slices(time.perf_counter)
         self._epoch = -1
         self._route = object()  # by which the append before went; unlike any
-        self._before = self.found = state.position
+        self._before = self.before_claim = state.position
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
 
     async def claim(self, *, anew: bool = False, source_topic: str = "") -> None:
-        """Take the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
+        """Claim the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
             self._sealer.check(self.state)
             nonce = uuid4().hex
@@ -135,7 +135,7 @@ class PartitionWriter:
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
             )
             (self._epoch,) = await self._append([(None, encode(claim))])
-            self.found = self._before
+            self.before_claim = self._before
             self._check_owned()
             taken_back(self.state, {})  # keys that were born elsewhere while we only followed
             await self._sealer.finish_erasures(self.state)
@@ -163,7 +163,7 @@ class PartitionWriter:
             )
 
     async def take_back(self) -> list[str]:
-        """Take back the graphs that were set aside and can be read by now; list them.  Raises TransportError."""
+        """Restore the graphs that were set aside and can be read by now; list them.  Raises TransportError."""
         if not self.state.unavailable:
             return []
         await self._sealer.keys.refresh()
@@ -180,8 +180,8 @@ class PartitionWriter:
     async def last_record(self) -> Record | None:
         """Read the record that the state was folded up to; None if there is none, or it was a hole."""
         at = self.state.position.watermark
-        found = [record async for batch in self._log.read(self.partition, max(at, 0), at + 1) for record in batch]
-        return found[-1] if found else None
+        records = [record async for batch in self._log.read(self.partition, max(at, 0), at + 1) for record in batch]
+        return records[-1] if records else None
 
     @property
     def epoch(self) -> int:
@@ -194,7 +194,7 @@ class PartitionWriter:
         return self.state.position.epoch != self._epoch
 
     async def _append(self, records: Sequence[KeyValue], known: Sequence[AnyEvent | None] = (None,)) -> list[int]:
-        """Append records, and fold each as the event that it is known to hold, or as what is read in it."""
+        """Append records, and fold each: as the event that it is known to hold, else as the event that is decoded."""
         passing(Step.APPEND)
         started = time.perf_counter()
         try:
@@ -202,7 +202,7 @@ class PartitionWriter:
             offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
         except TimeoutError:
             raise AppendFailedError(f"no ack for partition {self.partition} within {self._timeout:.0f} s") from None
-        except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
+        except Exception as error:  # of whichever transport: after an error, none of them knows what the log holds
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         acknowledged = time.perf_counter()
         passing(Step.ACK)
@@ -213,19 +213,19 @@ class PartitionWriter:
             appended = zip(offsets, (value for _, value in records), known, strict=True)
             for offset, value, event in sorted(appended, key=itemgetter(0)):
                 await self._fold_own(offset, value, event)
-                await share.breathe()
+                await share.checkpoint()
         self.state.flush()
         self._appended(acknowledged - started, time.perf_counter() - acknowledged)
         passing(Step.FLUSH)
-        await self._tell()
-        await self._tidy()
+        await self._notify()
+        await self._compact()
         return offsets
 
-    async def _tidy(self) -> None:
-        """Keep the store small, piece by piece, between which others are let in."""
+    async def _compact(self) -> None:
+        """Compact the store, piece by piece, with a checkpoint between two pieces."""
         with self.slices.work() as share:
             while self.state.tidy():
-                await share.breathe()
+                await share.checkpoint()
 
     async def _fold_own(self, offset: int, value: bytes, known: AnyEvent | None) -> None:
         await self._catch_up(offset)
@@ -240,7 +240,7 @@ class PartitionWriter:
     async def _check_there(self, appended: Mapping[int, bytes]) -> None:
         """Raise LogRewrittenError unless before the last of `appended` lie what was folded last, and the others of it.
 
-        What somebody else wrote before them is looked at as it is folded.
+        What others wrote before them is checked when it is folded.
         """
         head, first, last = self.state.position, min(appended), max(appended)
         start = max(head.watermark if first == head.watermark + 1 else first, 0)
@@ -273,9 +273,9 @@ class PartitionWriter:
                             self._ignored(folded.acceptance.value)
 
     async def _check_shown(self, end: int) -> None:
-        """Raise AppendFailedError if the log does not show yet all that it holds before `end`.
+        """Raise AppendFailedError unless the log shows everything that it holds before `end`.
 
-        A new leader may tell an old end (KIP-207): what is read up to there has a hole before what was acknowledged.
+        A new leader may report an old end (KIP-207): then acknowledged records seem to be missing.
         """
         _, shown = await self._log.bounds(self.partition)
         if shown < end:
@@ -283,7 +283,7 @@ class PartitionWriter:
                 f"the log of partition {self.partition} shows {shown} of {end} records: its leader is new"
             )
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         async with self._folded:
             self._folded.notify_all()
 
@@ -300,10 +300,10 @@ def _stamped(
 ) -> tuple[list[DataEvent], list[KeyValue], list[AnyEvent | None]]:
     """Stamp events one behind the other, the first right behind `position`.
 
-    Give them with their records, and with what is read in each of those, where that is known.
+    Return them with their records, and with what decoding each record gives, where that is known.
 
     events  each with its draft, if there is one
-    write   gives the record value of a stamped event, and what is read in that; it is asked in their order
+    write   returns the record value of a stamped event, and what decoding it gives; called in the events' order
     """
     stamped: list[DataEvent] = []
     records: list[KeyValue] = []
@@ -323,5 +323,5 @@ def _key(event: DataEvent) -> bytes | None:
 
 
 def halts_alone(error: BaseException) -> bool:
-    """Tell whether `error` concerns one partition: a worker's others go on."""
+    """Return whether `error` concerns one partition only: the worker's other partitions go on."""
     return isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError)

@@ -1,11 +1,11 @@
-"""What a writer does with keys: give birth to those of new graphs, seal what it appends, destroy what is erased.
+"""A writer's use of keys: create those of new graphs, seal what is appended, destroy those of what is erased.
 
     born      a key is kept before the first event of its graph is appended; a graph that was born without lives without
     sealed    every event of a graph that has a key, but for the one that says that all of it is erased
     destroyed once a SubjectErased is folded and flushed.  The store notes what is due in the same batch as the event
-              (Partition.graphs_to_erase), so whoever owns the partition next finishes what was begun
+              (Partition.graphs_to_erase), so the partition's next owner finishes what was begun
 
-Last comes what lies beside the log in clear: turns, questions and answers that the transport still keeps (`scrub`).
+Last comes what is beside the log in clear: turns, questions and answers that the transport still keeps (`scrub`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offse
 
 
 async def nothing_to_scrub(graph_id: str, source: int) -> None:
-    """Leave everything: what a broker keeps beside the log expires by itself."""
+    """Leave everything: what a broker keeps beside the log expires."""
 
 
 def _is_whole(event: GraphEvent | DataEvent) -> bool:
-    """Tell whether an event erases all of a graph: it is not sealed, and needs no key."""
+    """Return whether an event erases all of a graph: it is not sealed, and needs no key."""
     return isinstance(event, SubjectErased) and event.whole
 
 
@@ -67,14 +67,14 @@ class Sealer:
             state.check_key_store()
 
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
-        """Keep a key for each graph that is born with these events.  Raises KeysError."""
+        """Create a key for each graph that is born with these events.  Raises KeysError."""
         named = {event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event)}
         for name in named if self._is_on else ():
             if living(self.keys, name) is None and self._is_new(state, name):
                 await give_birth(self.keys, name, self._random)
 
     def _is_new(self, state: Partition, graph_id: str) -> bool:
-        """Tell whether nothing is in clear of a graph: it is unknown, or all of it was encrypted and is erased."""
+        """Return whether nothing of a graph is in clear: it is unknown, or all of it was encrypted and is erased."""
         graph = state.graph(graph_id)
         return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
 
@@ -82,8 +82,8 @@ class Sealer:
         """Write record values of stamped events that follow each other behind `state`, each with its draft or None.
 
         Raises GraphLockedError where an encrypted graph has lost its key: it is not to go on in clear.
-        With each comes what `decode` makes of it, None where nobody has asked that: of what is sealed.  An event that
-        has a draft must be the one that was read back from it.
+        With each comes what `decode` makes of it; None for a sealed event, which is not decoded.  An event that has a
+        draft must be the one that was decoded from it.
         """
         seen: Counter[str] = Counter()
 
@@ -98,7 +98,7 @@ class Sealer:
         return value
 
     def _key_of(self, state: Partition, event: GraphEvent) -> GraphKey | None:
-        """Find what seals an event; None for one that goes in clear.  Raises GraphLockedError, KeysError."""
+        """Return the key that seals an event; None for one that stays in clear.  Raises GraphLockedError, KeysError."""
         if _is_whole(event):
             return None
         key = living(self.keys, event.graph)
@@ -109,7 +109,7 @@ class Sealer:
     def dead_letter(self, record: Record) -> Record:
         """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are.
 
-        Where the key is damaged it stays in clear, as it lies in `turns`: nothing of it is to be lost.
+        If the key is damaged the letter stays in clear, as it is in `turns`, so that nothing of it is lost.
         """
         graph_id = (record.key or b"").decode(errors="replace")
         with suppress(KeysError):

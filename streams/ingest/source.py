@@ -1,11 +1,12 @@
-"""Claiming a partition for the topic `turns` that is there: made anew, it is read anew; what expired unread is told.
+"""Claiming a partition for the present topic `turns`: a topic that was created again is read from its beginning.
 
-A position in `turns` means something in one topic only.  A claim names that topic by its id (Kafka's UUID), so the
-fold knows of which one its `source` is an offset (state/log_position.py).  Where `turns` was deleted and made anew, the
-claim starts from its beginning; where ids are not to be had, an end before the position tells the same.  Nothing counts
-twice: a turn that the log already holds is known by its id.
+A position in `turns` is valid for one topic only.  A claim names that topic by its id (Kafka's UUID), so the fold knows
+to which topic its `source` belongs (state/log_position.py).  If `turns` was deleted and created again, the claim starts
+from its beginning; where there are no ids, an end before the position shows the same.  Nothing counts twice: a turn
+that the log already holds is known by its id.  Turns that expired unread are recorded as lost.
 
-Bounds are asked by name, so they may be of a successor.  They are those of the topic that has one id before and after.
+Bounds are requested by the topic's name, so they may belong to a successor.  They are valid if the topic's id is the
+same before and after the request.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from streams.ingest.partition_writer import PartitionWriter
 
 log = logger("ingest")
 COPIED = "nothing, unless this memory is being copied here: then stop, and copy all of it into an empty prefix"
-TopicId = Callable[[], Awaitable[str | None]]  # asks for the id of `turns`; None: there is none to be had
+TopicId = Callable[[], Awaitable[str | None]]  # requests the id of `turns`; None if there is none
 
 
 async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId) -> None:
     """Claim the partition of `writer`, to go on in `turns`.
 
-    Raises SourceChangedError while `turns` has no id and had one, or gets another: it is just being made anew;
+    Raises SourceChangedError while `turns` has no id and had one, or gets another: it is being created again;
     RestoreUnfinishedError while the log is restored in part; else as `writer.claim`.
     """
     position, partition, topic_id = writer.state.position, writer.partition, await id_of_turns()
@@ -40,15 +41,15 @@ async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId)
     if is_anew or not position.source_topic:
         await check_whole(writer)
     if is_anew:
-        told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
-        log.error("turns was made anew: reading all of it", partition=partition, **told, do=COPIED)
+        facts = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
+        log.error("turns was made anew: reading all of it", partition=partition, **facts, do=COPIED)
     await writer.claim(anew=is_anew, source_topic=topic_id or "")
     if first > (source := writer.state.position.source) + 1:
-        await lose(writer, source + 1, first - 1)
+        await record_loss(writer, source + 1, first - 1)
 
 
 async def check_whole(writer: PartitionWriter) -> None:
-    """Raise RestoreUnfinishedError where a restore has more to append: a log that goes on can never be completed."""
+    """Raise RestoreUnfinishedError if a restore has more to append: it cannot be completed behind new events."""
     last = await writer.last_record()
     if last is not None and (lacking := missing(last)):
         raise RestoreUnfinishedError(
@@ -65,18 +66,18 @@ async def check(writer: PartitionWriter, id_of_turns: TopicId) -> None:
         raise changed(writer.partition)
 
 
-async def lose(writer: PartitionWriter, first: int, last: int) -> None:
-    """Record that turns are gone which nobody has read; reading goes on behind them.  Raises as `writer.append`."""
+async def record_loss(writer: PartitionWriter, first: int, last: int) -> None:
+    """Record that turns were lost unread; reading goes on behind them.  Raises as `writer.append`."""
     log.error("turns lost", partition=writer.partition, first=first, last=last, count=last - first + 1)
     await writer.append([TurnsLost(src=last, first=first, last=last, **UNSTAMPED)])
     writer.lost(last - first + 1)
 
 
 def is_claimed(writer: PartitionWriter, topic_id: str | None) -> bool:
-    """Tell whether the claim is for the topic of that id; so it is while none is to be had."""
+    """Return whether the claim is for the topic of that id, or the id is unknown."""
     return topic_id is None or topic_id == writer.state.position.source_topic
 
 
 def changed(partition: int) -> SourceChangedError:
-    """Say that a live worker must claim its partition anew."""
+    """Build the error after which a live worker claims its partition again."""
     return SourceChangedError(f"turns of partition {partition} was made anew, or goes back: claiming anew")

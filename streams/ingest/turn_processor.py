@@ -1,9 +1,10 @@
-"""One partition's turns, from the queue to the fold: decide a batch, dead-letter what is refused, append, fold, answer.
+"""One partition's turns, from the queue to the fold: decide a batch, dead-letter rejected turns, append, fold, answer.
 
-The queue belongs to one ownership: it is made when the partition is claimed and dropped, with all that waits in it,
-when the partition is taken away.  What was not folded is read again by the next owner, from the position in the state.
+The queue belongs to one ownership: it is created when the partition is claimed, and dropped with all that waits in it
+when the partition is taken away.  The next owner reads what was not folded, from the position in the state.
 
-What is missing between two deliveries is read from `turns`; what is not there any more was lost, which is an event.
+Turns that are missing between two deliveries are read from `turns`.  Those that are no longer there were lost, which is
+an event.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
 
 log = logger("ingest")
-BURST = 128  # turns that wait, or came within a second: then what works ahead of them is started
+BURST = 128  # turns that wait, or came within a second, at which the pool is started
 QUEUED_BYTES = 1 << 25  # of records that may wait, too: what is no turn may be as large as the topic lets through
-FORESEEN = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
+CACHED_FORECASTS = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -57,10 +58,10 @@ class ProcessorContext:
     turns         reads the topic `turns_topic`      queued_turns  records that may wait before no more are fetched
     topic_id      asks for the id of that topic
     hold          (partition, whether): fetch no more of a partition, or go on
-    slices        of the event loop, which partitions share
+    slices        time slices of the event loop, which partitions share
     sealer        of dead letters
-    told          called with what became of each turn
-    pool          finds concepts ahead, where there is one
+    on_outcome    called with the status of each turn
+    pool          extracts concepts ahead, where there is one
     """
 
     sender: MessageSender
@@ -72,7 +73,7 @@ class ProcessorContext:
     hold: Callable[[int, bool], None]
     slices: Slices
     sealer: Sealer = field(default_factory=Sealer)
-    told: Callable[[str], object] = lambda status: None
+    on_outcome: Callable[[str], object] = lambda status: None
     pool: AheadExtractor | None = None
 
 
@@ -83,30 +84,32 @@ class _Portion(NamedTuple):
     extraction: asyncio.Task[None] | None
 
 
-class _Foreseen:
-    """Keeps the forecasts of graphs for the batches that follow: as long as no others than those fold anything."""
+class ForecastCache:
+    """Forecasts of graphs, from one batch to the next; valid while only these batches fold events."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[WindowForecast, int]] = {}  # and how many events the graph had then
+        self._cached: dict[str, tuple[WindowForecast, int]] = {}  # and how many events the graph had then
 
     def keep(self, graph: Graph) -> None:
-        """Keep the forecast of a graph in which no window is due."""
-        if len(self._kept) >= FORESEEN:
-            self._kept.clear()
-        self._kept[graph.graph_id] = WindowForecast.of(graph), graph.events
+        """Add the forecast of a graph in which no window is due."""
+        if len(self._cached) >= CACHED_FORECASTS:
+            self._cached.clear()
+        self._cached[graph.graph_id] = WindowForecast.of(graph), graph.events
 
     def take(self, graph: Graph | None) -> WindowForecast | None:
-        """Give what was kept of a graph, once; None where something was folded into it since."""
+        """Remove and return the forecast of a graph; None if something was folded into it since."""
         if graph is None:
             return None
-        forecast, events = self._kept.pop(graph.graph_id, (None, -1))
+        forecast, events = self._cached.pop(graph.graph_id, (None, -1))
         return forecast if graph.events == events else None
 
 
 class _Batch:
     """Appends decisions in as few rounds as windows allow: what comes before a window's end must be folded first."""
 
-    def __init__(self, handler: CommandHandler, timer: WindowTimer, state: Partition, foreseen: _Foreseen) -> None:
+    def __init__(
+        self, handler: CommandHandler, timer: WindowTimer, state: Partition, forecast_cache: ForecastCache
+    ) -> None:
         self.decisions: list[Decision] = []
         self._handler = handler
         self._timer = timer
@@ -114,15 +117,11 @@ class _Batch:
         self._events: list[DataEvent] = []
         self._drafts: list[Draft | None] = []  # of each event, if it is written already
         self._forecasts: dict[str, WindowForecast] = {}
-        self._born: set[str] = set()
-        self._foreseen = foreseen
+        self._births: set[str] = set()
+        self._forecast_cache = forecast_cache
 
     async def decide(self, arrival: Record) -> Decision:
-        """Decide what becomes of `arrival`; on a state that has folded everything before it, if that matters.
-
-        It does for all but a turn that states nothing: what a turn states is held against what was stated before; and
-        what a turn says in a graph with gates, against what was said.
-        """
+        """Decide what becomes of `arrival`; everything before it is folded first if its decision depends on that."""
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
             return command
@@ -148,21 +147,21 @@ class _Batch:
             self._timer.look_at(graph_id)
 
     async def _pass_time(self, graph_id: str, at: int, born_with: MemorySettings | None) -> None:
-        forecast = self._forecasts.get(graph_id) or self._kept(graph_id)
+        forecast = self._forecasts.get(graph_id) or self._cached(graph_id)
         if born_with is not None:
             forecast = self._forecasts[graph_id] = WindowForecast(born_with)  # a graph yet to be born has no windows
-            self._born.add(graph_id)
+            self._births.add(graph_id)
         elif forecast is None or forecast.may_close(at):
-            forecast = await self._up_to_date(graph_id, at)
+            forecast = await self._with_windows_closed(graph_id, at)
         forecast.add(at)
 
-    def _kept(self, graph_id: str) -> WindowForecast | None:
-        forecast = self._foreseen.take(self._state.graph_at_hand(graph_id))
+    def _cached(self, graph_id: str) -> WindowForecast | None:
+        forecast = self._forecast_cache.take(self._state.graph_at_hand(graph_id))
         if forecast is not None:
             self._forecasts[graph_id] = forecast
         return forecast
 
-    async def _up_to_date(self, graph_id: str, at: int) -> WindowForecast:
+    async def _with_windows_closed(self, graph_id: str, at: int) -> WindowForecast:
         """Fold what is queued and close the windows that end before `at` (ms)."""
         if graph_id in self._forecasts or next_due(self._graph(graph_id), at) is not None:
             await self.append()
@@ -188,14 +187,14 @@ class _Batch:
         self._handler.folded()
         for graph_id in self._forecasts:
             self._timer.look_at(graph_id)
-            if graph_id not in self._born and (graph := self._state.graph_at_hand(graph_id)) is not None:
-                self._foreseen.keep(graph)
+            if graph_id not in self._births and (graph := self._state.graph_at_hand(graph_id)) is not None:
+                self._forecast_cache.keep(graph)
 
 
 class TurnProcessor:
     """Runs as one task per owned partition.
 
-    is_behind  turns may have been fetched that came to nobody: read them from the log, before all others
+    is_behind  turns may have been fetched and never delivered: read them from the log, before all others
     """
 
     def __init__(
@@ -214,12 +213,12 @@ class TurnProcessor:
         self._is_behind = is_behind
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
-        self._under_way: list[Decision] = []  # decided, perhaps appended, and nobody is told yet
+        self._under_way: list[Decision] = []  # decided, perhaps appended; no outcome is sent yet
         self._queued_bytes = 0
         self._is_held = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
-        self._foreseen = _Foreseen()
+        self._forecast_cache = ForecastCache()
 
     def put(self, delivery: Delivery) -> None:
         """Queue a turn.  Once `queued_turns` wait, or QUEUED_BYTES, no more are fetched; what was fetched comes."""
@@ -227,7 +226,7 @@ class TurnProcessor:
         self._queued_bytes += _size(delivery)
         self._look_for_burst()
         if not self._is_held and self._fullness >= 1:
-            self._hold(True)  # noqa: FBT003 - the one thing that is said
+            self._hold(True)  # noqa: FBT003 - its only argument
 
     @property
     def _fullness(self) -> float:
@@ -240,12 +239,12 @@ class TurnProcessor:
         if self._context.pool is not None and max(self._came, self.queued) >= BURST:
             self._context.pool.start()
 
-    def _hold(self, is_held: bool) -> None:  # noqa: FBT001 - the one thing that is said
+    def _hold(self, is_held: bool) -> None:  # noqa: FBT001 - its only argument
         self._is_held = is_held
         self._context.hold(self._writer.partition, is_held)
 
     async def run(self) -> None:
-        """Work for ever.  Raises HaltedError and whatever the transport raises: the process must then stop."""
+        """Process turns until cancelled.  Raises HaltedError and the transport's errors: the process must then stop."""
         if self._is_behind:
             async with self._working:
                 await self._fill((await self._context.turns.bounds(self._writer.partition))[1])
@@ -253,13 +252,13 @@ class TurnProcessor:
             batch = await self._next()
             async with self._working:
                 if self._is_held and self._fullness <= 0.5:
-                    self._hold(False)  # noqa: FBT003 - the one thing that is said
+                    self._hold(False)  # noqa: FBT003 - its only argument
                 for deliveries in self._consecutive(batch):
                     await self._fill(deliveries[0].arrival.offset)
                     await self._account_for(deliveries)
 
     async def _next(self) -> list[Delivery]:
-        """Take the next batch; of those behind it, have a pool find what they hold meanwhile."""
+        """Take the next batch; meanwhile, a pool extracts from the batches behind it."""
         if not self._ahead:
             self._handler.forget_ahead()
             self._take([await self._queue.get()])
@@ -292,7 +291,7 @@ class TurnProcessor:
             pass
 
     def drop(self) -> None:
-        """Forget what waits, and have more fetched: whoever comes next has room."""
+        """Drop what waits, and resume fetching: the partition's next owner needs it."""
         while not self._queue.empty():
             self._queue.get_nowait()
         while self._ahead:
@@ -300,7 +299,7 @@ class TurnProcessor:
                 extraction.cancel()
         self._queued_bytes = 0
         if self._is_held:
-            self._hold(False)  # noqa: FBT003 - the one thing that is said
+            self._hold(False)  # noqa: FBT003 - its only argument
 
     def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:
         """Pick those that are not yet accounted for, in runs without a hole."""
@@ -328,7 +327,7 @@ class TurnProcessor:
         first, _ = await turns.bounds(partition)
         if first > start:
             await source.check(self._writer, self._context.topic_id)  # else it is a successor's turns that are gone
-            await self._lose(start, min(first, end) - 1)
+            await self._record_loss(start, min(first, end) - 1)
         async for records in turns.read(partition, self._source + 1, end):
             for at in range(0, len(records), self._context.batch_turns):
                 chunk = records[at : at + self._context.batch_turns]
@@ -338,10 +337,10 @@ class TurnProcessor:
                 raise source.changed(partition)
             log.info("hole in turns", partition=partition, start=start, end=end)
 
-    async def _lose(self, first: int, last: int) -> None:
-        """Record that turns are gone that nobody has read, and go on behind them."""
+    async def _record_loss(self, first: int, last: int) -> None:
+        """Record that turns were lost unread, and go on behind them."""
         async with self._timer.lock:
-            await source.lose(self._writer, first, last)
+            await source.record_loss(self._writer, first, last)
 
     @property
     def _source(self) -> int:
@@ -351,43 +350,44 @@ class TurnProcessor:
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
-        await self._find(deliveries)
+        await self._extract(deliveries)
         async with self._timer.lock:
-            batch = _Batch(self._handler, self._timer, self._writer.state, self._foreseen)
+            batch = _Batch(self._handler, self._timer, self._writer.state, self._forecast_cache)
             self._under_way = batch.decisions
             with self._context.slices.work() as share:
                 for delivery in deliveries:
                     await self._decide(delivery.arrival, batch)
-                    await share.breathe()
+                    await share.checkpoint()
             await batch.finish()
         for delivery in deliveries:
             delivery.done()
         self._under_way = []
         for decision in batch.decisions:
-            self._tell(decision)
+            self._send_outcome(decision)
 
-    async def _find(self, deliveries: list[Delivery]) -> None:
-        """Read all records, then find what they hold: each goes fast with its own code at hand."""
+    async def _extract(self, deliveries: list[Delivery]) -> None:
+        """Read all records, then extract from all: each loop runs faster with its own code in the processor's cache."""
         with self._context.slices.work() as share:
-            asked = list[Said]()
+            requests = list[Said]()
             for delivery in deliveries:
-                if (said := self._handler.extraction_request(delivery.arrival)) is not None:
-                    asked.append(said)
-                await share.breathe()
-            for said in asked:
-                self._handler.extract(said)
-                await share.breathe()
+                if (utterance := self._handler.extraction_request(delivery.arrival)) is not None:
+                    requests.append(utterance)
+                await share.checkpoint()
+            for utterance in requests:
+                self._handler.extract(utterance)
+                await share.checkpoint()
 
     def take_over(self, failed: TurnProcessor) -> None:
-        """Tell what became of the turns that were under way when this partition failed, of those that are in the log.
+        """Send the outcomes of turns that were under way when this partition failed, if they are in the log.
 
-        Nobody else wrote under that claim; if another came before ours, its owner has told.  The rest is read again.
+        Only `failed` wrote under its claim.  If another claim came before ours, its owner has sent these outcomes.
+        The other turns are read again.
         """
-        found = self._writer.found
-        if found.epoch == failed.epoch:
+        before_claim = self._writer.before_claim
+        if before_claim.epoch == failed.epoch:
             for decision in failed._under_way:
-                if decision.arrival.offset <= found.source:
-                    self._tell(decision)
+                if decision.arrival.offset <= before_claim.source:
+                    self._send_outcome(decision)
 
     @property
     def epoch(self) -> int:
@@ -397,7 +397,7 @@ class TurnProcessor:
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)
         decision = await batch.decide(arrival)
-        if decision.status == "rejected" and not decision.unheard:
+        if decision.status == "rejected" and not decision.discarded:
             partition, reason = self._writer.partition, decision.reason or ""
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
             letter = arrival if decision.in_clear else self._context.sealer.dead_letter(arrival)
@@ -405,15 +405,15 @@ class TurnProcessor:
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
 
-    def _tell(self, decision: Decision) -> None:
-        self._context.told(decision.status)
+    def _send_outcome(self, decision: Decision) -> None:
+        self._context.on_outcome(decision.status)
         sender, arrival = self._context.sender, decision.arrival
         address = sender.address(arrival)
         if address is not None:
             watermark = self._writer.state.position.watermark
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
-            told = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
-            sender.start(address, "outcome", Outcome.model_validate(told))
+            fields = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
+            sender.start(address, "outcome", Outcome.model_validate(fields))
 
 
 def _size(delivery: Delivery) -> int:

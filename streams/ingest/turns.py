@@ -60,9 +60,9 @@ LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of its event time be
 class Decision:
     """One record, the events it becomes, and the outcome that its sender gets.
 
-    unheard  nothing of it is kept, not even as a dead letter
-    in_clear its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
-    drafts   the events but for their stamps, if they are written already
+    discarded  nothing of it is kept, not even as a dead letter
+    in_clear   its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
+    drafts     the events but for their stamps, if they are written already
     """
 
     arrival: Record
@@ -73,7 +73,7 @@ class Decision:
     graph_id: str | None = None
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # of a graph that is born with the turn
-    unheard: bool = False
+    discarded: bool = False
     in_clear: bool = False
     drafts: Sequence[Draft] = ()
 
@@ -101,7 +101,7 @@ class AheadExtractor(Protocol):
 class ExtractionRequest(NamedTuple):
     """What an extractor gets of a turn, and times, ms: as its sender sent it, of the event, and the present."""
 
-    said: Said
+    utterance: Said
     sent_at: int
     at: int
     now: int
@@ -163,31 +163,32 @@ class TurnDecider:
             log.warning("turns embedded one by one", partition=self._partition, turns=len(texts), exc_info=True)
 
     async def extract_ahead(self, pool: AheadExtractor, turns: Sequence[tuple[Record, Turn]]) -> None:
-        """Have a pool extract from turns that are decided later; `decide` extracts from the rest."""
-        self._ahead.extractions |= await pool.extract([self._request(arrival, turn).said for arrival, turn in turns])
+        """Extract in a pool from turns that are decided later; `decide` extracts from the rest."""
+        utterances = [self._request(arrival, turn).utterance for arrival, turn in turns]
+        self._ahead.extractions |= await pool.extract(utterances)
 
     def extraction_request(self, arrival: Record, turn: Turn) -> Said | None:
         """Return what to extract from before a turn is decided; None if that is done, or the turn is not new."""
         if not self._may_be_new(turn):
             return None
         request = self._ahead.requests[arrival.offset] = self._request(arrival, turn)
-        return None if request.said in self._ahead.extractions else request.said
+        return None if request.utterance in self._ahead.extractions else request.utterance
 
-    def extract(self, said: Said) -> None:
+    def extract(self, utterance: Said) -> None:
         """Extract from a turn that is about to be decided.  A failure is left to `decide`.
 
         Many texts in a row, with the extractor's code in the processor's cache, take a fifth less time.
         """
-        if said not in self._ahead.extractions:
+        if utterance not in self._ahead.extractions:
             with suppress(Exception):
-                self._ahead.extractions[said] = self._extract(said)
+                self._ahead.extractions[utterance] = self._extract(utterance)
 
     def _may_be_new(self, turn: Turn) -> bool:
         graph = self._state.graph_at_hand(turn.graph)
         return graph is None or (graph.passages.knows(turn.id) is None and bool(graph.settings.recording))
 
-    def _extract(self, said: Said) -> Extraction:
-        return self._context.extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
+    def _extract(self, utterance: Said) -> Extraction:
+        return self._context.extractor.of_turn(utterance.text, speaker=utterance.speaker, at=utterance.at)
 
     def _request(self, arrival: Record, turn: Turn) -> ExtractionRequest:
         """Build the extraction request of a turn; its event time is not far in the future, whatever its sender says."""
@@ -232,8 +233,8 @@ class TurnDecider:
         extractor = self._context.extractor
         # A graph that was configured since the turn was read may have another time zone.
         request = None if turn.graph in self._unfolded.zones else self._ahead.requests.pop(arrival.offset, None)
-        said, sent_at, at, now = request or self._request(arrival, turn)
-        extraction = self._ahead.extractions.pop(said, None) or self._extract(said)
+        utterance, sent_at, at, now = request or self._request(arrival, turn)
+        extraction = self._ahead.extractions.pop(utterance, None) or self._extract(utterance)
         self._unfolded.turns[turn.graph, turn.id] = turn.text
         concepts = [*extraction.concepts, *extraction.phrases]
         event = TurnRecorded(
@@ -258,12 +259,12 @@ class TurnDecider:
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
-            ahead=round((said.at - at) / MINUTE_MS),
+            ahead=round((utterance.at - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._unfolded.birth(turn.graph, graph, self._context.preset)
         settings = current_settings(graph, self._context.preset)
-        event = with_gates(event, said.text, graph=graph, settings=settings, extractor=extractor)
+        event = with_gates(event, utterance.text, graph=graph, settings=settings, extractor=extractor)
         embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         born_with = birth[0].settings if birth else None
@@ -315,7 +316,7 @@ def _not_recorded(arrival: Record, turn: Turn) -> Decision:
     """Skip a turn that came while recording is paused, and report that to its sender."""
     event = TurnNotRecorded(src=arrival.offset, graph=turn.graph, **UNSTAMPED)
     why = f"graph {turn.graph!r} does not record at present: nothing of this turn was kept (`emgas resume`)"
-    return Decision(arrival, [event], "rejected", turn.id, why, unheard=True)
+    return Decision(arrival, [event], "rejected", turn.id, why, discarded=True)
 
 
 def _encoded(encoder: Encoder, uri: str) -> Vectors | None:
@@ -336,7 +337,7 @@ def searchable_text(turn: Turn) -> str:
 
 
 def stated_by(turn: Turn) -> list[Statement]:
-    """Find what a turn states; statements of an assistant about itself do not count."""
+    """Return what a turn states; statements of an assistant about itself do not count."""
     return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
 
 

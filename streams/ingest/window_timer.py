@@ -1,8 +1,8 @@
-"""Closes windows: appends what closing one that has ended decides, and tells other programs.
+"""Closing windows that have ended: their events are appended, and published to other programs.
 
-One timer per owned partition.  Whatever moves a graph's time (a turn, a reinforcing question, a tick) first closes the
-windows that end before it, one after the other: `lock` is held from the decision to the fold, because a decision counts
-only for the state it was made on.
+One timer per owned partition.  Everything that moves a graph's time (a turn, a reinforcing question, a tick) first
+closes the windows that end before it, one after the other.  `lock` is held from the decision to the fold, because a
+decision is valid only for the state that it was made on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large part
 
 
 class WindowTimer:
-    """Moves time in the graphs of one partition.  All but `tick` and `catch_up` want `lock` to be held."""
+    """Moves time in the graphs of one partition.  Hold `lock` for all calls but `tick` and `catch_up`."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class WindowTimer:
         feed: ChangeFeed,
         on_appended: Callable[[Sequence[AppendedEvent]], object] = lambda appended: None,
     ) -> None:
-        """Move time in what `writer` writes.  on_appended: called with what was appended and folded."""
+        """Move time in the graphs of `writer`.  on_appended: called with events that were appended and folded."""
         self._on_appended = on_appended
         self.lock = asyncio.Lock()
         self._writer = writer
@@ -47,10 +47,10 @@ class WindowTimer:
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
     async def append(self, events: Sequence[DataEvent], drafts: Sequence[Draft | None] = ()) -> None:
-        """Append and fold events, and tell other programs what windows decided; `drafts` as PartitionWriter's."""
+        """Append and fold events, and publish what windows decided; `drafts` as PartitionWriter's."""
         appended = await self._writer.append(events, drafts)
         self._on_appended(appended)
-        await self.feed.tell(appended)
+        await self.feed.publish(appended)
 
     async def close_due(self, graph_id: str, now: int) -> None:
         """Close all windows of a graph that have ended at `now` (ms), or by its own clock if that is ahead.
@@ -63,24 +63,24 @@ class WindowTimer:
         self.look_at(graph_id)
 
     async def _close_due(self, graph: Graph, now: int) -> Graph | None:
-        """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
+        """Close the windows of `graph` while it is the object in memory; else return the object to go on with."""
         share = Slice(self._writer.slices)
         for events in due_windows(graph, now):
             if not events:
-                await share.breathe()  # a window may be long, and those in which nothing happens many
+                await share.checkpoint()  # a window may be long, and those in which nothing happens many
                 continue
             passing(Step.WINDOW)
-            # all parts at once: else the graph could be let go of between them
+            # all parts at once: else the graph could be evicted between them
             await self.append(with_summaries(events, graph, self._state.text_of))
             current = self._state.graph(graph.graph_id)
-            if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
+            if current is not graph:  # evicted while we waited for acks: what was folded since is in another object
                 return current
         return None
 
     def look_at(self, graph_id: str) -> None:
-        """Note when a tick could matter to a graph: to a live one only, else it would age while it is imported.
+        """Set the alarm of a graph: only if it is live, because it must not age while it is imported.
 
-        Of one that cannot be read, time stands still: it is looked at when it is taken back.
+        In a graph that cannot be read, time stands still until it is taken back.
         """
         try:
             graph = self._state.graph(graph_id)
@@ -95,8 +95,8 @@ class WindowTimer:
     async def tick(self, now: int) -> None:
         """Close the windows that have ended at `now` (ms) in live graphs that have fallen silent.
 
-        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written:
-        that time went on in a graph in which nothing happens can be seen by nobody.
+        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Otherwise nothing is
+        written: nothing can show that time passed in a graph in which nothing happens.
         """
         for graph_id in await self._writer.take_back():
             log.warning("graph is available again", graph=graph_id)
@@ -109,7 +109,7 @@ class WindowTimer:
                     await self._close_alone(graph_id, now)
 
     async def _close_alone(self, graph_id: str, now: int) -> None:
-        """Close what is due in a graph; where it cannot be read, let the others go on."""
+        """Close what is due in a graph; one that cannot be read does not stop the others."""
         try:
             await self.close_due(graph_id, now)
         except GraphUnavailableError:

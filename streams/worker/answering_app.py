@@ -161,7 +161,7 @@ class AnsweringApp(faust.App):
             monotonic=lambda: self._context.monotonic() * 1000,
             end_of_turns=self._end_of_turns,
             end_of_queries=self._end_of_queries,
-            yield_to_queries=self._slices.give_way,
+            yield_to_queries=self._slices.yield_to_queries,
             **role,
         )
 
@@ -199,7 +199,7 @@ class AnsweringApp(faust.App):
 
     def questions_came(self) -> None:
         """Pause the fold of turns for questions that were fetched."""
-        self._slices.give_way()
+        self._slices.yield_to_queries()
 
     # how it does
 

@@ -264,7 +264,7 @@ class MemoryApp(AnsweringApp):
             topic_id=self._id_of_turns,
             batch_turns=settings.batch_turns,
             queued_turns=settings.queued_turns,
-            told=self.metrics.count_outcome,
+            on_outcome=self.metrics.count_outcome,
             hold=self._hold,
             slices=self._slices,
             sealer=self._sealer,

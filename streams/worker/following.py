@@ -220,15 +220,15 @@ class Following:
                     for begin in range(0, len(batch), TOLD_EVERY):
                         await self._fold(followed, batch[begin : begin + TOLD_EVERY], share)
                     while followed.state.tidy():  # piece by piece: else a flush does it, and questions wait for that
-                        await share.give_way()
+                        await share.yield_slice()
 
     async def _fold(self, followed: Followed, records: Sequence[Record], share: Slice) -> None:
         for record in records:
             folded = await self._folded(followed, record)
             if folded.acceptance is Acceptance.ACCEPTED:
                 self._context.folded(followed.partition, folded)
-            await share.breathe()
-        await share.give_way()  # what follows cannot be cut into slices
+            await share.checkpoint()
+        await share.yield_slice()  # what follows cannot be cut into slices
         followed.state.flush()
         await followed.tell()
 

@@ -86,7 +86,7 @@ class Lives(PipelineSteps):
     ) -> None:
         partition, there = doomed.place("ada"), len(WEEKS) // 2
         await self.live(doomed, "ada", WEEKS[:there])
-        monkeypatch.setattr("streams.ingest.change_feed.ChangeFeed.tell", failing)
+        monkeypatch.setattr("streams.ingest.change_feed.ChangeFeed.publish", failing)
         turns = [as_json(a_turn("ada", id, text, at=at)) for id, at, text in WEEKS[there:]]
         for turn in turns:
             await doomed.produce(doomed.topics.turns, b"ada", turn, partition)

@@ -61,7 +61,7 @@ def offsets(sent: SentRecords) -> list[int]:
 
 async def test_window_events_are_sent_as_they_lie_in_the_log_and_nothing_else_is() -> None:
     log, sent = a_log(), SentRecords()
-    await (await caught_up_feed(HERE, sent)).tell(appended(log.records))
+    await (await caught_up_feed(HERE, sent)).publish(appended(log.records))
     assert offsets(sent) == [2, 4, 5]
     assert [each.value for each in sent.all] == [dict(log.records)[offset] for offset in (2, 4, 5)]
     kinds = [type(decode(each.value)) for each in sent.all]
@@ -71,7 +71,7 @@ async def test_window_events_are_sent_as_they_lie_in_the_log_and_nothing_else_is
 
 async def test_a_change_is_a_cloud_event_whose_id_is_the_place_of_its_event() -> None:
     sent = SentRecords()
-    await (await caught_up_feed(HERE, sent)).tell(appended(a_log().records))
+    await (await caught_up_feed(HERE, sent)).publish(appended(a_log().records))
     headers = [as_mapping(each.headers) for each in sent.all]
     assert [each["ce_id"] for each in headers] == [b"2-2", b"2-4", b"2-5"]
     assert {(each["ce_type"], each["ce_subject"]) for each in headers} == {(b"io.emgas.change.v1", b"ada")}
@@ -82,13 +82,13 @@ async def test_a_change_that_is_not_acknowledged_is_told(failure: str) -> None:
     sent = SentRecords()
     setattr(sent, failure, TransportError("the broker is gone"))
     with pytest.raises(TransportError):
-        await (await caught_up_feed(HERE, sent)).tell(appended(a_log().records))
+        await (await caught_up_feed(HERE, sent)).publish(appended(a_log().records))
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, [2, 4, 5]), (1, [4, 5]), (2, [5]), (3, [])])
 async def test_a_new_owner_sends_what_the_one_before_did_not(before: int, after: list[int]) -> None:
     events, first, second = written(a_log()), SentRecords(), SentRecords()
-    await (await caught_up_feed(HERE, first)).tell(appended(events.values(HERE)))
+    await (await caught_up_feed(HERE, first)).publish(appended(events.values(HERE)))
     earlier = topic_of(first.all[:before])
     await feed_of(HERE, events, second, earlier).catch_up(lambda: 6)
     assert offsets(second) == after
@@ -158,12 +158,12 @@ async def test_what_is_appended_while_it_catches_up_is_sent_in_its_place_and_onc
     log = a_log()
     sent = SentRecords()
     feed = feed_of(HERE, written(log), sent)
-    await feed.tell(appended(log.records[5:]))
+    await feed.publish(appended(log.records[5:]))
     assert sent.all == [], "it would hide from the next owner that those before it are missing"
     watermarks = iter([4, 6, 6])
     await feed.catch_up(lambda: next(watermarks))
     assert offsets(sent) == [2, 4, 5]
-    await feed.tell(appended(log.records[5:]))
+    await feed.publish(appended(log.records[5:]))
     assert offsets(sent) == [2, 4, 5]
 
 
@@ -171,7 +171,7 @@ async def test_what_is_appended_while_it_catches_up_is_sent_in_its_place_and_onc
 async def test_a_header_that_names_no_offset_of_the_log_is_passed_over(header: bytes) -> None:
     """Others may write to `changes`, whatever they like."""
     log, before, after = a_log(), SentRecords(), SentRecords()
-    await (await caught_up_feed(HERE, before)).tell(appended(log.records[:5]))
+    await (await caught_up_feed(HERE, before)).publish(appended(log.records[:5]))
     changes = topic_of(before.to(CHANGES))
     changes.put(b"hostile", b"ada", HERE)
     changes.records[HERE][-1] = changes.records[HERE][-1]._replace(headers=((EVENT_OFFSET, header),))

@@ -89,9 +89,9 @@ def test_the_events_are_the_same_byte_for_byte_wherever_their_concepts_are_found
     found = [draft(event) for each in came for event in decide(ahead, each).events]
     assert found == values(here, unlike(turns))
     before = a_handler(extractor=YAKE)
-    for said in [before.to_find(each) for each in came]:
+    for said in [before.extraction_request(each) for each in came]:
         if said is not None:
-            before.find(said)
+            before.extract(said)
     assert [draft(event) for each in came for event in decide(before, each).events] == found
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from streams.ingest.slices import MOST_WAYS, SLICE_SECONDS, WAY_SECONDS, Slices
+from streams.ingest.slices import MOST_YIELDS, SLICE_SECONDS, YIELD_SECONDS, Slices
 
 
 class Clock:
@@ -32,7 +32,7 @@ async def test_others_come_in_as_often_as_the_share_of_a_slice_is_used_up(busy: 
     with slices.work() as share:
         for _ in range(40):
             clock.now += SLICE_SECONDS / 8
-            await share.breathe()
+            await share.checkpoint()
     others.cancel()
     assert abs(let_in - 5 * busy) <= 2, "where rounding falls is no matter"
 
@@ -43,27 +43,27 @@ async def test_turns_wait_while_a_question_is_on_its_way_through_the_loop() -> N
 
     async def question() -> None:
         nonlocal steps
-        for _ in range(MOST_WAYS):  # at least so many passes are given
+        for _ in range(MOST_YIELDS):  # at least so many passes are given
             await asyncio.sleep(0)
             steps += 1
-        clock.now += WAY_SECONDS
+        clock.now += YIELD_SECONDS
 
     with slices.work() as share:
-        slices.give_way()
+        slices.yield_to_queries()
         asking = asyncio.create_task(question())
         clock.now += SLICE_SECONDS
-        slices.give_way()
-        await share.breathe()
-    assert steps == MOST_WAYS
+        slices.yield_to_queries()
+        await share.checkpoint()
+    assert steps == MOST_YIELDS
     await asking
 
 
 async def test_turns_go_on_however_many_ask() -> None:
     slices = Slices(Clock())
     with slices.work() as share:
-        slices.give_way()
-        await share.give_way()
-    assert slices.way_seconds > 0, "they asked all the time"
+        slices.yield_to_queries()
+        await share.yield_slice()
+    assert slices.yield_seconds > 0, "they asked all the time"
 
 
 def test_who_is_done_leaves_its_share_to_others() -> None:

@@ -42,7 +42,7 @@ from streams.ingest import turn_processor
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
-from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor, _Foreseen
+from streams.ingest.turn_processor import BURST, Delivery, ForecastCache, ProcessorContext, TurnProcessor
 from streams.ingest.verbs.deciding import HandlerContext
 from tests.support.builders import UNLINKED
 from tests.support.clocks import DAY, NOON, eventually
@@ -522,7 +522,7 @@ async def test_the_same_windows_close_whether_forecasts_are_kept_or_made_for_eve
     values = happened(random.Random(seed))
     kept = await recorded(values)
     assert {MemoryArchived, ConsolidationWindowClosed} <= {type(event) for event in kept}
-    monkeypatch.setattr(_Foreseen, "take", lambda *_: None)
+    monkeypatch.setattr(ForecastCache, "take", lambda *_: None)
     assert await recorded(values) == kept
 
 

@@ -87,7 +87,7 @@ class Deciding:
         return self.unfolded.birth(graph_id, graph, self.shared.preset)
 
     def concept_ids(self, graph: Graph, text: str) -> list[str]:
-        """Find the concepts that a user means: by id, or by the words; a phrase means its words as well."""
+        """Return the ids of the concepts that a user means, by id or by words; a phrase means its words as well."""
         number = graph.concepts.numbers.get(text)
         if number is not None and number not in graph.concepts.phrases:
             return [text]

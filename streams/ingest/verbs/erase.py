@@ -35,8 +35,8 @@ NO_SUCH_TURN = (
 def erase(request: Erase, graph: Graph | None, context: Deciding) -> list[DataEvent]:
     """Erase a subject; the last part accounts for the record, as of a request to forget.
 
-    An erased speaker's name is not kept: a request that names them again finds no turn.  Raises AlreadyDoneError for a
-    request of which everything is erased.
+    An erased speaker's name is not kept: a request that names them again finds no turn.  Raises
+    AlreadyDoneError if all that the request names is erased.
     """
     if request.whole and request.graph in context.state.unavailable:
         parts = [_unreadable_graph(request.graph, context.state)]

@@ -1,9 +1,9 @@
-"""Who may do what in a graph: what a record needs, and whether the subject that it names has that.
+"""Rights in a graph: checking the right that a record needs, granting and revoking rights.
 
-A record without a subject comes from who runs the memory.  What rights mean: emgas/messages/rights.py.
+A record without a subject comes from the operator, who has every right.  What rights mean: emgas/messages/rights.py.
 
-A gateway says what its key may do by the header `rights`.  It holds for every command, and for what of the past a
-question sees; which questions a key may ask, the gateway has decided itself.
+The header `rights` lists what a gateway's key may do.  It limits every command, and what a question sees of the past;
+the gateway itself has checked which questions the key may ask.
 """
 
 from __future__ import annotations
