@@ -36,28 +36,28 @@ from gateway.routes.security_headers import SecurityHeaders
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
-NO_ROUTE = "there is no such route, or not by this method: /openapi.json tells all, /docs shows them"
+NO_ROUTE = "there is no such route, or not with this method: see /docs or /openapi.json"
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
-def gateway(memory: Opening, keys: Keys, model: chat.Model | None = None, *, all_tools: bool = False) -> ASGIApp:
-    """Make the application.
+def gateway(memory: Opening, keys: Keys, model: chat.ChatModel | None = None, *, all_tools: bool = False) -> ASGIApp:
+    """Build the application.
 
-    memory     gives the client, opened when the application starts
-    model      of what chat completions are asked; without one, nobody's
+    memory     returns the client, opened when the application starts
+    model      answers chat completions; None: there are none
     all_tools  of MCP, not only the usual ones
     """
     app, mcp = application(memory, all_tools=all_tools)
-    app.state.model, app.state.wants_keys = model, keys.are_wanted
+    app.state.model, app.state.wants_keys = model, keys.are_required
     app.router.routes.insert(0, records.PlainRecords())
     app.router.routes.extend(_mcp_routes(mcp))
-    measured = Measured(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
+    measured = RequestMetrics(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
     app.state.registry = measured.registry
     return SecurityHeaders(measured)
 
 
 def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, MCPServer[Any]]:
-    """Make the routes that OpenAPI describes, and the MCP server that shares their memory."""
+    """Build the routes that OpenAPI describes, and the MCP server that shares their memory."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -111,7 +111,7 @@ def _mcp_routes(mcp: MCPServer[Any]) -> list[BaseRoute]:
     ).routes
 
 
-class Measured:
+class RequestMetrics:
     """Counts requests and their seconds, by route and status: no label names a graph."""
 
     def __init__(self, inner: ASGIApp) -> None:
@@ -141,7 +141,7 @@ class Measured:
 
 
 def _route(scope: Scope) -> str:
-    """Name the route that a request took, as it is declared: /v1/graphs/{graph}/turns."""
+    """Return the route of a request, as it is declared: /v1/graphs/{graph}/turns."""
     route = getattr(scope.get("route"), "path", None)
     return route if isinstance(route, str) else "none"
 
@@ -167,10 +167,12 @@ def _health(app: FastAPI) -> None:
 def _problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
-        found = list(error.errors())
-        if any(each["type"] == "json_invalid" for each in found):
+        problems = list(error.errors())
+        if any(each["type"] == "json_invalid" for each in problems):
             return refused(NotJsonError("send one JSON object in UTF-8"))
-        return problem(422, "invalid", describe_all(found, skip=1))  # a location begins with body, path, query, header
+        return problem(
+            422, "invalid", describe_all(problems, skip=1)
+        )  # a location begins with body, path, query, header
 
     @app.exception_handler(EmgasError)
     async def of_memory(_: Request, error: EmgasError) -> Response:
@@ -182,8 +184,8 @@ def _problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
-        told = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
-        return problem(error.status_code, CODES.get(error.status_code, "refused"), told, error.headers)
+        detail = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
+        return problem(error.status_code, CODES.get(error.status_code, "refused"), detail, error.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def gone(_: Request, __: ClientDisconnect) -> Response:
@@ -192,11 +194,11 @@ def _problems(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def bug(_: Request, error: Exception) -> Response:
         log.error("the gateway failed", error=type(error).__name__, exc_info=error)
-        return problem(500, "internal", "the gateway failed: this is a bug of ours, its log has the place")
+        return problem(500, "internal", "internal error: this is a bug in EMGAS; see the gateway's log")
 
 
 def _document(app: FastAPI) -> None:
-    """Have the OpenAPI document say what problems are: FastAPI knows only JSON, and its own form of a 422."""
+    """Describe problems in the OpenAPI document: FastAPI knows only JSON, and its own form of a 422."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`emgas serve` and `emgas mcp`: what they take, and what is wrong before anything starts.
+"""`emgas serve` and `emgas mcp`: their options, and the checks before a server starts.
 
 The command line finds them through the entry points `emgas.commands`.  The web libraries are imported only when a
 server starts, so that other commands neither load nor need them.
@@ -68,16 +68,16 @@ def serve(
         return
     _check_installed()
     from gateway.auth.access import is_loopback
-    from gateway.doors.chat import Model
+    from gateway.doors.chat import ChatModel
     from gateway.http.connections import Limits
     from gateway.serve import served
 
-    known = _keys(keys)
-    if not known.are_wanted and not is_loopback(host):
+    callers = _keys(keys)
+    if not callers.are_required and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
-    asked = None if model is None else Model(model, os.environ.get("EMGAS_MODEL_KEY"))
+    chat_model = None if model is None else ChatModel(model, os.environ.get("EMGAS_MODEL_KEY"))
     limits = Limits(connections, connections_per_peer)
-    _run(served(url, host=host, port=port, keys=known, model=asked, all_tools=tools == "all", limits=limits))
+    _run(served(url, host=host, port=port, keys=callers, model=chat_model, all_tools=tools == "all", limits=limits))
 
 
 def mcp(
@@ -100,7 +100,7 @@ def mcp(
 
 
 def fail(message: str, code: int = FAILURE) -> NoReturn:
-    """Say what is wrong and what to do, and exit."""
+    """Print an error and exit."""
     typer.echo(f"error: {message}", err=True)
     raise typer.Exit(code)
 
@@ -110,7 +110,7 @@ def _check_installed() -> None:
         for name in NEEDED:
             __import__(name)
     except ImportError:
-        fail(f"`emgas {sys.argv[1]}` needs more than is installed here: pip install 'emgas[serve]'", FAILURE)
+        fail(f"`emgas {sys.argv[1]}` is not installed: pip install 'emgas[serve]'", FAILURE)
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""One process that owns an embedded memory, or stands before Kafka, and lets everybody else in (`emgas serve`)."""
+"""`emgas serve`: one process that owns an embedded memory, or connects to Kafka, and serves it over HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.app import gateway
 from gateway.auth.access import hostname, is_loopback
 from gateway.auth.keys import RIGHTS, Caller, Keys
 from gateway.auth.new_keys import digest, new_key
-from gateway.doors.chat import Model
+from gateway.doors.chat import ChatModel
 from gateway.http.connections import Connections, Limits, raise_descriptors
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
@@ -28,7 +28,7 @@ BACKLOG = 2048
 
 
 class OrderlyServer(uvicorn.Server):
-    """Ends at a signal, as uvicorn does, but does not raise it again then: the memory is still to be closed."""
+    """Stops at a signal, as uvicorn does, but does not raise it again: the memory still has to be closed."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -44,13 +44,13 @@ async def served(
     host: str,
     port: int,
     keys: Keys,
-    model: Model | None = None,
+    model: ChatModel | None = None,
     all_tools: bool = False,
     limits: Limits | None = None,
 ) -> None:
-    """Serve until a signal ends it, or the memory can answer no more.
+    """Serve until a signal, or until the memory halts.
 
-    Raises OSError for an address that cannot be listened on, and what opening the memory raises.
+    Raises OSError for an address that cannot be used, and what opening the memory raises.
     """
     limits = within(raise_descriptors(), limits or Limits())
     async with AsyncExitStack() as stack:
@@ -75,12 +75,12 @@ def configured(app: ASGIApp, limits: Limits | None = None, **options: Any) -> uv
 
 
 def within(descriptors: int, limits: Limits) -> Limits:
-    """Leave half of the open files that this process may have to the memory behind it."""
+    """Limit connections to half of this process's open files: the memory needs the others."""
     return replace(limits, connections=min(limits.connections, descriptors // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the socket before the memory: what is wrong with the address is told at once."""
+    """Open the socket.  Done before the memory is opened, so that a wrong address is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Of TCP by name: else asyncio leaves Nagle's delay on, and each answer that follows its headers waits 40 ms.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -95,27 +95,28 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Write the URL at which this machine finds the socket."""
+    """Return the URL of the socket on this machine."""
     host, port = listening.getsockname()[:2]
     host = EVERYWHERE.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def announce(memory: MemoryClient, address: str, keys: Keys) -> None:
-    """Tell who finds the data directory in use where its memory is served, with a key of its own where keys are wanted.
+    """Publish the server's address in the data directory, with a new key if this server has keys.
 
-    Who can read that directory could read the memory as well, so the key opens everything.
+    Other commands use it instead of the directory.  Anyone who can read the directory can read the memory, so the key
+    opens everything.
     """
     connection = memory.request_reply.connection
     if not isinstance(connection, Announcing) or not is_loopback(hostname(address)):
         return
-    key = new_key() if keys.are_wanted else None
+    key = new_key() if keys.are_required else None
     if key is not None:
         keys.add(Caller(name="this machine", sha256=digest(key), graphs=("*",), rights=RIGHTS))
     connection.announce(address, key)
 
 
 async def _end_with(memory: MemoryClient, server: uvicorn.Server) -> None:
-    """Stop the server when the memory halts: a supervisor starts it again."""
+    """Stop the server when the memory halts, so that a supervisor restarts it."""
     await memory.request_reply.ended()
     server.should_exit = True

@@ -1,8 +1,8 @@
-"""Who asks, and with what: decided once for each request, by plain ASGI, for the routes of HTTP and MCP's tools alike.
+"""Decide who the caller of a request is, once, in plain ASGI, for HTTP routes and MCP tools alike.
 
-A context variable hands the caller on, because MCP's tools see no request.  (Starlette's BaseHTTPMiddleware would
-lose it.)  Without keys whoever is on this machine may do everything.  A page of another site, in a browser here, may
-not: its requests are told by the headers that a browser adds: Host (of a rebound name), Origin and Content-Type.
+The caller is in a context variable, because MCP's tools see no request.  (Starlette's BaseHTTPMiddleware would lose
+it.)  Without keys, every user of this machine may do everything.  A page of another site, in a browser here, may not:
+its requests are recognised by headers that browsers add: Host (of a rebound name), Origin and Content-Type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gateway.auth.keys import ANYBODY, Caller, Keys, Right
 from gateway.http.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
 from gateway.http.paths import PathGraph
 
-# What needs no key: it tells nothing of any memory.
+# These need no key: they show nothing of any memory.
 OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
 OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
@@ -38,21 +38,21 @@ FILES = ("application/octet-stream", "application/zip", "application/x-ndjson", 
 API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
 
 
-class Claim(NamedTuple):
-    """For whom a request says that it asks, and what that one may do at most; None: it does not say."""
+class Delegation(NamedTuple):
+    """The subject that a request claims to act for, and its most rights; None: not in the request."""
 
     subject: str | None = None
     rights: frozenset[str] | None = None
 
 
-NO_CLAIM = Claim()
+NO_DELEGATION = Delegation()
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
-_claimed: ContextVar[Claim] = ContextVar("claimed", default=NO_CLAIM)
+_delegated: ContextVar[Delegation] = ContextVar("delegation", default=NO_DELEGATION)
 _bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
 
 
 class Access:
-    """Let a request in with its caller and a body of a bearable size, or answer why not."""
+    """Admits a request with its caller and a body within bounds, or responds with a problem."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self._app, self._keys = app, keys
@@ -64,7 +64,7 @@ class Access:
         headers = Headers(scope=scope)
         try:
             token = _caller.set(await self._let_in(scope["path"], headers))
-            claimed = _claimed.set(_claim(headers))
+            delegation = _delegated.set(_delegation(headers))
             _check_body(scope, headers)
         except GatewayError as error:
             await refused(error)(scope, receive, send)
@@ -73,12 +73,12 @@ class Access:
             await self._app(scope, bounded(receive, most_bytes(scope["path"])), send)
         finally:
             _caller.reset(token)
-            _claimed.reset(claimed)
+            _delegated.reset(delegation)
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
         if path in OPEN or path.startswith(OPEN_FOLDER):
             return NOBODY
-        if not self._keys.are_wanted:
+        if not self._keys.are_required:
             check_local(headers)
         return await self._keys.caller(headers.get("authorization"))
 
@@ -87,7 +87,7 @@ NOBODY = Caller(name="nobody")
 
 
 def check_local(headers: Headers) -> None:
-    """Raise NotAllowedError for what another site's page made a browser send."""
+    """Raise NotAllowedError for a request that a page of another site made a browser send."""
     host = headers.get("host", "")
     if not is_loopback(hostname(f"//{host}")):
         raise NotAllowedError("without keys, only http://localhost and loopback addresses are served")
@@ -97,7 +97,7 @@ def check_local(headers: Headers) -> None:
 
 
 def hostname(url: str) -> str:
-    """Tell a URL's host; "" where there is none."""
+    """Return a URL's host; "" if there is none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -105,7 +105,7 @@ def hostname(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
+    """Check whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -119,20 +119,20 @@ def _check_body(scope: Scope, headers: Headers) -> None:
         raise TooLargeError(f"the body has more than {most} bytes")
     if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith(API):
         media = headers.get("content-type", "").partition(";")[0].strip().lower()
-        wanted = FILES if IMPORT.fullmatch(scope["path"]) else FILES[-1:]
-        if media not in wanted:
-            raise WrongContentTypeError(f"send the header Content-Type: {wanted[0]}")
+        allowed = FILES if IMPORT.fullmatch(scope["path"]) else FILES[-1:]
+        if media not in allowed:
+            raise WrongContentTypeError(f"send the header Content-Type: {allowed[0]}")
 
 
 def most_bytes(path: str) -> int:
-    """Tell how large a body may be."""
+    """Return the largest size of a body."""
     if IMPORT.fullmatch(path):
         return IMPORT_BYTES
     return CHAT_BYTES if path == CHAT else BODY_BYTES
 
 
 def bounded(receive: Receive, most: int) -> Receive:
-    """Read at most `most` bytes of a body that did not say how long it is."""
+    """Wrap `receive` so that it reads at most `most` bytes of a body without Content-Length."""
     read = 0
 
     async def bounded_receive() -> Message:
@@ -147,38 +147,38 @@ def bounded(receive: Receive, most: int) -> Receive:
 
 
 def caller() -> Caller:
-    """Name who sent the request that is being answered."""
+    """Return who sent the current request."""
     return _caller.get()
 
 
 def subject() -> str | None:
-    """Name on whose behalf the request comes, for graphs that grant rights (emgas/messages/rights.py).
+    """Return on whose behalf the request comes, for graphs that grant rights (emgas/messages/rights.py).
 
-    A key stands for its name.  One with the right to admin, and who needs no key, runs the memory, and may say by the
-    header Emgas-Subject for whom it asks.
+    A key's subject is its name.  A caller with the right to admin, or without need of a key, is the operator, and can
+    name another subject in the header Emgas-Subject.
     """
     who = caller()
-    return _claimed.get().subject if "admin" in who.rights else who.name
+    return _delegated.get().subject if "admin" in who.rights else who.name
 
 
 def rights() -> frozenset[str] | None:
-    """Tell what the subject may do at most, for what a memory decides: whether it may undo something, or see it.
+    """Return the most rights that the subject has, for decisions of the memory, such as what it may undo or see.
 
-    None for who runs the memory.  Another gateway of his may say by the header Emgas-Rights what its own key may do.
+    None for the operator, whose other gateways can pass on the rights of their own keys in the header Emgas-Rights.
     """
     who = caller()
-    return _claimed.get().rights if "admin" in who.rights else frozenset(who.rights)
+    return _delegated.get().rights if "admin" in who.rights else frozenset(who.rights)
 
 
-def _claim(headers: Headers) -> Claim:
-    given, at_most = headers.get("emgas-subject"), headers.get("emgas-rights")
-    return Claim(unquote(given) if given else None, None if at_most is None else frozenset(at_most.split(",")))
+def _delegation(headers: Headers) -> Delegation:
+    name, at_most = headers.get("emgas-subject"), headers.get("emgas-rights")
+    return Delegation(unquote(name) if name else None, None if at_most is None else frozenset(at_most.split(",")))
 
 
 def may(right: Right, *parameters: str) -> Any:
-    """Make the dependency that lets a route go on only if the caller has `right` in the path's graph.
+    """Build the dependency that requires `right` in the path's graph.
 
-    parameters    all that the query may hold: one that is misspelt would be passed over in silence
+    parameters    all valid names in the query: a misspelt one would otherwise be ignored silently
     """
 
     async def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:  # no thread
@@ -189,8 +189,8 @@ def may(right: Right, *parameters: str) -> Any:
     return Depends(check)
 
 
-def known(*parameters: str) -> Any:
-    """Make the dependency of a route that any key opens.  `parameters`: as those of `may`."""
+def any_key(*parameters: str) -> Any:
+    """Build the dependency of a route that is open to any key.  `parameters`: as those of `may`."""
 
     async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
         _refuse_unknown(request, parameters)
@@ -201,5 +201,5 @@ def known(*parameters: str) -> Any:
 def _refuse_unknown(request: Request, parameters: Collection[str]) -> None:
     if not set(request.query_params) <= set(parameters):
         raise InvalidMessageError(
-            f"query: holds a parameter that is not known here, of: {', '.join(parameters) or '–'}"
+            f"query: has an unknown parameter: the known ones are {', '.join(parameters) or 'none'}"
         )

@@ -7,10 +7,10 @@
     rights = ["read", "write"]          of read, write, forget, admin
     per_minute = 600                    optional: requests a minute
 
-    [oidc]                              optional: tokens that somebody else issues (gateway/auth/tokens.py)
+    [oidc]                              optional: tokens of an OpenID provider (gateway/auth/tokens.py)
 
-Without a file everybody may do everything, so the gateway then listens on loopback only (gateway/commands.py).
-A key is looked up by its digest: the time that takes tells nothing about it.
+Without a file, every caller may do everything, so the gateway listens on loopback only (gateway/commands.py).
+A key is looked up by its digest, so the time of the lookup reveals nothing about the key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from emgas.limits import GRAPH_ID_CHARACTERS
 from emgas.messages.contents import fits
 from emgas.validation import describe
 from gateway.auth.new_keys import digest
-from gateway.auth.tokens import Issuer, Tokens
+from gateway.auth.tokens import Issuer, TokenVerifier
 from gateway.http.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
 
 Right = Literal["read", "write", "forget", "admin"]
@@ -44,7 +44,7 @@ Pattern = Annotated[
 
 
 class Caller(BaseModel):
-    """Somebody with a key."""
+    """The holder of a key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: Annotated[str, Field(min_length=1, max_length=256)]
@@ -57,7 +57,7 @@ class Caller(BaseModel):
         """Raise NotAllowedError unless this caller has the right, in that graph; None: in all graphs there are."""
         self.check_right(right)
         if graph_id is None and "*" not in self.graphs:
-            raise NotAllowedError('this is about every graph: it needs a key for all of them (graphs = ["*"])')
+            raise NotAllowedError('this request reads every graph: use a key for all of them (graphs = ["*"])')
         if graph_id is not None and not self.may_see(graph_id):
             raise NotAllowedError("this key does not belong to this graph")
 
@@ -67,7 +67,7 @@ class Caller(BaseModel):
             raise NotAllowedError(f"this key lacks the right to {right}")
 
     def may_see(self, graph_id: str) -> bool:
-        """Tell whether one of the caller's graph patterns fits."""
+        """Check whether one of the caller's graph patterns matches."""
         return fits(self.graphs, graph_id)
 
     @property
@@ -80,7 +80,7 @@ ANYBODY = Caller(name="anybody", graphs=("*",), rights=RIGHTS)
 
 
 class Rates:
-    """Lets each caller through `per_minute` times a minute, all at once or evenly (GCRA: one number per caller).
+    """Limits each caller to `per_minute` requests a minute, in bursts or evenly (GCRA: one number per caller).
 
     clock    seconds that only grow
     """
@@ -104,7 +104,7 @@ class Keys:
     """All callers, by the digest of their key; `None` stands for a gateway without keys."""
 
     def __init__(
-        self, callers: Iterable[Caller] | None, *, tokens: Tokens | None = None, rates: Rates | None = None
+        self, callers: Iterable[Caller] | None, *, tokens: TokenVerifier | None = None, rates: Rates | None = None
     ) -> None:
         self._callers: dict[str, Caller] | None = None
         if callers is not None:
@@ -113,25 +113,25 @@ class Keys:
         self._rates = rates or Rates()
 
     @property
-    def are_wanted(self) -> bool:
-        """Tell whether a request needs a key."""
+    def are_required(self) -> bool:
+        """Check whether a request needs a key."""
         return self._callers is not None
 
     def add(self, caller: Caller) -> None:
-        """Let one more in, where keys are wanted at all."""
+        """Add a caller, if this gateway has keys."""
         if self._callers is not None:
             self._callers[caller.sha256] = caller
 
     async def caller(self, authorization: str | None) -> Caller:
-        """Find who sent this Authorization header.  Raises NoKeyError, TooOftenError."""
+        """Return the caller with this Authorization header.  Raises NoKeyError, TooOftenError."""
         if self._callers is None:
             return ANYBODY
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() not in SCHEMES or not key:
             raise NoKeyError("send the header Authorization: Bearer KEY")
-        found = self._callers.get(digest(key.strip())) or await self._token_caller(key.strip())
-        self._rates.count(found)
-        return found
+        caller = self._callers.get(digest(key.strip())) or await self._token_caller(key.strip())
+        self._rates.count(caller)
+        return caller
 
     async def _token_caller(self, token: str) -> Caller:
         if self._tokens is None or token.count(".") != 2:
@@ -163,7 +163,7 @@ def read_keys(path: Path) -> Keys:
     except ValidationError as error:
         raise KeysFileError(f"{path}: a key is not as it must be: {describe(error)}") from None
     _check(path, file)
-    return Keys(file.key, tokens=None if file.oidc is None else Tokens(file.oidc, path.parent))
+    return Keys(file.key, tokens=None if file.oidc is None else TokenVerifier(file.oidc, path.parent))
 
 
 def _check(path: Path, file: KeysFile) -> None:

@@ -1,4 +1,4 @@
-"""A new key, and the digest by which the file of keys knows it: all that `emgas serve --new-key` needs."""
+"""New keys and their digests, for `emgas serve --new-key`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ KEY_BYTES = 32
 
 
 def digest(key: str) -> str:
-    """Hash a key as the file has it: sha256, hex."""
+    """Compute the digest of a key: sha256, hex."""
     return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
 
 def new_key() -> str:
-    """Make a key that nobody can guess."""
+    """Generate a random key."""
     return f"emgas_{secrets.token_urlsafe(KEY_BYTES)}"

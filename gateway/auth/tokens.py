@@ -39,8 +39,8 @@ class Issuer(BaseModel):
     jwks: Annotated[str, Field(min_length=1)]
 
 
-class Tokens:
-    """Checks tokens.  `folder`: where a relative `jwks` lies."""
+class TokenVerifier:
+    """Checks tokens.  `folder`: the base of a relative `jwks`."""
 
     def __init__(self, issuer: Issuer, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._issuer, self._file = issuer, folder / issuer.jwks
@@ -107,7 +107,7 @@ class FetchedKeys:
         return _named(await self._refreshed(), name)
 
     async def _refreshed(self) -> jwt.PyJWKSet:
-        """Wait for the fetch that runs, or begin one."""
+        """Wait for the running fetch, or start one."""
         if self._waiting.locked():
             raise BusyError("too many tokens wait for the issuer's keys: try again, or use a key of this server")
         async with self._waiting:

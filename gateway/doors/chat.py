@@ -1,10 +1,9 @@
-"""A proxy with a memory, before any server that speaks OpenAI's API of chat completions.
+"""A proxy that adds a memory to any server with OpenAI's API of chat completions.
 
     OpenAI(base_url="http://127.0.0.1:8088/v1", api_key="emgas_…")     where `emgas serve --model URL` runs
 
-A request goes on to the model as it came, with one message more: what the memory has on what the user said last.  What
-users say is recorded once the model has taken the request; what the model says only where that is asked for, else the
-memory would feed on itself.
+A request is forwarded to the model with one more message: what the memory knows about the user's last message.  Users'
+messages are recorded once the model has accepted the request.  The model's own answers are stored only if you ask.
 
     Emgas-Graph      whose memory; else the body's `user`
     Emgas-Session    names the conversation: then nothing of it is recorded twice, however often a request is repeated,
@@ -38,7 +37,7 @@ from emgas.logs import logger
 from emgas.messages.fields import GraphId, Name
 from emgas.messages.turns import Turn
 from emgas.validation import build
-from gateway.auth.access import caller, known
+from gateway.auth.access import any_key, caller
 from gateway.http.errors import PROBLEM_JSON, REFUSALS, GatewayError, ModelError, NoModelError, Problem, RejectedError
 from gateway.routes.graphs import memory_of
 
@@ -60,15 +59,15 @@ PATHS = ("/v1/chat/completions", "/v1/models")
 
 
 @dataclass(frozen=True)
-class Model:
-    """Where completions come from.  `url`: to which /chat/completions is appended; `key`: what is sent there."""
+class ChatModel:
+    """The model's server.  `url`: its base, before /chat/completions; `key`: the API key for it."""
 
     url: str
     key: str | None = None
 
 
 class ChatMessage(BaseModel):
-    """One message; what is not named here goes on as it came."""
+    """One message.  Other fields are forwarded unchanged."""
 
     model_config = ConfigDict(extra="allow")
     role: str
@@ -77,18 +76,18 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its text, of a content in parts that of all."""
+        """Join the text parts of the content."""
         if isinstance(self.content, list):
             return "\n".join(part["text"] for part in self.content if isinstance(part.get("text"), str))
         return self.content or ""
 
 
 class ChatBody(BaseModel):
-    """A request for a completion, as OpenAI's API has it; what is not named here goes on as it came."""
+    """A request for a completion, as in OpenAI's API.  Other fields are forwarded unchanged."""
 
     model_config = ConfigDict(extra="allow")
     messages: list[ChatMessage] = Field(min_length=1)
-    user: GraphId | None = Field(None, description="whose memory, where no header Emgas-Graph says it")
+    user: GraphId | None = Field(None, description="whose memory, without a header Emgas-Graph")
     stream: bool | None = None
 
 
@@ -101,45 +100,45 @@ class Talk:
     messages: Sequence[ChatMessage]
 
     def question(self) -> str:
-        """Give what the user said last, as far as a question may be long; "" if nothing."""
-        asked = next((each.text for each in reversed(self.messages) if each.role == "user"), "")
-        return next(iter(pieces(asked, TEXT_BYTES)), "")
+        """Return the user's last message, cut to the length of a question; "" if there is none."""
+        last = next((each.text for each in reversed(self.messages) if each.role == "user"), "")
+        return next(iter(pieces(last, TEXT_BYTES)), "")
 
     def news(self) -> list[int]:
-        """Find what the user has said since the model spoke last: positions."""
+        """Return the positions of the user's messages since the model's last one."""
         spoke = [place for place, each in enumerate(self.messages) if each.role == "assistant"]
         return [
             place for place, each in enumerate(self.messages) if each.role == "user" and place > max(spoke, default=-1)
         ]
 
-    def turns(self, place: int, said: ChatMessage) -> list[Turn]:
-        """Make the turns of what was said at a place of the conversation: several of what is long."""
-        name = uuid4().hex if self.session is None else self._name(place, said)
-        common = {"graph": self.graph, "session": fitted(self.session or "main"), "role": said.role}
+    def turns(self, place: int, message: ChatMessage) -> list[Turn]:
+        """Build the turns of the message at a place of the conversation: several if it is long."""
+        name = uuid4().hex if self.session is None else self._name(place, message)
+        common = {"graph": self.graph, "session": fitted(self.session or "main"), "role": message.role}
         return [
             build(
                 Turn,
-                {**common, "id": f"{name}/{number}" if number else name, "speaker": speaker_of(said), "text": text},
+                {**common, "id": f"{name}/{number}" if number else name, "speaker": speaker_of(message), "text": text},
             )
-            for number, text in enumerate(pieces(said.text))
+            for number, text in enumerate(pieces(message.text))
         ]
 
     def shown(self) -> list[str]:
-        """Name the turns that stand in the request, the last ones; none where the conversation has no name."""
+        """Return the ids of the latest turns in the request; none if the conversation has no name."""
         if self.session is None:
             return []
-        said = [(place, each) for place, each in enumerate(self.messages) if each.role in ("user", "assistant")]
-        return [turn.id for place, each in said[-EXCLUDED:] for turn in self.turns(place, each)][-EXCLUDED:]
+        spoken = [(place, each) for place, each in enumerate(self.messages) if each.role in ("user", "assistant")]
+        return [turn.id for place, each in spoken[-EXCLUDED:] for turn in self.turns(place, each)][-EXCLUDED:]
 
-    def _name(self, place: int, said: ChatMessage) -> str:
-        """Name what was said by the conversation, and by all that was said in it until then."""
+    def _name(self, place: int, message: ChatMessage) -> str:
+        """Return an id for a message: a hash of the conversation up to it."""
         named = self._until[place].copy()
-        named.update(_hashed(said))
+        named.update(_hashed(message))
         return str(named.hexdigest()[:32])
 
     @cached_property
     def _until(self) -> list[Any]:
-        """Hash the conversation up to each place of it; what the system says is no part of it."""
+        """Hash the conversation up to each place, without system messages."""
         until = [hashlib.sha256(json.dumps(self.session).encode())]
         for each in self.messages:
             until.append(until[-1].copy())
@@ -148,17 +147,17 @@ class Talk:
         return until
 
 
-def speaker_of(said: ChatMessage) -> str:
-    """Name who said it."""
-    return fitted(said.name or said.role)
+def speaker_of(message: ChatMessage) -> str:
+    """Return the speaker's name."""
+    return fitted(message.name or message.role)
 
 
-def _hashed(said: ChatMessage) -> bytes:
-    return json.dumps([said.role, said.text]).encode()
+def _hashed(message: ChatMessage) -> bytes:
+    return json.dumps([message.role, message.text]).encode()
 
 
 class ErrorsAsOpenAI:
-    """Gives each problem of these routes the member `error` as well: what OpenAI's clients read, and show."""
+    """Adds the member `error` to each problem of these routes, because OpenAI's clients read and show it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -170,7 +169,7 @@ class ErrorsAsOpenAI:
             return
         head: Message | None = None
 
-        async def told(message: Message) -> None:
+        async def send_problem(message: Message) -> None:
             nonlocal head
             if message["type"] == "http.response.start":
                 is_problem = Headers(raw=message["headers"]).get("content-type") == PROBLEM_JSON
@@ -186,15 +185,15 @@ class ErrorsAsOpenAI:
                 head = None
             await send(message)
 
-        await self._app(scope, receive, told)
+        await self._app(scope, receive, send_problem)
 
 
 def client() -> httpx.AsyncClient:
-    """Make what models are asked by; it opens no connection yet."""
+    """Build the HTTP client for models; it opens no connection yet."""
     return httpx.AsyncClient(timeout=httpx.Timeout(LONGEST_SECONDS, connect=10.0))
 
 
-@router.post("/chat/completions", response_class=Response, dependencies=[known()])
+@router.post("/chat/completions", response_class=Response, dependencies=[any_key()])
 async def complete(
     request: Request,
     body: ChatBody,
@@ -204,10 +203,10 @@ async def complete(
     emgas_session: Annotated[Name | None, Header()] = None,
     emgas_remember: Annotated[Literal["user", "all", "none"], Header()] = "user",
 ) -> Response:
-    """Ask the model, with what the memory has on the last thing that the user said."""
+    """Ask the model, with what the memory knows about the user's last message."""
     graph_id = emgas_graph or body.user
     if graph_id is None:
-        raise InvalidMessageError("user: say whose memory: `user`, or the header Emgas-Graph")
+        raise InvalidMessageError("user: is missing: name the graph in `user` or in the header Emgas-Graph")
     caller().check("read", graph_id)
     if emgas_remember != "none":
         caller().check("write", graph_id)
@@ -215,7 +214,7 @@ async def complete(
     talk = Talk(graph_id, emgas_session, body.messages)
     sent = body.model_dump(mode="json", exclude_unset=True)
     sent["messages"] = _with(sent["messages"], await _recalled(memory, talk))
-    answer = await _asked(request, model, sent)
+    answer = await _complete(request, model, sent)
     if not answer.is_success:
         return Response(await _whole(answer), answer.status_code, _handed_on(answer))
     if emgas_remember != "none":
@@ -229,9 +228,9 @@ async def complete(
     return Response(whole, answer.status_code, _handed_on(answer))
 
 
-@router.get("/models", response_class=Response, dependencies=[known()])
+@router.get("/models", response_class=Response, dependencies=[any_key()])
 async def models(request: Request) -> Response:
-    """List the models that there are to be asked, as their server does."""
+    """List the models, as their server does."""
     answer = await _sent(request, _model(request), "GET", "/models")
     return Response(await _whole(answer), answer.status_code, _handed_on(answer))
 
@@ -247,16 +246,16 @@ async def _remember_news(memory: MemoryClient, talk: Talk, answer: httpx.Respons
 
 @dataclass(frozen=True)
 class Keeping:
-    """Records what a model said."""
+    """Records the model's answers."""
 
     memory: MemoryClient
     talk: Talk
 
     async def keep(self, text: str) -> None:
-        """Record an answer; it is on its way to who asked, so a failure is told to the log alone."""
-        said = ChatMessage(role="assistant", content=text)
+        """Record an answer.  It is already on its way to the user, so a failure is only logged."""
+        message = ChatMessage(role="assistant", content=text)
         try:
-            await _record(self.memory, self.talk.turns(len(self.talk.messages), said))
+            await _record(self.memory, self.talk.turns(len(self.talk.messages), message))
         except (EmgasError, GatewayError) as error:
             log.warning("an answer was not remembered", error=str(error))
 
@@ -279,31 +278,33 @@ async def _record(memory: MemoryClient, turns: Sequence[Turn]) -> None:
 
 
 def _with(messages: list[dict[str, Any]], context: str) -> list[dict[str, Any]]:
-    """Put what was recalled behind the system's messages, under a heading that says what it is."""
+    """Insert the context after the system's messages, under a heading."""
     if not context:
         return messages
     place = next((number for number, each in enumerate(messages) if each["role"] not in FIRST), len(messages))
     return [*messages[:place], {"role": "system", "content": f"{HEADING}\n{context}"}, *messages[place:]]
 
 
-def _model(request: Request) -> Model:
-    model: Model | None = request.app.state.model
+def _model(request: Request) -> ChatModel:
+    model: ChatModel | None = request.app.state.model
     if model is None:
         raise NoModelError("no model is served here: start `emgas serve --model URL`")
     return model
 
 
-async def _asked(request: Request, model: Model, sent: Mapping[str, Any]) -> httpx.Response:
+async def _complete(request: Request, model: ChatModel, sent: Mapping[str, Any]) -> httpx.Response:
     return await _sent(request, model, "POST", "/chat/completions", orjson.dumps(sent))
 
 
-async def _sent(request: Request, model: Model, method: str, path: str, content: bytes | None = None) -> httpx.Response:
-    """Send a request to the model; return once it begins to answer, in a way that is handed on.  Raises ModelError."""
+async def _sent(
+    request: Request, model: ChatModel, method: str, path: str, content: bytes | None = None
+) -> httpx.Response:
+    """Send a request to the model; return once it answers in a media type that we forward.  Raises ModelError."""
     client: httpx.AsyncClient = request.app.state.models
     headers = {"Content-Type": "application/json", **PLAIN, "Authorization": _authorization(request, model)}
-    given = {name: value for name, value in headers.items() if value is not None}
+    sent_headers = {name: value for name, value in headers.items() if value is not None}
     try:
-        built = client.build_request(method, f"{model.url.rstrip('/')}{path}", content=content, headers=given)
+        built = client.build_request(method, f"{model.url.rstrip('/')}{path}", content=content, headers=sent_headers)
         answer = await client.send(built, stream=True)
     except httpx.HTTPError as error:
         raise ModelError(f"the model cannot be reached ({type(error).__name__})") from error
@@ -319,8 +320,8 @@ def _is_handed_on(answer: httpx.Response) -> bool:
     return media in MEDIA and answer.headers.get("content-encoding", "identity") == "identity"
 
 
-def _authorization(request: Request, model: Model) -> str | None:
-    """Give what the model's server is sent: the operator's key; the caller's where this server wants none itself."""
+def _authorization(request: Request, model: ChatModel) -> str | None:
+    """Return the key for the model's server: the operator's, else the caller's if this server has no keys."""
     if model.key is not None:
         return f"Bearer {model.key}"
     return None if request.app.state.wants_keys else request.headers.get("authorization")
@@ -331,7 +332,7 @@ async def _whole(answer: httpx.Response) -> bytes:
 
 
 async def _pieces(answer: httpx.Response, most: int) -> AsyncIterator[bytes]:
-    """Read an answer piece by piece, and close it.  Raises ModelError where it breaks off, or is more than `most`."""
+    """Read an answer piece by piece, and close it.  Raises ModelError if it breaks off, or is larger than `most`."""
     read = 0
     try:
         async for piece in answer.aiter_raw():
@@ -346,22 +347,22 @@ async def _pieces(answer: httpx.Response, most: int) -> AsyncIterator[bytes]:
 
 
 async def _passed_on(answer: httpx.Response, keeping: Keeping | None) -> AsyncIterator[bytes]:
-    """Hand on an answer as it comes, event by event; what it said is kept before its end is handed on."""
-    said, rest, is_kept = list[str](), b"", keeping is None
+    """Forward an answer event by event; record it before its last event is forwarded."""
+    deltas, rest, is_kept = list[str](), b"", keeping is None
     try:
         async for piece in _pieces(answer, STREAM_BYTES):
             if keeping is not None and not is_kept:
                 *lines, rest = (rest + piece).split(b"\n")
-                said += [_delta(line) for line in lines]
+                deltas += [_delta(line) for line in lines]
                 is_kept = any(_is_end(line) for line in lines)
                 if is_kept:
-                    await keeping.keep("".join(said))
+                    await keeping.keep("".join(deltas))
             yield piece
     except ModelError as error:  # the status is sent already: clients of OpenAI's API read such an event as an error
         yield b"\n\ndata: " + orjson.dumps({"error": {"message": str(error), "code": error.code}}) + b"\n\n"
         return
     if keeping is not None and not is_kept:
-        await keeping.keep("".join([*said, _delta(rest)]))
+        await keeping.keep("".join([*deltas, _delta(rest)]))
 
 
 def _is_end(line: bytes) -> bool:
@@ -378,7 +379,7 @@ def _message(whole: bytes) -> str:
 
 
 def _text(raw: bytes, where: str) -> str:
-    """Read the text of the first choice; "" where there is none."""
+    """Read the text of the first choice; "" if there is none."""
     try:
         content = orjson.loads(raw)["choices"][0][where]["content"]
     except (orjson.JSONDecodeError, LookupError, TypeError):

@@ -1,10 +1,10 @@
-"""What an assistant may do with a memory, as MCP tools, resources and a prompt.
+"""The memory for assistants: MCP tools, resources and a prompt.
 
     always                 remember, recall, forget, themes
     with --tools all       recent, explore, read, compare, configure, undo; and recall_several, unless pinned
 
 Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
-the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/auth/access.py); over stdio whoever
+the same sentence as over HTTP.  Over HTTP, the caller's key decides (gateway/auth/access.py); over stdio, the user who
 started the process may do everything.
 """
 
@@ -45,12 +45,12 @@ from gateway.auth.keys import Right
 from gateway.http.errors import GatewayError, NotAllowedError
 
 A = TypeVar("A")
-Opened = Callable[[], Awaitable[MemoryClient]]  # gives the open client, once it is open
+Opened = Callable[[], Awaitable[MemoryClient]]  # returns the client once it is open
 Graph = Annotated[GraphId, Field(description="whose memory: a user, an agent, a room")]
 CHANGED = ("born", "stronger", "weaker", "forgotten", "long_term")
 INSTRUCTIONS = (
     "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
-    "preferences; call remember for what is worth keeping. It forgets nothing by itself."
+    "preferences; call remember for what is worth keeping. Nothing is deleted unless you ask."
 )
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -58,15 +58,15 @@ REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 
 
 class Remembered(BaseModel):
-    """What became of a turn or a request."""
+    """The outcome of a turn or a request."""
 
     status: Literal["accepted", "duplicate", "rejected"]
     id: str
     reason: str | None = None
 
 
-class Passage(BaseModel):
-    """An old turn that answers."""
+class RecalledTurn(BaseModel):
+    """An old turn that answers the question."""
 
     id: str
     speaker: str
@@ -77,79 +77,79 @@ class Passage(BaseModel):
 
 
 class Recalled(BaseModel):
-    """What a question brought back."""
+    """The answer to a question."""
 
-    found: bool = Field(description="whether anybody ever wrote to this graph")
+    found: bool = Field(description="whether this graph exists")
     context: str = Field(description="ready to be put into the prompt")
-    passages: list[Passage]
+    passages: list[RecalledTurn]
     concepts: list[str]
-    relations: list[KnownRelation] = Field(description="of the kind semantic: what was said of what is asked for")
+    relations: list[KnownRelation] = Field(description="kind semantic: relations of the concepts in the question")
     how: How | None = Field(None, description="which mode answered, and how, if that or guidance was asked for")
 
 
-class PassageOf(Passage):
+class GraphTurn(RecalledTurn):
     """An old turn of one of several graphs."""
 
     graph: str
 
 
 class RecalledOfSeveral(BaseModel):
-    """What a question brought back from several graphs, merged by rank."""
+    """The answers of several graphs, merged by rank."""
 
     context: str = Field(description="ready to be put into the prompt, each graph under its name")
-    passages: list[PassageOf]
-    graphs: list[AskedGraph] = Field(description="what became of it in each; `failure` says why one gave no answer")
+    passages: list[GraphTurn]
+    graphs: list[AskedGraph] = Field(description="each graph's result; `failure` says why it gave no answer")
 
 
-class InMind(BaseModel):
-    """What is in mind of a conversation."""
+class WorkingMemory(BaseModel):
+    """The working memory of a conversation."""
 
-    found: bool = Field(description="whether anybody ever wrote to this graph")
+    found: bool = Field(description="whether this graph exists")
     session: str
     state: str = Field(description="working, idle or ended")
-    turns: list[RecordedTurn] = Field(description="the last ones, in their order")
+    turns: list[RecordedTurn] = Field(description="the latest, in their order")
     keywords: list[str] = Field(description="the latest last")
     themes: list[str]
-    inherited: Inherited | None = Field(description="what the conversation before it was about")
+    inherited: Inherited | None = Field(description="the summary of the conversation before")
 
 
 class Linked(BaseModel):
-    """A concept that is linked with the one that was asked for."""
+    """A concept that is linked with the requested one."""
 
     label: str
-    times: int = Field(description="said together with the one before it on the way")
+    times: int = Field(description="turns in which it occurs together with the one before it on the path")
     hops: int
 
 
-class Explored(BaseModel):
-    """What a concept is to a memory, and what is around it."""
+class ConceptView(BaseModel):
+    """What a memory knows of a concept, and its neighbours."""
 
     found: bool
     concept: KnownConcept | None
     neighbours: list[Linked] = Field(description="the strongest links first")
-    relations: list[KnownRelation] = Field(description="what was said of it and another")
-    inferred: list[Inferred] = Field(description="what follows by the relation that was asked for, nearest first")
-    paths: list[list[str]] = Field(description="ways to the concept `to`, the strongest first, as ids")
+    relations: list[KnownRelation] = Field(description="its relations to other concepts")
+    inferred: list[Inferred] = Field(description="what follows by the requested relation, nearest first")
+    paths: list[list[str]] = Field(description="paths to the concept `to`, the strongest first, as ids")
     turns: list[str] = Field(description="ids of the latest turns that hold it")
 
 
 class Themes(BaseModel):
-    """What a memory is about."""
+    """The themes of a memory."""
 
     turns: int
     themes: list[Theme]
 
 
-class Said(BaseModel):
-    """A page of what was said."""
+class TurnPage(BaseModel):
+    """A page of turns."""
 
-    total: int = Field(description="how many turns there are of what was asked for")
+    total: int = Field(description="how many turns match in all")
     turns: list[RecordedTurn]
     next: int | None = Field(description="cursor of the next page")
 
 
-class Changes(BaseModel):
-    """What changed between two times: labels of concepts, what changed most first; turns by id."""
+class GraphChanges(BaseModel):
+    """What changed between two times: labels of concepts, the largest changes first; turns by id."""
 
     born: list[str]
     stronger: list[str]
@@ -162,18 +162,18 @@ class Changes(BaseModel):
 
 
 class Confirmation(BaseModel):
-    """Asked of a person before something is forgotten, where the program can ask."""
+    """A user's confirmation before something is forgotten, if the program can ask for it."""
 
     forget: bool = Field(description="really forget this?")
 
 
 class PlainServer(MCPServer[Any]):
-    """Refuses with our sentences alone: the library's name its own classes, and repeat what was sent."""
+    """Reports errors in our own sentences: the library's name its classes, and repeat the input."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool, as MCPServer does; tell what went wrong in a sentence of ours."""
+        """Call a tool, as MCPServer does; report errors in our own sentences."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -185,7 +185,7 @@ class PlainServer(MCPServer[Any]):
 
 
 def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool = False) -> MCPServer[Any]:
-    """Make the server.  `graph_id`: the one graph that its tools are about; else each call names one."""
+    """Build the server.  `graph_id`: the graph of all its tools; without it, each call names one."""
     server = PlainServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
         (_remember, ADDS),
@@ -206,24 +206,24 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
 
 async def _remember(
     memory: Opened,
-    text: Annotated[str, Field(description="what was said, in the words in which it was said")],
+    text: Annotated[str, Field(description="what was said, word for word")],
     graph: Graph,
     speaker: Annotated[str, Field(description="who said it")] = "user",
     session: Annotated[str, Field(description="which conversation it belongs to")] = "main",
     at: Annotated[str | int | None, Field(description="when it was said: 2025-03-01T14:00, or ms; else now")] = None,
     timezone: Annotated[Zone | None, Field(description="where it was said, as Europe/Berlin: for `yesterday`")] = None,
-    id: Annotated[str | None, Field(description="names the turn: the same again has no effect")] = None,
+    id: Annotated[str | None, Field(description="of the turn: the same id again has no effect")] = None,
     importance: Annotated[
         float | None, Field(ge=0, le=1, description="how much it matters; above 0.8 it never fades away")
     ] = None,
 ) -> Remembered:
-    """Keep something that was said, for ever."""
+    """Remember something that was said, permanently."""
     name = id or uuid4().hex
     turn: dict[str, Any] = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session}
     turn["at"] = _clock_time(at, timezone)
     turn["metadata"] = {} if timezone is None else {"timezone": timezone}
     turn["importance"] = importance
-    with _told("write", graph):
+    with _tool_errors("write", graph):
         return _outcome(await (await memory()).record(turn), name)
 
 
@@ -237,53 +237,53 @@ async def _recall(
     until: Annotated[str | None, Field(description="only what was said before then")] = None,
     speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
     timezone: Annotated[
-        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+        Zone | None, Field(description="the asker's, as Europe/Berlin, for all times; else the graph's own")
     ] = None,
     *,
     kind: Annotated[
         MemoryKind,
-        Field(description="working: what is in mind; episodic: new first; semantic: what is known; perceptual: photos"),
+        Field(description="working: this conversation; episodic: new first; semantic: relations; perceptual: photos"),
     ] = "all",
-    asker: Annotated[str | None, Field(description="who asks: whom `my` and `I` mean")] = None,
-    explain: Annotated[bool, Field(description="tell why each passage came")] = False,
-    mode: Annotated[Mode, Field(description="which retriever answers: leave it unless you compare them")] = "default",
-    weighting: Annotated[Weighting | None, Field(description="of links between concepts; else the mode's own")] = None,
+    asker: Annotated[str | None, Field(description="who asks: the person whom `my` and `I` mean")] = None,
+    explain: Annotated[bool, Field(description="explain why each passage was found")] = False,
+    mode: Annotated[Mode, Field(description="the retriever: keep the default unless you compare")] = "default",
+    weighting: Annotated[Weighting | None, Field(description="of links; the mode's own by default")] = None,
     guidance: Annotated[
-        Guidance | None, Field(description="how thoroughly to search, in which mood, for whom, where you know")
+        Guidance | None, Field(description="how thoroughly to search, in which mood, for whom, if you know it")
     ] = None,
 ) -> Recalled:
-    """Find what was said that answers a question."""
+    """Find old turns that answer a question."""
     filters = {"since": since, "until": until, "speakers": speakers or None}
     only = {name: value for name, value in filters.items() if value is not None}
-    with _told("read", graph):
-        wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}
-        wanted |= {"weighting": weighting, "guidance": guidance or Guidance(), "memory": kind, "asker": asker}
-        reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **wanted)
-    passages = [Passage(**_fields(Passage, each)) for each in reply.passages]
+    with _tool_errors("read", graph):
+        options: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}
+        options |= {"weighting": weighting, "guidance": guidance or Guidance(), "memory": kind, "asker": asker}
+        reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **options)
+    passages = [RecalledTurn(**_fields(RecalledTurn, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
-    found = {"found": reply.found, "context": reply.context, "relations": reply.relations, "how": reply.how}
-    return Recalled(passages=passages, concepts=concepts, **found)
+    others = {"found": reply.found, "context": reply.context, "relations": reply.relations, "how": reply.how}
+    return Recalled(passages=passages, concepts=concepts, **others)
 
 
 async def _recall_several(
     memory: Opened,
     question: Annotated[str, Field(description="a question, or what the conversation is about")],
     graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS, description="whose memories")],
-    budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context, shared out equally")] = 1000,
+    budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context, shared equally")] = 1000,
     timezone: Annotated[
-        Zone | None, Field(description="where it is asked, as Europe/Berlin: for all times; else as the graph is set")
+        Zone | None, Field(description="the asker's, as Europe/Berlin, for all times; else the graph's own")
     ] = None,
 ) -> RecalledOfSeveral:
-    """Find what was said in several memories at once that answers a question."""
+    """Find old turns in several memories that answer a question."""
 
     async def ask(graph: str, share: int) -> Reply:
         if not caller().may_see(graph):
             raise QueryFailedError("forbidden", "this key does not belong to this graph")
         return await (await memory()).query(graph, question, budget=share, timezone=timezone)
 
-    with _told("read", next(filter(caller().may_see, graphs), graphs[0])):
+    with _tool_errors("read", next(filter(caller().may_see, graphs), graphs[0])):
         merged = await query_all(distinct_graphs(graphs), ask, budget, None)
-    passages = [PassageOf(graph=each.graph, **_fields(Passage, each.passage)) for each in merged.passages]
+    passages = [GraphTurn(graph=each.graph, **_fields(RecalledTurn, each.passage)) for each in merged.passages]
     return RecalledOfSeveral(context=merged.context, passages=passages, graphs=merged.graphs)
 
 
@@ -292,31 +292,31 @@ async def _recent(
     graph: Graph,
     session: Annotated[str | None, Field(description="of this conversation, else of the latest one")] = None,
     limit: Annotated[int, Field(ge=0, le=RING_TURNS, description="turns, at most")] = 10,
-) -> InMind:
-    """Tell what is in mind of a conversation: its last turns, keywords, and what it inherits from the one before."""
-    with _told("read", graph):
-        found = await (await memory()).recent(graph, session, limit=limit)
-    return InMind(**_fields(InMind, found))
+) -> WorkingMemory:
+    """Return a conversation's latest turns and keywords, and the summary of the one before."""
+    with _tool_errors("read", graph):
+        view = await (await memory()).recent(graph, session, limit=limit)
+    return WorkingMemory(**_fields(WorkingMemory, view))
 
 
 async def _explore(
     memory: Opened,
     graph: Graph,
     concept: Annotated[str, Field(description="a word or a name, as it was written")],
-    to: Annotated[str | None, Field(description="another one: by which ways does the first lead to it?")] = None,
-    hops: Annotated[int, Field(ge=1, le=3, description="links from the concept to what is told, at most")] = 1,
+    to: Annotated[str | None, Field(description="another concept: find the paths to it")] = None,
+    hops: Annotated[int, Field(ge=1, le=3, description="links from the concept, at most")] = 1,
     limit: Annotated[int, Field(ge=0, le=100)] = 10,
     relation: Annotated[
-        RelationType | None, Field(description="what follows about it by this relation, over `hops` steps?")
+        RelationType | None, Field(description="infer what follows by this relation, over `hops` steps")
     ] = None,
-) -> Explored:
-    """Tell what a concept is to a memory, what it is linked with, and what was said of it and others."""
-    with _told("read", graph):
-        wanted: dict[str, Any] = {"to": to, "hops": hops, "limit": limit, "relation": relation}
-        found = await (await memory()).explore(graph, concept, **wanted)
-    linked = [Linked(**_fields(Linked, each)) for each in found.neighbours]
-    known = {name: getattr(found, name) for name in ("found", "concept", "relations", "inferred", "paths")}
-    return Explored(neighbours=linked, turns=found.ids, **known)
+) -> ConceptView:
+    """Return what a memory knows of a concept: its links and its relations to other concepts."""
+    with _tool_errors("read", graph):
+        options: dict[str, Any] = {"to": to, "hops": hops, "limit": limit, "relation": relation}
+        view = await (await memory()).explore(graph, concept, **options)
+    linked = [Linked(**_fields(Linked, each)) for each in view.neighbours]
+    others = {name: getattr(view, name) for name in ("found", "concept", "relations", "inferred", "paths")}
+    return ConceptView(neighbours=linked, turns=view.ids, **others)
 
 
 async def _confirmed(
@@ -337,35 +337,35 @@ async def _forget(
     concepts: Annotated[list[str], Field(description="ids of concepts, or words")] = [],  # noqa: B006
     sessions: Annotated[list[str], Field(description="ids of conversations")] = [],  # noqa: B006
 ) -> Remembered:
-    """Forget turns, concepts or whole sessions, because somebody asked for it."""
+    """Forget turns, concepts or whole sessions, when the user asks for it."""
     if not (isinstance(sure, AcceptedElicitation) and sure.data.forget):
         raise ToolError("not confirmed: nothing was forgotten")
     name = uuid4().hex
-    with _told("forget", graph):
+    with _tool_errors("forget", graph):
         return _outcome(await (await memory()).forget(graph, concepts, turns, sessions=sessions, id=name), name)
 
 
 async def _themes(memory: Opened, graph: Graph) -> Themes:
-    """Tell what a memory is about: the themes that its concepts have grown into."""
-    with _told("read", graph):
-        found = await (await memory()).describe(graph)
-    return Themes(turns=found.turns, themes=found.themes)
+    """Return what a memory is about: its themes."""
+    with _tool_errors("read", graph):
+        description = await (await memory()).describe(graph)
+    return Themes(turns=description.turns, themes=description.themes)
 
 
 async def _read(
     memory: Opened,
     graph: Graph,
-    ids: Annotated[list[str] | None, Field(description="ids of turns: these alone")] = None,
+    ids: Annotated[list[str] | None, Field(description="ids of turns: only these")] = None,
     session: Annotated[str | None, Field(description="only of this conversation")] = None,
-    concept: Annotated[str | None, Field(description="only turns that hold this word")] = None,
+    concept: Annotated[str | None, Field(description="only turns with this word")] = None,
     cursor: Annotated[int | None, Field(ge=0, description="`next` of the page before")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
-) -> Said:
-    """Read what was said, as it was said, the last first."""
+) -> TurnPage:
+    """Read turns as they were said, the latest first."""
     walk: dict[str, Any] = {"session": session, "concept": concept, "cursor": cursor, "limit": limit}
-    with _told("read", graph):
+    with _tool_errors("read", graph):
         page = await (await memory()).turns(graph, ids=ids or [], newest=not ids, **walk)
-    return Said(total=page.total, turns=page.turns, next=page.next)
+    return TurnPage(total=page.total, turns=page.turns, next=page.next)
 
 
 async def _compare(
@@ -374,64 +374,65 @@ async def _compare(
     since: Annotated[str, Field(description="a time: 2025-03-01, or with a time of day")],
     until: Annotated[str | None, Field(description="a later one; else now")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
-) -> Changes:
-    """Tell what changed in a memory between two times: what came up, grew, faded and was forgotten."""
-    with _told("read", graph):
-        found = await (await memory()).compare(graph, since, until, limit=limit)
-    labels = {kind: [each.label for each in getattr(found, kind)] for kind in CHANGED}
-    return Changes(themes=found.themes, added=found.added, archived=found.archived, **labels)
+) -> GraphChanges:
+    """Compare a memory at two times: which concepts are new, grew, faded or were forgotten."""
+    with _tool_errors("read", graph):
+        changes = await (await memory()).compare(graph, since, until, limit=limit)
+    labels = {kind: [each.label for each in getattr(changes, kind)] for kind in CHANGED}
+    return GraphChanges(themes=changes.themes, added=changes.added, archived=changes.archived, **labels)
 
 
 async def _configure(
     memory: Opened,
     graph: Graph,
-    preset: Annotated[str, Field(description="how the memory is to live")],
+    preset: Annotated[str, Field(description="name of the settings: default, forgetful, …")],
     timezone: Annotated[
-        Zone | None, Field(description="where its people are, as Europe/Berlin: what `yesterday` means; else as is")
+        Zone | None,
+        Field(description="the users', as Europe/Berlin, for `yesterday`; unchanged by default"),
     ] = None,
 ) -> Remembered:
-    """Say how a memory is to fade and consolidate from here on, and where its people are."""
+    """Configure how a memory fades and consolidates, and its users' time zone."""
     name = uuid4().hex
-    with _told("admin", graph):
+    with _tool_errors("admin", graph):
         return _outcome(await (await memory()).configure(graph, preset, timezone=timezone, id=name), name)
 
 
 async def _undo(
     memory: Opened,
     graph: Graph,
-    first: Annotated[int, Field(ge=0, description="ordinal of the first event to take back")],
-    last: Annotated[int | None, Field(ge=0, description="and of the last; else to the newest")] = None,
+    first: Annotated[int, Field(ge=0, description="number of the first event to undo")],
+    last: Annotated[int | None, Field(ge=0, description="number of the last one; the newest by default")] = None,
 ) -> Remembered:
-    """Take back events of a memory, as if they had never been; itself an event that can be taken back."""
+    """Undo events of a memory, as if they had never happened.  The undo is an event that can be undone."""
     name = uuid4().hex
-    with _told("forget", graph):
+    with _tool_errors("forget", graph):
         return _outcome(await (await memory()).undo(graph, first, last, id=name), name)
 
 
 def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> None:
     @server.resource("emgas://{graph}/themes", mime_type="application/json")
     async def themes_of(graph: str) -> str:
-        """Tell what a graph holds, and its themes."""
-        found = await _of_graph(graph, lambda memory: memory.describe(graph))
-        if not found.found:
-            raise ResourceNotFoundError("nobody ever wrote to this graph")
-        return found.model_dump_json()
+        """Return what a graph holds, and its themes."""
+        description = await _of_graph(graph, lambda memory: memory.describe(graph))
+        if not description.found:
+            raise ResourceNotFoundError("this graph does not exist")
+        return description.model_dump_json()
 
     @server.resource("emgas://{graph}/turns/{id}", mime_type="application/json")
     async def turn_of(graph: str, id: str) -> str:
         """Read one turn, as it was said."""
-        found = await _of_graph(graph, lambda memory: memory.turns(graph, ids=[id]))
-        if not found.turns:
+        page = await _of_graph(graph, lambda memory: memory.turns(graph, ids=[id]))
+        if not page.turns:
             raise ResourceNotFoundError("there is no such turn")
-        return found.turns[0].model_dump_json()
+        return page.turns[0].model_dump_json()
 
-    async def _of_graph(graph: str, asked: Callable[[MemoryClient], Awaitable[A]]) -> A:
+    async def _of_graph(graph: str, question: Callable[[MemoryClient], Awaitable[A]]) -> A:
         """Ask a graph that the caller may read.  Raises ResourceError."""
         try:
             if pinned not in (None, graph):
-                raise NotAllowedError("this server is about one graph, and not about this one")
+                raise NotAllowedError("this server serves one graph only, and not this one")
             caller().check("read", graph)
-            return await asked(await opened())
+            return await question(await opened())
         except (EmgasError, GatewayError) as error:
             raise ResourceError(str(error)) from error
 
@@ -442,8 +443,8 @@ def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> Non
 
 
 @contextmanager
-def _told(right: Right, graph_id: str) -> Iterator[None]:
-    """Check the caller's right, and tell every refusal as MCP does."""
+def _tool_errors(right: Right, graph_id: str) -> Iterator[None]:
+    """Check the caller's right, and turn every refusal into a ToolError."""
     try:
         caller().check(right, graph_id)
         yield
@@ -452,35 +453,35 @@ def _told(right: Right, graph_id: str) -> Iterator[None]:
 
 
 def _clock_time(at: str | int | None, timezone: str | None) -> str | int | None:
-    """Read a time by the clocks of a zone; what is none is refused with the turn's other fields."""
+    """Parse a time in a zone; anything else is refused later, with the turn's other fields."""
     try:
         return milliseconds(at, timezone or "UTC") if isinstance(at, str) else at
     except InvalidMessageError:
         return at
 
 
-def _fields(shown: type[BaseModel], found: BaseModel) -> dict[str, Any]:
-    """Take of an answer what a tool shows of it."""
-    return {name: getattr(found, name) for name in shown.model_fields}
+def _fields(shown: type[BaseModel], answer: BaseModel) -> dict[str, Any]:
+    """Return the fields of an answer that a tool shows."""
+    return {name: getattr(answer, name) for name in shown.model_fields}
 
 
 def _outcome(outcome: Outcome, name: str) -> Remembered:
     return Remembered(status=outcome.status, id=name, reason=outcome.reason)
 
 
-def _without(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
+def _without(function: Callable[..., Any], **bindings: Any) -> Callable[..., Any]:
     """Bind arguments by name, so that the tool's schema no longer shows them."""
 
     @functools.wraps(function)
     async def bound(**arguments: Any) -> Any:
-        return await function(**given, **arguments)
+        return await function(**bindings, **arguments)
 
     signature = inspect.signature(function, eval_str=True)
-    kept = [parameter for name, parameter in signature.parameters.items() if name not in given]
+    kept = [parameter for name, parameter in signature.parameters.items() if name not in bindings]
     bound.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in kept]
     )
     bound.__annotations__ = {parameter.name: parameter.annotation for parameter in kept}
     bound.__annotations__["return"] = signature.return_annotation
-    del bound.__wrapped__  # else the whole signature would be found again behind it
+    del bound.__wrapped__  # otherwise inspect would return the whole signature
     return bound

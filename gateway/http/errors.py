@@ -1,22 +1,22 @@
-"""What the gateway refuses, and how every failure becomes one `application/problem+json` (RFC 9457).
+"""The gateway's errors, and how every failure becomes `application/problem+json` (RFC 9457).
 
 GatewayError
-├── NotJsonError            what came is no JSON, or nested too deeply  400
-├── NoKeyError              no key, or one that nobody issued           401, asks for Bearer
+├── NotJsonError            the body is no JSON, or nested too deeply   400
+├── NoKeyError              no key, or an unknown one                   401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
-├── UnknownGraphError       nobody ever wrote to it                     404
-├── RejectedError           the memory refused what it was told         409 known with another text, else 422
+├── UnknownGraphError       the graph does not exist                    404
+├── RejectedError           the memory rejected a turn or a request     409 for an id with another text, else 422
 ├── TooLargeError           more bytes than a record may have           413
-├── WrongContentTypeError   a body that does not say that it is JSON    415
+├── WrongContentTypeError   the body is not declared as JSON            415
 ├── TooOftenError           the key's rate is used up                   429, Retry-After
-├── ImportRunningError      the key's import before is not done yet     429, Retry-After
-├── BusyError               too many wait for the same thing            503, Retry-After
+├── ImportRunningError      the key's last import is still running      429, Retry-After
+├── BusyError               too many requests wait for the same thing   503, Retry-After
 ├── NoModelError            no model was named to `emgas serve`         404
 └── ModelError              the model is out of reach                   502
 KeysFileError               the file of keys cannot be used: the gateway does not start
 
-What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet`, a graph that is
-`unavailable` and a memory out of reach 503, no answer in time 504.  No problem repeats a value that was sent: what
+The memory's failures are mapped, too: an invalid message 422, `overloaded` 429, `not-yet`, a graph that is
+`unavailable` and an unreachable memory 503, no answer in time 504.  No problem repeats a value of the request: what
 people said does not belong in an error.
 """
 
@@ -106,7 +106,7 @@ class NotAllowedError(GatewayError):
 
 
 class UnknownGraphError(GatewayError):
-    """Nobody ever wrote to this graph."""
+    """The graph does not exist."""
 
     status, code = 404, "unknown-graph"
 
@@ -122,13 +122,13 @@ class RejectedError(GatewayError):
 
 
 class NoModelError(GatewayError):
-    """A completion is wanted, and `emgas serve` knows no model."""
+    """A completion was requested, and `emgas serve` has no model."""
 
     status, code = 404, "no-model"
 
 
 class ModelError(GatewayError):
-    """The model that completions are asked of is out of reach."""
+    """The model cannot be reached."""
 
     status, code = 502, "no-model"
 
@@ -140,7 +140,7 @@ class TooLargeError(GatewayError):
 
 
 class WrongContentTypeError(GatewayError):
-    """The body does not say that it is JSON.  That also keeps out what a web page may send without asking."""
+    """The body is not declared as JSON.  This also keeps out what a web page may send without a preflight."""
 
     status, code = 415, "not-json"
 
@@ -151,7 +151,7 @@ class TooOftenError(GatewayError):
     status, code = 429, "too-often"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"this key asks too often: again in {seconds} s")
+        super().__init__(f"too many requests with this key: try again in {seconds} s")
         self.headers = {"Retry-After": str(seconds)}
 
 
@@ -174,18 +174,18 @@ class KeysFileError(EmgasError):
 
 
 def problem(status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Make the response that tells a problem."""
+    """Build the response for a problem."""
     body = Problem(title=TITLES.get(status, "Refused"), status=status, detail=detail, code=code)
     return JSONResponse(body.model_dump(), status, dict(headers or {}), media_type=PROBLEM_JSON)
 
 
 def refused(error: GatewayError) -> JSONResponse:
-    """Tell what the gateway itself refuses."""
+    """Build the response for a refusal of the gateway."""
     return problem(error.status, error.code, str(error), error.headers)
 
 
 def failed(error: EmgasError) -> JSONResponse:
-    """Tell what the memory, or the way to it, refused."""
+    """Build the response for an error of the memory or of the connection to it."""
     if isinstance(error, InvalidMessageError):
         return problem(422, "invalid", str(error))
     if isinstance(error, NoAnswerError):

@@ -18,7 +18,7 @@ SLASH = "\x1f"  # is not printable, so it is in no name
 
 
 def unslashed(name: str) -> str:
-    """Put the slashes back into a name of a path."""
+    """Restore the slashes in a name of a path."""
     return name.replace(SLASH, "/")
 
 

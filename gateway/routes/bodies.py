@@ -1,4 +1,4 @@
-"""What a request holds: the wire's messages without what the path already says."""
+"""Bodies of requests: the wire's messages without the fields that are in the path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo
 
 
 def without(model: type[Message], name: str, *left_out: str) -> type[BaseModel]:
-    """Make the model `name`: `model`, less the fields `left_out`; bounds and defaults are those of the wire."""
+    """Build the model `name`: `model` without the fields `left_out`; bounds and defaults stay."""
     fields = {
         field: (info.annotation if not info.metadata else Annotated[info.annotation, *info.metadata], info)
         for field, info in model.model_fields.items()
@@ -25,7 +25,7 @@ def without(model: type[Message], name: str, *left_out: str) -> type[BaseModel]:
 
 
 def named_later(model: type[BaseModel]) -> type[BaseModel]:
-    """Let `id` be left out: the header Idempotency-Key gives it then."""
+    """Make `id` optional: the header Idempotency-Key can set it instead."""
     fields: dict[str, object] = {"id": (Name | None, Field(None, description="else the header Idempotency-Key"))}
     changed: type[BaseModel] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload]
     return changed

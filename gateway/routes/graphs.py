@@ -31,7 +31,7 @@ from emgas.messages.fields import GraphId, Message, Name, Position, Text
 from emgas.messages.relations import RelationType
 from emgas.messages.several import Merged
 from emgas.validation import build
-from gateway.auth.access import caller, known, may
+from gateway.auth.access import any_key, caller, may
 from gateway.http.errors import REFUSALS, RejectedError, UnknownGraphError
 from gateway.http.paths import PathGraph
 from gateway.routes.bodies import (
@@ -53,7 +53,7 @@ LISTED = 100  # concepts that a live answer shows
 
 
 async def memory_of(request: Request) -> MemoryClient:
-    """Hand a route the one client of this gateway.  A coroutine: the framework puts plain functions into a thread."""
+    """Return the client of this gateway.  A coroutine, because the framework runs plain functions in a thread."""
     client: MemoryClient = request.app.state.memory
     return client
 
@@ -61,7 +61,7 @@ async def memory_of(request: Request) -> MemoryClient:
 Memory = Annotated[MemoryClient, Depends(memory_of)]
 Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a room")]
 IdempotencyKey = Annotated[
-    Name | None, Header(description="the id of a body that has none: the same again has no effect")
+    Name | None, Header(description="the id of a body without one: the same id again has no effect")
 ]
 Moment = Annotated[
     str | None, Query(description="as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970")
@@ -75,7 +75,7 @@ class GraphNames(Message):
     next: str | None
 
 
-@listing.get("", dependencies=[known("after", "limit")])
+@listing.get("", dependencies=[any_key("after", "limit")])
 async def list_graphs(
     memory: Memory,
     *,
@@ -85,15 +85,15 @@ async def list_graphs(
     """List the graphs that the caller's key may read."""
     caller().check_right("read")
     readable = await memory.graphs(patterns=caller().patterns)
-    seen = [name for name in readable if after is None or name > after]
-    return GraphNames(graphs=seen[:limit], next=seen[limit - 1] if len(seen) > limit else None)
+    names = [name for name in readable if after is None or name > after]
+    return GraphNames(graphs=names[:limit], next=names[limit - 1] if len(names) > limit else None)
 
 
 @router.post(
     "/turns",
     status_code=201,
     response_model=turns.Outcome,
-    responses={200: {"model": turns.Outcome, "description": "known already"}},
+    responses={200: {"model": turns.Outcome, "description": "recorded before"}},
 )
 async def record_turn(
     graph: Annotated[Graph, may("write")],
@@ -101,14 +101,14 @@ async def record_turn(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Record a turn; answers once its graph has folded it."""
+    """Record a turn; respond once it is in the graph."""
     outcome = await memory.record(build(turns.Turn, _message(graph, body, idempotency_key)))
-    return _told(outcome, 201)
+    return _response(outcome, 201)
 
 
 @router.post("/query")
 async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
-    """Ask what was said.  With `reinforce` the right to write is needed too."""
+    """Ask a question; return the turns that answer it and a prompt's context.  `reinforce` needs the right to write."""
     query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
     if query.reinforce:
         caller().check("write", graph)
@@ -116,42 +116,42 @@ async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Mem
 
 
 class SeveralBody(QueryBody):
-    """A question to several graphs: as to one, with their names; `after` means nothing here."""
+    """A question to several graphs: as to one, with their names and without `after`."""
 
     graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS)]
 
 
-@several.post("/query", dependencies=[known()])
+@several.post("/query", dependencies=[any_key()])
 async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
-    """Ask several graphs at once; answers are merged by rank, each passage with its graph.
+    """Ask several graphs one question and merge their answers by rank; each passage names its graph.
 
-    A graph that the key does not open, or that did not grant its name the right to read, says so; the others answer.
+    A graph that the key or its subject may not read is reported as a failure; the others answer.
     """
     if not any(map(caller().may_see, body.graphs)):
         caller().check("read", body.graphs[0])
     caller().check_right("read")
-    wanted = build(queries.Query, {**body.model_dump(exclude_unset=True, exclude={"graphs"}), "graph": body.graphs[0]})
-    if wanted.reinforce or wanted.after is not None:
-        raise InvalidMessageError("query: `reinforce` and `after` are of one graph: ask it alone")
+    query = build(queries.Query, {**body.model_dump(exclude_unset=True, exclude={"graphs"}), "graph": body.graphs[0]})
+    if query.reinforce or query.after is not None:
+        raise InvalidMessageError("query: `reinforce` and `after` apply to one graph: ask it alone")
 
-    async def asked(graph: str, budget: int) -> queries.Reply:
+    async def ask_one(graph: str, budget: int) -> queries.Reply:
         if not caller().may_see(graph):
             raise QueryFailedError("forbidden", "this key does not belong to this graph")
-        return await memory.ask(wanted.model_copy(update={"graph": graph, "budget": budget}))
+        return await memory.ask(query.model_copy(update={"graph": graph, "budget": budget}))
 
-    return await query_all(distinct_graphs(body.graphs), asked, wanted.budget, wanted.top_passages)
+    return await query_all(distinct_graphs(body.graphs), ask_one, query.budget, query.top_passages)
 
 
 async def activated(
     graph: Annotated[Graph, may("read", "text")], memory: Memory, text: Annotated[Text, Query()]
 ) -> queries.Reply:
-    """Answer before the response begins: what fails then is still a problem with a status."""
+    """Query before the response begins, so that a failure still gets a status."""
     return await memory.query(graph, text, explain=True, top_concepts=LISTED)
 
 
 @router.get("/activation", response_class=EventSourceResponse)
 async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) -> AsyncIterator[ServerSentEvent]:
-    """Stream an answer step by step: `round` events with the concepts that woke, then `passages`, then `context`."""
+    """Stream an answer step by step: `round` events with the activated concepts, then `passages`, then `context`."""
     for length in sorted({len(concept.path) for concept in reply.concepts}):
         woken = [concept.model_dump() for concept in reply.concepts if len(concept.path) == length]
         yield ServerSentEvent(event="round", id=str(length), data=woken)
@@ -166,9 +166,9 @@ async def describe(
     response: Response,
     measures: bool = False,  # noqa: FBT001, FBT002 - a parameter of the address
 ) -> queries.Description:
-    """Tell what a graph holds; with `measures`, how it hangs together.  ETag: how far its log was folded."""
+    """Return what a graph holds; with `measures`, how well it is connected.  ETag: the position in its log."""
     described = await memory.describe(graph, measures=measures)
-    _found(response, described.position, found=described.found)
+    _set_etag(response, described.position, found=described.found)
     return described
 
 
@@ -186,10 +186,10 @@ async def read(
     limit: Annotated[int, Query(ge=1, le=READ_TURNS)] = 20,
     as_of: Moment = None,
 ) -> contents.Turns:
-    """Read turns as they were said, a page of them.  ETag: how far the log was folded."""
+    """Read one page of turns, as they were said.  ETag: the position in the graph's log."""
     walk: dict[str, Any] = {"session": session, "concept": concept, "newest": newest, "cursor": cursor, "limit": limit}
     page = await memory.turns(graph, ids=id, as_of=as_of, **walk)
-    _found(response, page.position, found=page.found)
+    _set_etag(response, page.position, found=page.found)
     return page
 
 
@@ -206,11 +206,11 @@ async def picture(
     passages: Annotated[int, Query(ge=0, le=PICTURED_PASSAGES)] = 0,
     as_of: Moment = None,
 ) -> pictures.Pictured:
-    """Tell what the graph looks like, now or at a time: concepts, links, turns and themes, as columns."""
-    wanted: dict[str, Any] = {"around": around, "hops": hops, "nodes": nodes, "links": links, "passages": passages}
-    seen = await memory.picture(graph, as_of=as_of, **wanted)
-    _found(response, seen.position, found=seen.found)
-    return seen
+    """Return the graph for a drawing, now or at a time: concepts, links, turns and themes, as columns."""
+    options: dict[str, Any] = {"around": around, "hops": hops, "nodes": nodes, "links": links, "passages": passages}
+    drawn = await memory.picture(graph, as_of=as_of, **options)
+    _set_etag(response, drawn.position, found=drawn.found)
+    return drawn
 
 
 @router.get("/changes")
@@ -223,16 +223,16 @@ async def compare(
     until: Annotated[str | None, Query(description="a later one; else now")] = None,
     limit: Annotated[int, Query(ge=1, le=CHANGES)] = 100,
 ) -> pictures.Compared:
-    """Tell what changed between two times: what was born, grew, faded and was archived."""
+    """Compare the graph at two times: which concepts are new, grew, faded or were archived."""
     changed = await memory.compare(graph, since, until, limit=limit)
-    _found(response, changed.position, found=changed.found)
+    _set_etag(response, changed.position, found=changed.found)
     return changed
 
 
-def _found(response: Response, position: Position, *, found: bool) -> None:
-    """Say how far the log was folded, or raise UnknownGraphError."""
+def _set_etag(response: Response, position: Position, *, found: bool) -> None:
+    """Set the ETag to the position of the graph.  Raises UnknownGraphError if there is no graph."""
     if not found:
-        raise UnknownGraphError("nobody ever wrote to this graph, or had by then")
+        raise UnknownGraphError("this graph does not exist, or did not exist at that time")
     response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
 
 
@@ -247,10 +247,10 @@ async def recap(
     words: Annotated[int, Query(ge=0, le=400, description="of each summary, at most")] = 60,
     as_of: Moment = None,
 ) -> views.Recapped:
-    """Tell what conversations were about, the last ones first."""
-    told = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
-    _found(response, told.position, found=told.found)
-    return told
+    """Return what conversations were about, the latest first."""
+    view = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
+    _set_etag(response, view.position, found=view.found)
+    return view
 
 
 @router.get("/recent")
@@ -263,10 +263,10 @@ async def recent(
     limit: Annotated[int, Query(ge=0, le=RING_TURNS)] = 10,
     as_of: Moment = None,
 ) -> sessions.InMind:
-    """Tell what is in mind of a conversation: its last turns, keywords, and what it inherits."""
-    told = await memory.recent(graph, session, limit=limit, as_of=as_of)
-    _found(response, told.position, found=told.found)
-    return told
+    """Return a conversation's latest turns and keywords, and the summary of the one before it."""
+    view = await memory.recent(graph, session, limit=limit, as_of=as_of)
+    _set_etag(response, view.position, found=view.found)
+    return view
 
 
 @router.get("/trend")
@@ -283,11 +283,11 @@ async def trend(
     moods: Annotated[bool, Query(description="also how those felt who said it")] = False,
     as_of: Moment = None,
 ) -> views.Trended:
-    """Tell how often something is spoken of, since when, at which hours, and when not."""
+    """Count how often something is mentioned over time, at which hours, and when not."""
     only = {"speakers": speaker or [], "sessions": session or []}
-    told = await memory.trend(graph, text, only=only, by=by, offset=offset, moods=moods, as_of=as_of)
-    _found(response, told.position, found=told.found)
-    return told
+    view = await memory.trend(graph, text, only=only, by=by, offset=offset, moods=moods, as_of=as_of)
+    _set_etag(response, view.position, found=view.found)
+    return view
 
 
 @router.get("/habits")
@@ -301,10 +301,10 @@ async def habits(
     limit: Annotated[int, Query(ge=1, le=TOP)] = 20,
     as_of: Moment = None,
 ) -> views.Recurring:
-    """Tell what recurs, how often, since when, and when not."""
-    told = await memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
-    _found(response, told.position, found=told.found)
-    return told
+    """Return what recurs, how often, since when, and when not."""
+    view = await memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+    _set_etag(response, view.position, found=view.found)
+    return view
 
 
 @router.get("/concept")
@@ -320,10 +320,10 @@ async def explore(
     limit: Annotated[int, Query(ge=0, le=TOP)] = 10,
     as_of: Moment = None,
 ) -> views.Explored:
-    """Tell what a concept is to the graph, what was said of it and others, and what it is linked with."""
-    told = await memory.explore(graph, name, to=to, hops=hops, relation=relation, limit=limit, as_of=as_of)
-    _found(response, told.position, found=told.found)
-    return told
+    """Return what the graph knows of a concept: its relations, and the concepts linked with it."""
+    view = await memory.explore(graph, name, to=to, hops=hops, relation=relation, limit=limit, as_of=as_of)
+    _set_etag(response, view.position, found=view.found)
+    return view
 
 
 @router.put("/settings", response_model=turns.Outcome)
@@ -333,20 +333,20 @@ async def configure(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Say how the graph is to live from here on: a preset, and what differs from it."""
-    wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
-    settings = wanted.settings.model_dump(exclude_none=True)
+    """Configure the graph: a preset, and the settings that differ from it, replacing all earlier ones."""
+    request = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
+    settings = request.settings.model_dump(exclude_none=True)
     made = await memory.configure(
         graph,
-        wanted.preset,
-        weights=wanted.weights,
-        mode=wanted.mode,
-        rerank=wanted.rerank,
-        timezone=wanted.timezone,
-        id=wanted.id,
+        request.preset,
+        weights=request.weights,
+        mode=request.mode,
+        rerank=request.rerank,
+        timezone=request.timezone,
+        id=request.id,
         **settings,
     )
-    return _told(made, 200)
+    return _response(made, 200)
 
 
 @router.post("/forget", response_model=turns.Outcome)
@@ -356,17 +356,17 @@ async def forget(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Forget concepts, turns and sessions; the log keeps the past."""
-    wanted = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
+    """Forget concepts, turns and sessions.  The log still holds them, so an undo can restore them."""
+    request = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
     outcome = await memory.forget(
         graph,
-        wanted.concepts,
-        wanted.turns,
-        sessions=wanted.sessions,
-        everything=wanted.everything,
-        id=wanted.id,
+        request.concepts,
+        request.turns,
+        sessions=request.sessions,
+        everything=request.everything,
+        id=request.id,
     )
-    return _told(outcome, 200)
+    return _response(outcome, 200)
 
 
 @router.post("/pin", response_model=turns.Outcome)
@@ -376,9 +376,9 @@ async def pin(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Keep concepts and turns in mind: they do not fade until they are unpinned."""
-    wanted = build(turns.Pin, _message(graph, body, idempotency_key, kind="pin"))
-    return _told(await memory.pin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+    """Pin concepts and turns: they do not fade until they are unpinned."""
+    request = build(turns.Pin, _message(graph, body, idempotency_key, kind="pin"))
+    return _response(await memory.pin(graph, request.concepts, request.turns, id=request.id), 200)
 
 
 @router.post("/unpin", response_model=turns.Outcome)
@@ -388,9 +388,9 @@ async def unpin(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Let concepts and turns that were pinned fade again."""
-    wanted = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
-    return _told(await memory.unpin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+    """Unpin concepts and turns, so that they fade again."""
+    request = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
+    return _response(await memory.unpin(graph, request.concepts, request.turns, id=request.id), 200)
 
 
 @router.post("/feedback", response_model=turns.Outcome)
@@ -400,10 +400,10 @@ async def feedback(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Say of turns that came back whether they were right or wrong."""
-    wanted = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
-    outcome = await memory.feedback(graph, wanted.turns, wanted.value, query=wanted.query, id=wanted.id)
-    return _told(outcome, 200)
+    """Rate turns that came back: 1 for right, −1 for wrong, or any number between."""
+    request = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
+    outcome = await memory.feedback(graph, request.turns, request.value, query=request.query, id=request.id)
+    return _response(outcome, 200)
 
 
 @router.post("/sessions/end", response_model=turns.Outcome)
@@ -413,9 +413,9 @@ async def end_session(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
-    wanted = build(sessions.EndSession, _message(graph, body, idempotency_key, kind="endsession"))
-    return _told(await memory.end_session(graph, wanted.session, id=wanted.id), 200)
+    """End a conversation.  It is summarised, and the next one starts with the summary."""
+    request = build(sessions.EndSession, _message(graph, body, idempotency_key, kind="endsession"))
+    return _response(await memory.end_session(graph, request.session, id=request.id), 200)
 
 
 @router.post("/grant", response_model=turns.Outcome)
@@ -425,9 +425,9 @@ async def grant(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Let a subject, as a key's name, do this in the graph; one that grants anything is closed to all others."""
-    wanted = build(rights.Grant, _message(graph, body, idempotency_key, kind="grant"))
-    return _told(await memory.grant(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+    """Grant a subject, such as a key's name, rights in the graph.  The first grant closes it to all others."""
+    request = build(rights.Grant, _message(graph, body, idempotency_key, kind="grant"))
+    return _response(await memory.grant(graph, request.subject, request.rights, id=request.id), 200)
 
 
 @router.post("/revoke", response_model=turns.Outcome)
@@ -437,9 +437,9 @@ async def revoke(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Let a subject no longer do this in the graph."""
-    wanted = build(rights.Revoke, _message(graph, body, idempotency_key, kind="revoke"))
-    return _told(await memory.revoke(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+    """Revoke rights of a subject in the graph."""
+    request = build(rights.Revoke, _message(graph, body, idempotency_key, kind="revoke"))
+    return _response(await memory.revoke(graph, request.subject, request.rights, id=request.id), 200)
 
 
 @router.post("/undo", response_model=turns.Outcome)
@@ -449,9 +449,9 @@ async def undo(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Take back events of the graph; itself an event that can be taken back."""
-    wanted = build(turns.Undo, _message(graph, body, idempotency_key, kind="undo"))
-    return _told(await memory.undo(graph, wanted.first, wanted.last, id=wanted.id), 200)
+    """Undo events of the graph.  The undo is an event, too, that can be undone."""
+    request = build(turns.Undo, _message(graph, body, idempotency_key, kind="undo"))
+    return _response(await memory.undo(graph, request.first, request.last, id=request.id), 200)
 
 
 def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> dict[str, Any]:
@@ -461,7 +461,7 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
     return fields
 
 
-def _told(outcome: turns.Outcome, accepted: int) -> Response:
+def _response(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
         raise RejectedError(outcome.reason)
     return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)

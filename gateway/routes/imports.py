@@ -3,14 +3,14 @@
     POST /v1/graphs/{graph}/import?format=&name=&date_order=&timezone=&dry_run=      body: the file, or a ZIP
 
     event: progress   {"published": 50, "accepted": 48, "duplicates": 2, "rejected": 0}    so much is folded
-    event: rejected   {"reason": "line 3: text: is missing"}                               and is left out; the first
+    event: rejected   {"reason": "line 3: text: is missing"}                               left out; the first
                       LISTED ones are listed, the others only counted
     event: done       as progress: all of it
-    event: failed     a problem: the memory answers no more; importing again goes on where it ended
+    event: failed     a problem: the memory does not answer; importing again continues where it stopped
 
-What cannot be read at all is a problem with a status, before the first event.  Whatever the file says, every turn goes
-to the graph of the path: else a key of one graph would reach another.  The body waits in a file without a name, which
-ends with the request.
+An unreadable file gets a problem with a status, before the first event.  Every turn goes to the graph of the path,
+whatever the file says: otherwise a key of one graph could write to another.  The body is kept in an unnamed temporary
+file, until the request ends.
 
 A key may have one import at a time, and the server AT_ONCE_OF_ALL: files are read in threads of their own, so that
 nothing else waits for them.
@@ -67,11 +67,15 @@ class Imports:
 
     @contextmanager
     def slot(self, caller: str) -> Iterator[Slot]:
-        """Let a caller import while the block runs, and until its thread is done.  Raises ImportRunningError."""
+        """Reserve an import for a caller until the block ends and its thread is done.  Raises ImportRunningError."""
         if caller in self._running:
-            raise ImportRunningError("this key has an import that runs: wait until it is done, or close its connection")
+            raise ImportRunningError(
+                "an import with this key is running: wait until it is done, or close its connection"
+            )
         if len(self._running) >= AT_ONCE_OF_ALL:
-            raise ImportRunningError(f"{AT_ONCE_OF_ALL} imports run, which is the most: wait until one is done")
+            raise ImportRunningError(
+                f"{AT_ONCE_OF_ALL} imports are running, the most at a time: wait until one is done"
+            )
         self._running.add(caller)
         slot = Slot(self._threads)
         try:
@@ -88,13 +92,13 @@ class Slot:
         self._reading: asyncio.Future[Any] | None = None
 
     async def read(self, do: Callable[[], T]) -> T:
-        """Do what reads the file, in a thread."""
+        """Run a function that reads the file, in a thread."""
         reading = asyncio.get_running_loop().run_in_executor(self._threads, do)
         self._reading = reading
         return await asyncio.shield(reading)
 
     def when_done(self, do: Callable[[], None]) -> None:
-        """Call back once the thread is done: it goes on for a moment after its request was cancelled."""
+        """Call `do` once the thread is done, which can be after the request was cancelled."""
         if self._reading is None or self._reading.done():
             do()
             return
@@ -109,8 +113,8 @@ def imports_of(request: Request) -> Imports:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A file whose beginning could be read.  `items` come from it as they are asked for."""
+class OpenedImport:
+    """An import whose first item could be read.  `items` are read from the file one by one."""
 
     graph: str
     items: Iterator[Item]
@@ -122,32 +126,34 @@ async def begun(
     request: Request,
     graph: Annotated[Graph, may("write", "format", "name", "date_order", "timezone", "dry_run")],
     *,
-    format: Annotated[str | None, Query(description=f"one of {NAMES}; else it is recognised")] = None,
+    format: Annotated[str | None, Query(description=f"one of {NAMES}; recognised by default")] = None,
     name: Annotated[str, Query(max_length=256, description="of the file: some formats are told by it")] = "file",
     date_order: Annotated[
         Literal["dmy", "mdy", "ymd"] | None, Query(description="of WhatsApp's dates, where they do not tell")
     ] = None,
     timezone: Annotated[Zone, Query(description="of times that come without one, as Europe/Berlin")] = "UTC",
     dry_run: Annotated[bool, Query(description="only read it, and say what would be published")] = False,
-) -> AsyncIterator[Reading]:
-    """Take the body in, and begin to read it: of what nothing can be read is a problem with a status."""
+) -> AsyncIterator[OpenedImport]:
+    """Receive the body and read its first item, so that an unreadable file still gets a status."""
     with imports_of(request).slot(caller().name) as slot, tempfile.TemporaryFile() as file:
         async for piece in request.stream():
             file.write(piece)
         file.seek(0)
         options = Options(date_order, timezone, bytes=IMPORT_BYTES, values=VALUES)
         first, items = await slot.read(partial(_opened, file, name, graph, format, options))
-        yield Reading(graph, chain(first, items), dry_run, slot)
+        yield OpenedImport(graph, chain(first, items), dry_run, slot)
 
 
 @router.post("/import", response_class=EventSourceResponse, openapi_extra=BODY)
-async def import_file(memory: Memory, reading: Annotated[Reading, Depends(begun)]) -> AsyncIterator[ServerSentEvent]:
-    """Import what another program exported, or turns as lines of JSON; tells as server-sent events how far it is."""
+async def import_file(
+    memory: Memory, opened: Annotated[OpenedImport, Depends(begun)]
+) -> AsyncIterator[ServerSentEvent]:
+    """Import another program's export, or turns as lines of JSON; report progress as server-sent events."""
     counts: Counter[str] = Counter(dict.fromkeys(("published", *RESULTS.values()), 0))
     rejected = Rejections()
-    turns = _turns(reading, counts, rejected)
+    turns = _turns(opened, counts, rejected)
     try:
-        async with aclosing(_counted(turns) if reading.dry_run else _folded(memory, turns)) as folding:
+        async with aclosing(_counted(turns) if opened.dry_run else _folded(memory, turns)) as folding:
             async for outcome in folding:
                 counts["published"] += 1
                 if outcome is not None:
@@ -169,21 +175,21 @@ async def import_file(memory: Memory, reading: Annotated[Reading, Depends(begun)
 def _opened(
     file: IO[bytes], name: str, graph: str, format: str | None, options: Options
 ) -> tuple[list[Item], Iterator[Item]]:
-    """Read the first item; in a thread, for a document is read whole before it has one."""
+    """Read the first item; in a thread, because a JSON document is read whole first."""
     items = read(file, name, graph, format=format, options=options)
     return list(islice(items, 1)), items
 
 
-async def _turns(reading: Reading, counts: Counter[str], rejected: Rejections) -> AsyncIterator[Turn]:
-    """Yield the turns, for the graph of the path; note what can be none."""
-    while items := await reading.slot.read(lambda: list(islice(reading.items, AHEAD))):
+async def _turns(opened: OpenedImport, counts: Counter[str], rejected: Rejections) -> AsyncIterator[Turn]:
+    """Yield the turns, moved to the graph of the path; count and list the bad lines."""
+    while items := await opened.slot.read(lambda: list(islice(opened.items, AHEAD))):
         for item in items:
             if isinstance(item, BadLine):
                 counts["published"] += 1
                 counts["rejected"] += 1
                 rejected.add(item.description)
             else:
-                yield item if item.graph == reading.graph else item.model_copy(update={"graph": reading.graph})
+                yield item if item.graph == opened.graph else item.model_copy(update={"graph": opened.graph})
 
 
 async def _folded(memory: MemoryClient, turns: AsyncIterator[Turn]) -> AsyncGenerator[Outcome | None]:
@@ -204,13 +210,13 @@ class Rejections:
         self._listed = 0
 
     def add(self, reason: str) -> None:
-        """Note what was rejected."""
+        """Append a reason, up to LISTED of them."""
         if self._listed < LISTED:
             self._listed += 1
             self._reasons.append(reason)
 
     def events(self) -> Iterator[ServerSentEvent]:
-        """List what was rejected since the last time."""
+        """Yield the reasons since the last call."""
         reasons, self._reasons = self._reasons, []
         for reason in reasons:
             yield ServerSentEvent(event="rejected", data={"reason": reason})

@@ -1,8 +1,7 @@
-"""What a browser is shown: the explorer, built from page/ into static/ (scripts/page), and the reference of the routes.
+"""Pages for a browser: the explorer, built from page/ into static/ (scripts/page), and the reference of the routes.
 
-Everything comes from here, and a browser is told to load nothing from anywhere else, nor to run what stands in a page
-itself (gateway/routes/security_headers.py).  These files tell nothing of any memory, so they need no key; what the
-explorer asks of /v1 does.
+Browsers may load nothing from elsewhere, and run no inline scripts (gateway/routes/security_headers.py).  These files
+show nothing of any memory, so they need no key; the explorer's requests to /v1 do.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name holds the hash of its content
-ANEW = {"Cache-Control": "no-cache"}
+REVALIDATE = {"Cache-Control": "no-cache"}
 NOT_BUILT = (
     "The page is not built here.  In a clone, run ./scripts/page once (Node.js comes from PyPI where there is none), "
     "then start `emgas serve` again.  All else works without it: /docs has the routes.\n"
@@ -32,7 +31,7 @@ NOT_BUILT = (
 
 
 def is_built() -> bool:
-    """Tell whether there is a page to be served."""
+    """Check whether the page is built."""
     return (STATIC / "index.html").is_file()
 
 
@@ -44,25 +43,25 @@ def add(app: FastAPI) -> None:
     async def explorer() -> Response:
         if not is_built():
             return PlainTextResponse(NOT_BUILT, 404)
-        return _file(STATIC / "index.html", ANEW)
+        return _file(STATIC / "index.html", REVALIDATE)
 
     @app.get("/page/{name}", include_in_schema=False)
     async def part(name: str) -> Response:
         if name not in built:
-            raise HTTPException(404, "the page has no such file: load it anew")
+            raise HTTPException(404, "the page has no such file: reload the page")
         return _file(built[name], FOREVER)
 
     @app.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        return HTMLResponse(reference(request.app.openapi()), headers=ANEW)
+        return HTMLResponse(reference(request.app.openapi()), headers=REVALIDATE)
 
     @app.get("/docs.css", include_in_schema=False)
     async def style() -> Response:
-        return _file(STATIC.with_name("docs.css"), ANEW)
+        return _file(STATIC.with_name("docs.css"), REVALIDATE)
 
     @app.get("/icon.svg", include_in_schema=False)
     async def icon() -> Response:
-        return _file(STATIC.with_name("icon.svg"), ANEW)
+        return _file(STATIC.with_name("icon.svg"), REVALIDATE)
 
 
 def _file(file: Path, cached: dict[str, str]) -> Response:

@@ -41,7 +41,7 @@ from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, REQUEST, Question
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
-from gateway.auth.access import caller, known
+from gateway.auth.access import any_key, caller
 from gateway.http.errors import REFUSALS, NotJsonError
 
 LONGEST_SECONDS = 600.0
@@ -75,9 +75,9 @@ ANSWERED: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/v1", responses=REFUSALS)
 
 
-@router.get("/partitions", dependencies=[known()])
+@router.get("/partitions", dependencies=[any_key()])
 async def partitions(request: Request) -> int:
-    """Tell the partition count that turns, events and queries share."""
+    """Return the number of partitions that turns, events and queries share."""
     return await _exchange(request).connection.partitions()
 
 
@@ -86,24 +86,24 @@ async def partitions(request: Request) -> int:
     response_class=Response,
     responses=ANSWERED,
     openapi_extra=VALUE,
-    dependencies=[known("key", "partition", "seconds", "answer")],
+    dependencies=[any_key("key", "partition", "seconds", "answer")],
 )
 async def send(
     topic: Literal["turns", "queries"],
     request: Request,
     *,
-    key: Annotated[str | None, Query(description="the graph; nothing for a question to a partition")] = None,
+    key: Annotated[str | None, Query(description="the graph; leave it out for a question to a partition")] = None,
     partition: Annotated[int | None, Query(ge=0, le=LARGEST_PARTITION)] = None,
     seconds: Annotated[float, Query(gt=0, le=LONGEST_SECONDS)] = 10.0,
     answer: Annotated[bool, Query()] = True,
 ) -> Response:
-    """Append a record; answer what came back, or where it lies."""
-    wanted = Wanted(topic=topic, key=key, partition=partition, seconds=seconds, answer=answer)
-    return await _sent(request, wanted)
+    """Append a record; return the memory's answer, or the record's position."""
+    record_request = RecordRequest(topic=topic, key=key, partition=partition, seconds=seconds, answer=answer)
+    return await _sent(request, record_request)
 
 
-class Wanted(NamedTuple):
-    """What the path and the query of a request say of its record."""
+class RecordRequest(NamedTuple):
+    """The path and the query of a request for one record."""
 
     topic: str
     key: str | None
@@ -113,48 +113,52 @@ class Wanted(NamedTuple):
 
 
 class PlainRecords(BaseRoute):
-    """The route of records as clients ask for them.  What is written in any other way is `send`'s to judge."""
+    """A fast route for records as our clients send them.  `send` handles requests in any other form."""
 
     path = "/v1/records/{topic}"  # as metrics name it
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        wanted = _wanted(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
-        return (Match.NONE, {}) if wanted is None else (Match.FULL, {"route": self, "wanted": wanted})
+        record_request = _record_request(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
+        return (
+            (Match.NONE, {})
+            if record_request is None
+            else (Match.FULL, {"route": self, "record_request": record_request})
+        )
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await _sent(Request(scope, receive), scope["wanted"])
+        response = await _sent(Request(scope, receive), scope["record_request"])
         await response(scope, receive, send)
 
 
-def _wanted(scope: Scope) -> Wanted | None:
-    """Read the path and the query of a request, if they are as clients write them."""
+def _record_request(scope: Scope) -> RecordRequest | None:
+    """Parse the path and the query of a request; None unless they are as our clients write them."""
     topic = TOPICS.get(scope["path"])
     if topic is None:
         return None
-    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    found = dict(given)
-    key, seconds, answer = found.pop("key", None), found.pop("seconds", "10"), found.pop("answer", "true")
-    if found or len(given) > 3 or answer not in ANSWERS or not SECONDS.fullmatch(seconds):
+    fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    others = dict(fields)
+    key, seconds, answer = others.pop("key", None), others.pop("seconds", "10"), others.pop("answer", "true")
+    if others or len(fields) > 3 or answer not in ANSWERS or not SECONDS.fullmatch(seconds):
         return None
     if not 0 < float(seconds) <= LONGEST_SECONDS:
         return None
-    return Wanted(topic, key, None, float(seconds), ANSWERS[answer])
+    return RecordRequest(topic, key, None, float(seconds), ANSWERS[answer])
 
 
-async def _sent(request: Request, wanted: Wanted) -> Response:
+async def _sent(request: Request, record_request: RecordRequest) -> Response:
     value = await request.body()
-    message = _read(wanted.topic, value)
-    _check(message, wanted.key)
-    exchange, partition = _exchange(request), wanted.partition
+    message = _read(record_request.topic, value)
+    _check(message, record_request.key)
+    exchange, partition = _exchange(request), record_request.partition
     if partition is not None and partition >= await exchange.connection.partitions():
-        raise InvalidMessageError("partition: there is none of that number")
+        raise InvalidMessageError("partition: there is none with this number")
     topics = exchange.connection.topics
-    name = topics.turns if wanted.topic == "turns" else topics.queries
-    key = None if wanted.key is None else wanted.key.encode()
+    name = topics.turns if record_request.topic == "turns" else topics.queries
+    key = None if record_request.key is None else record_request.key.encode()
     record = ProducerRecord(name, key, _limited(message, value), _headers(message), partition)
-    if not wanted.answer:
-        return Response(status_code=202, headers=_receipt(await exchange.append(record, wanted.seconds)))
-    return await _answered(exchange, record, wanted.seconds)
+    if not record_request.answer:
+        return Response(status_code=202, headers=_receipt(await exchange.append(record, record_request.seconds)))
+    return await _answered(exchange, record, record_request.seconds)
 
 
 def _exchange(request: Request) -> RequestReply:
@@ -175,7 +179,7 @@ async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: flo
     except asyncio.CancelledError:
         asking.cancel()
         raise
-    if not appended.done():  # it raises why it was not appended, or was answered without
+    if not appended.done():  # raises why it was not appended, or was answered before that
         return Response(await asking, media_type="application/json")
     return AnswerToCome(asking, _receipt(appended.result()))
 
@@ -183,14 +187,14 @@ async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: flo
 class AnswerToCome(Response):
     """A response that begins at once, and goes on when the answer is there; with nothing where none comes in time.
 
-    The caller knows his deadline, so he finds that as well.  One who hangs up needs no answer any more.
+    The caller's own deadline has passed by then.  If the caller disconnects, the question is cancelled.
     """
 
     media_type = "application/json"
 
     def __init__(self, asking: asyncio.Task[bytes], headers: dict[str, str]) -> None:
         super().__init__(headers=headers)
-        del self.headers["content-length"]  # that nobody knows yet
+        del self.headers["content-length"]  # not known yet
         self._asking = asking
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -207,7 +211,7 @@ class AnswerToCome(Response):
 
 
 def _limited(message: Any, value: bytes) -> bytes:
-    """Write the caller's patterns into a question for a list of graphs; every other value goes on as it came."""
+    """Add the caller's patterns to a request for a list of graphs; return every other value unchanged."""
     patterns = caller().patterns
     if not isinstance(message, List) or patterns is None:
         return value
@@ -227,7 +231,7 @@ def _read(topic: str, value: bytes) -> Any:
 
 
 def _check(message: Any, key: str | None) -> None:
-    """Raise NotAllowedError unless the caller may send this, InvalidMessageError where the key is another graph's."""
+    """Raise NotAllowedError unless the caller may send this, InvalidMessageError if the key names another graph."""
     match message:
         case Inspect() | Checkpoint():
             caller().check("admin", None)

@@ -16,14 +16,14 @@ HEAD = """<!doctype html>
 <link rel="stylesheet" href="docs.css"></head><body><main>"""
 INTRODUCTION = """<h1>EMGAS <small>{version}</small></h1>
 <p>{summary} <a href="./">Look at a memory</a> · <a href="openapi.json">openapi.json</a> (OpenAPI {openapi}).
-Where keys are wanted, send <code>Authorization: Bearer KEY</code>. What is refused is told as
+If this server has keys, send <code>Authorization: Bearer KEY</code>. Errors are
 <code>application/problem+json</code>.</p>"""
 
 
 def reference(document: Schema) -> str:
-    """Write the page."""
+    """Render the page."""
     schemas = document.get("components", {}).get("schemas", {})
-    told = INTRODUCTION.format(
+    introduction = INTRODUCTION.format(
         version=escape(document["info"]["version"]),
         summary=escape(document["info"]["summary"]),
         openapi=escape(document["openapi"]),
@@ -34,7 +34,7 @@ def reference(document: Schema) -> str:
         for method, operation in methods.items()
     ]
     shapes = [_shape(name, schema, schemas) for name, schema in sorted(schemas.items())]
-    return "\n".join([HEAD, told, *operations, "<h2>Shapes</h2>", *shapes, "</main></body></html>\n"])
+    return "\n".join([HEAD, introduction, *operations, "<h2>Shapes</h2>", *shapes, "</main></body></html>\n"])
 
 
 def _operation(method: str, path: str, operation: Schema, schemas: Schema) -> str:
@@ -94,7 +94,7 @@ def _fields(schema: Schema, schemas: Schema) -> list[tuple[str, str, str]]:
 
 
 def _kind(schema: Schema, schemas: Schema) -> str:
-    """Name what a schema lets through, in a few words; a name of ours is the shape's below."""
+    """Describe a schema in a few words; a reference is the name of a shape below."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
@@ -114,8 +114,8 @@ def _kind(schema: Schema, schemas: Schema) -> str:
 
 
 def _resolved(schema: Schema, schemas: Schema) -> Schema:
-    found: Schema = schemas.get(_kind(schema, schemas), schema) if "$ref" in schema else schema
-    return found
+    resolved: Schema = schemas.get(_kind(schema, schemas), schema) if "$ref" in schema else schema
+    return resolved
 
 
 def _table(title: str, rows: list[tuple[str, str, str]]) -> str:

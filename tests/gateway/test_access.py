@@ -29,7 +29,7 @@ from gateway.app import application
 from gateway.auth.access import CHAT
 from gateway.auth.keys import RIGHTS, Caller, Keys, Rates, Right
 from gateway.auth.new_keys import digest
-from gateway.doors.chat import Model
+from gateway.doors.chat import ChatModel
 from gateway.doors.mcp_tools import mcp_server
 from gateway.http.errors import TooOftenError
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome, reply
@@ -166,7 +166,7 @@ CALLS = [
     mem0("DELETE", "/v2/entities/user/G/", "forget", "/v2/entities/{kind}/{name}/"),
     Call("POST", CHAT, {"messages": MESSAGES, "user": "G"}, frozenset({"read", "write"}), done=(502,)),
 ]
-NOWHERE = Model("http://127.0.0.1:1/v1")
+NOWHERE = ChatModel("http://127.0.0.1:1/v1")
 IDS = [f"{each.method} {each.path} {(each.body or {}).get('kind', '')}" for each in CALLS]
 NAMES = ["ada", "ada2", "adam", "ben", "team-a", "team-b", "a", "Ada"]
 PATTERNS = [*NAMES, "team-*", "a*", "ada*", "*", "z*"]
@@ -282,7 +282,7 @@ async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
 
 @pytest.mark.source("P44")
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
-@pytest.mark.parametrize("claimed", [None, "böb"])
+@pytest.mark.parametrize("delegation", [None, "böb"])
 async def test_a_request_comes_on_behalf_of_its_key_unless_that_may_admin(
     door: Door, call: Call, claimed: str | None
 ) -> None:

@@ -173,7 +173,7 @@ async def test_a_key_has_one_import_at_a_time_and_the_server_a_few() -> None:
         running = [await begin(names[0])]
         refused = await send(names[0], lines(1))
         assert (refused.status_code, refused.json()["code"]) == (429, "import-running")
-        assert "this key has an import that runs" in refused.json()["detail"]
+        assert "an import with this key is running" in refused.json()["detail"]
         assert int(refused.headers["retry-after"]) > 0
         assert (await send(names[1], lines(1))).status_code == 200
         running += [await begin(name) for name in names[1:-1]]
@@ -211,7 +211,7 @@ async def test_a_client_that_hangs_up_is_no_error(sent: bytes, caplog: pytest.Lo
         (b"{}", {"format": "nothing"}, 422, "there is no 'nothing'"),
         (b"{}", {"timezone": "Nowhere/Land"}, 422, "timezone"),
         (b"{}", {"date_order": "ydm"}, 422, "date_order"),
-        (b"{}", {"fromat": "csv"}, 422, "a parameter that is not known here"),
+        (b"{}", {"fromat": "csv"}, 422, "query: has an unknown parameter"),
     ],
 )
 async def test_what_cannot_be_read_at_all_is_a_problem(

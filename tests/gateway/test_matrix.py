@@ -25,7 +25,7 @@ from emgas.messages.topics import Command, Question
 from gateway.app import application
 from gateway.auth.keys import RIGHTS, Caller, Keys
 from gateway.auth.new_keys import digest
-from gateway.doors.chat import Model
+from gateway.doors.chat import ChatModel
 from tests.gateway.test_access import CALLS, HEADERS, Call, was_refused
 from tests.support.served import listening, serving
 
@@ -92,7 +92,7 @@ def word(name: str, kind: str) -> str:
     return f"q{kind}{digest(name + kind)[:12].translate(str.maketrans('0123456789', 'ghijklmnop'))}"
 
 
-NOTHING_THERE = (b"there is no such turn", b"nobody ever wrote to this graph")  # an earlier cell forgot it
+NOTHING_THERE = (b"there is no such turn", b"this graph does not exist")  # an earlier cell forgot it
 RWF = frozenset(RIGHTS - {"admin"})
 ROLES = [
     Role("nobody", opens="nothing"),
@@ -209,7 +209,7 @@ async def test_no_cell_of_the_matrix_lets_in_whom_it_must_not_or_tells_of_anothe
     async with (
         listening(Starlette(routes=routes)) as model,
         MemoryClient(f"embedded:{tmp_path}") as memory,
-        serving(memory, Keys(callers()), Model(f"{model}/v1"), all_tools=True) as url,
+        serving(memory, Keys(callers()), ChatModel(f"{model}/v1"), all_tools=True) as url,
         httpx.AsyncClient(base_url=url, timeout=60) as http,
     ):
         await seeded(memory)

@@ -152,7 +152,7 @@ async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Pa
         await said(client, "remember", **ARGUMENTS)
         await said(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
         assert (await said(client, "themes"))["turns"] == 2
-        with pytest.raises(MCPError, match="this server is about one graph"):
+        with pytest.raises(MCPError, match="this server serves one graph only"):
             await client.read_resource("emgas://ben/themes")
         page = await said(client, "read", limit=1)
         assert (page["total"], [turn["id"] for turn in page["turns"]]) == (2, ["t2"])

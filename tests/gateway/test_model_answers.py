@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from emgas import MemoryClient
 from gateway.doors import chat
-from gateway.doors.chat import Model
+from gateway.doors.chat import ChatModel
 from tests.emgas.connections import MemoryConnection
 from tests.gateway.test_access import answered
 from tests.support.served import listening, serving
@@ -72,7 +72,7 @@ async def door() -> AsyncIterator[Door]:
     async with (
         listening(Starlette(routes=routes)) as behind,
         MemoryClient(MemoryConnection(answered)) as memory,
-        serving(memory, model=Model(f"{behind}/v1")) as url,
+        serving(memory, model=ChatModel(f"{behind}/v1")) as url,
         httpx.AsyncClient(base_url=url, timeout=60) as http,
     ):
         yield Door(http, model)

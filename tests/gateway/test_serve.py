@@ -168,4 +168,4 @@ app()
     run = [sys.executable, "-c", source]
     done = subprocess.run(run, env=environment(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
-    assert done.stderr == f"error: `emgas {command}` needs more than is installed here: pip install 'emgas[serve]'\n"
+    assert done.stderr == f"error: `emgas {command}` is not installed: pip install 'emgas[serve]'\n"

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from gateway.auth.keys import Keys, read_keys
 from gateway.auth.new_keys import digest
-from gateway.auth.tokens import RETRY_SECONDS, WAITING, Issuer, Tokens
+from gateway.auth.tokens import RETRY_SECONDS, WAITING, Issuer, TokenVerifier
 from gateway.http.errors import BusyError, KeysFileError, NoKeyError, NotAllowedError, TooOftenError
 from tests.support.clocks import PATIENCE, eventually
 
@@ -216,7 +216,7 @@ async def test_more_tokens_than_may_wait_are_refused_at_once(file: Path, provide
 
 async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(file: Path, provider: Provider) -> None:
     clock = Clock()
-    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     await keys.claims(token())
     provider.answering.clear()
@@ -233,7 +233,7 @@ async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(
 
 async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path, provider: Provider) -> None:
     clock = Clock()
-    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     provider.status = 500
     for _ in range(5):
@@ -247,7 +247,7 @@ async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path
 
 async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, provider: Provider) -> None:
     clock = Clock()
-    keys = Tokens(tokens_issuer(file), file.parent, clock)
+    keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     assert (await keys.claims(token()))["sub"] == "ada"
     provider.keys.append(public(STRANGER, "k2"))

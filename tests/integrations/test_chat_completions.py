@@ -166,7 +166,7 @@ def test_what_the_model_refuses_is_handed_on_and_not_remembered(client: OpenAI, 
 
 
 def test_whose_memory_it_is_must_be_said(client: OpenAI) -> None:
-    with pytest.raises(openai.UnprocessableEntityError, match="say whose memory"):
+    with pytest.raises(openai.UnprocessableEntityError, match="user: is missing: name the graph"):
         client.chat.completions.create(model="looking", messages=[{"role": "user", "content": FACT}])
 
 

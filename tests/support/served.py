@@ -14,7 +14,7 @@ from emgas.messages.topics import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.auth.keys import Keys
-from gateway.doors.chat import Model
+from gateway.doors.chat import ChatModel
 from gateway.http.connections import Limits
 from gateway.serve import configured, listen
 from tests.support.clocks import PATIENCE, eventually
@@ -23,7 +23,7 @@ from tests.support.pipeline import Pipeline
 
 @asynccontextmanager
 async def serving(
-    memory: MemoryClient, keys: Keys | None = None, model: Model | None = None, *, all_tools: bool = False
+    memory: MemoryClient, keys: Keys | None = None, model: ChatModel | None = None, *, all_tools: bool = False
 ) -> AsyncIterator[str]:
     """Serve an open memory on a free port of loopback; give the URL."""
     app = gateway(lambda: nullcontext(memory), keys or Keys(None), model, all_tools=all_tools)

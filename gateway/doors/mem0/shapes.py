@@ -1,7 +1,7 @@
-"""What mem0's clients send, and what they read: bodies and answers, field by field.
+"""Bodies and answers of mem0's API, field by field.
 
-A field that would instruct a model has no effect, for there is none; one that promises something else is not known
-here, and so refused: `expiration_date`.
+Fields that would instruct a model have no effect, because there is none.  Fields with another promise are unknown and
+therefore refused: `expiration_date`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from emgas.limits import TOP
 from emgas.messages.fields import Message
 
 
-class Said(BaseModel):
-    """A message as OpenAI's API has it.  Of a content in parts, the texts count."""
+class Mem0Message(BaseModel):
+    """A message as in OpenAI's API.  Only the text parts of its content count."""
 
     model_config = ConfigDict(extra="ignore")
     role: str = "user"
@@ -24,14 +24,14 @@ class Said(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its text."""
+        """Join the text parts of the content."""
         if isinstance(self.content, list):
             return "\n".join(part["text"] for part in self.content if isinstance(part.get("text"), str))
         return self.content or ""
 
 
 class Whose(Message):
-    """Whose memory, as mem0 says it: at the top of a body, or in `filters`."""
+    """Whose memory, in mem0's form: at the top of a body, or in `filters`."""
 
     user_id: str | None = None
     agent_id: str | None = None
@@ -41,9 +41,9 @@ class Whose(Message):
 
 
 class AddBody(Whose):
-    """What was said.  `timestamp`: seconds since 1970.  What instructs a model has no effect: there is none."""
+    """Messages to record.  `timestamp`: seconds since 1970.  Instructions to a model have no effect: there is none."""
 
-    messages: list[Said]
+    messages: list[Mem0Message]
     metadata: dict[str, Any] | None = None
     timestamp: int | float | None = None
     infer: Any = None
@@ -57,11 +57,11 @@ class AddBody(Whose):
 
 
 class SearchBody(Whose):
-    """A question.  `rerank`, `keyword_search` and their kin have no effect: there is one way to search."""
+    """A question.  `rerank`, `keyword_search` and similar fields have no effect: there is one way to search."""
 
     query: str
     top_k: int = Field(10, ge=1, le=TOP)
-    threshold: float | None = Field(None, description="scores that are lower are left out")
+    threshold: float | None = Field(None, description="results with a lower score are left out")
     metadata: dict[str, Any] | None = None
     rerank: Any = None
     keyword_search: Any = None
@@ -71,7 +71,7 @@ class SearchBody(Whose):
 
 
 class ListBody(Whose):
-    """Which memories are wanted.  `start_date`, `end_date`: ISO 8601, both included."""
+    """Which memories to list.  `start_date`, `end_date`: ISO 8601, inclusive."""
 
     start_date: str | None = None
     end_date: str | None = None
@@ -96,8 +96,8 @@ class Kept(BaseModel):
     score: float | None = None
 
 
-class Event(BaseModel):
-    """What became of a message."""
+class AddedMemory(BaseModel):
+    """The outcome of a message."""
 
     id: str
     memory: str
@@ -105,19 +105,19 @@ class Event(BaseModel):
 
 
 class Added(BaseModel):
-    """What was added: nothing is pending."""
+    """The memories that were added.  Nothing is pending."""
 
     status: str = "SUCCEEDED"
-    results: list[Event]
+    results: list[AddedMemory]
 
 
-class Found(BaseModel):
-    """What a question brought back, best first."""
+class SearchResults(BaseModel):
+    """The memories that answer a question, best first."""
 
     results: list[Kept]
 
 
-class Listed(Found):
+class Listed(SearchResults):
     """A page of memories, the newest first."""
 
     count: int
@@ -126,7 +126,7 @@ class Listed(Found):
 
 
 class Entity(BaseModel):
-    """Somebody, or something, that has memories."""
+    """A user, agent, app or run that has memories."""
 
     id: str
     name: str
@@ -156,15 +156,15 @@ class Change(BaseModel):
     updated_at: str
 
 
-class Told(BaseModel):
-    """A sentence, as mem0 says it.  `kept`: what this memory keeps of what was deleted, and how to erase it."""
+class Deleted(BaseModel):
+    """mem0's confirmation.  `kept`: what the log still holds of the deleted content, and how to erase it."""
 
     message: str
     kept: str
 
 
 class Pinged(BaseModel):
-    """That somebody listens.  mem0's clients want the names of an organisation and a project; there is one of each."""
+    """A sign of life.  mem0's clients need the names of an organisation and a project; there is one of each."""
 
     status: str = "ok"
     org_id: str = "emgas"
