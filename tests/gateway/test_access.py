@@ -282,7 +282,7 @@ async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
 
 @pytest.mark.source("P44")
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
-@pytest.mark.parametrize("delegation", [None, "böb"])
+@pytest.mark.parametrize("claimed", [None, "böb"])
 async def test_a_request_comes_on_behalf_of_its_key_unless_that_may_admin(
     door: Door, call: Call, claimed: str | None
 ) -> None:

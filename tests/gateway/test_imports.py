@@ -178,7 +178,7 @@ async def test_a_key_has_one_import_at_a_time_and_the_server_a_few() -> None:
         assert (await send(names[1], lines(1))).status_code == 200
         running += [await begin(name) for name in names[1:-1]]
         refused = await send(names[-1], lines(1))
-        assert f"{AT_ONCE_OF_ALL} imports run" in refused.json()["detail"]
+        assert f"{AT_ONCE_OF_ALL} imports are running" in refused.json()["detail"]
         stops.set()
         assert {done.status_code for done in await asyncio.gather(*running)} == {200}
         assert (await send(names[0], lines(1))).status_code == 200
