@@ -125,9 +125,9 @@ def _naming(
 
     An erasure may have left an event no names.  A concept whose id no message can hold goes with its turns.
     """
-    able = {field: [name for name in found if len(name) <= limits.NAME_CHARACTERS] for field, found in names.items()}
+    able = {field: [name for name in listed if len(name) <= limits.NAME_CHARACTERS] for field, listed in names.items()}
     for number, first in enumerate(range(0, max(map(len, able.values())), limits.TOP)):
-        part = {field: found[first : first + limits.TOP] for field, found in able.items()}
+        part = {field: listed[first : first + limits.TOP] for field, listed in able.items()}
         name = f"branch/{kind}/{event.seq}" + (f"/{number}" if number else "")
         yield model.model_validate({"kind": kind, "id": name, "graph": event.graph, **part, **fields})
 
@@ -139,16 +139,16 @@ def _shared(event: GraphEvent) -> Iterator[Message]:
         yield EndSession(kind="endsession", id=name, graph=event.graph, session=event.session)
     elif isinstance(event, AccessGranted | AccessRevoked):
         kind, name = (Grant, "grant") if isinstance(event, AccessGranted) else (Revoke, "revoke")
-        said = {"subject": event.subject, "rights": event.rights}
-        yield kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **said})
+        fields = {"subject": event.subject, "rights": event.rights}
+        yield kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **fields})
 
 
 def _turn(event: TurnRecorded) -> Turn:
     fields = ("id", "graph", "speaker", "text", "session", "role", "metadata", "importance")
     came = [to_builtins(each) for each in event.attachments]
     # As a date, not as a number: one of early 1970 would be taken for seconds.
-    said = {"at": datetime_of(event.at), "attachments": came}
-    return Turn.model_validate({name: getattr(event, name) for name in fields} | said)
+    changed = {"at": datetime_of(event.at), "attachments": came}
+    return Turn.model_validate({name: getattr(event, name) for name in fields} | changed)
 
 
 def _configure(graph: str, preset: str, settings: Settings, seq: int) -> Configure:

@@ -91,16 +91,16 @@ def diff(before: Graph, after: Graph) -> Difference:
     """Compare a graph at two times, `before` and `after`; an empty Graph stands for none."""
     old, new = before.view(), after.view()
     concepts = _concepts(_strengths(before), _strengths(after), old, new)
-    known = _active(old), _active(new)
+    active = _active(old), _active(new)
     turns = _active_turns(old), _active_turns(new)
     return Difference(
         graph=after.graph_id,
         clocks=(old.clock, new.clock),
         turns=(_turns(before), _turns(after)),
-        born=_most(each for each in concepts if each.id in known[1] - known[0]),
-        stronger=_most(each for each in concepts if each.id in known[0] & known[1] and each.by > _LEAST),
-        weaker=_most(each for each in concepts if each.id in known[0] & known[1] and each.by < -_LEAST),
-        forgotten=_most(each for each in concepts if each.id in known[0] - known[1]),
+        born=_most(each for each in concepts if each.id in active[1] - active[0]),
+        stronger=_most(each for each in concepts if each.id in active[0] & active[1] and each.by > _LEAST),
+        weaker=_most(each for each in concepts if each.id in active[0] & active[1] and each.by < -_LEAST),
+        forgotten=_most(each for each in concepts if each.id in active[0] - active[1]),
         long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
         themes=_themes(old, new),
         added=[turn for turn in turns[1] if turn not in turns[0]],
@@ -225,11 +225,11 @@ def _pairs_of(view: GraphView) -> tuple[Integers, Integers, Integers]:
 def _counted(old: GraphView, new: GraphView, one: Integers, other: Integers) -> Integers:
     """Look up (p,) how often `old` had counted each pair, given by its numbers in `new`."""
     left, right, count = _pairs_of(old)
-    known = left << 32 | right
+    keys = left << 32 | right
     number = np.array([old.numbers.get(name, -1) for name in new.ids], np.int64)
-    there = np.stack((number[one], number[other]))
-    wanted = there.min(axis=0) << 32 | there.max(axis=0)
-    at = np.searchsorted(known, wanted)
-    at[at == len(known)] = 0
-    found = (there.min(axis=0) >= 0) & (known[at] == wanted) if len(known) else np.zeros(len(wanted), np.bool_)
-    return np.where(found, count[at] if len(known) else 0, 0)
+    ends = np.stack((number[one], number[other]))
+    queried = ends.min(axis=0) << 32 | ends.max(axis=0)
+    at = np.searchsorted(keys, queried)
+    at[at == len(keys)] = 0
+    matches = (ends.min(axis=0) >= 0) & (keys[at] == queried) if len(keys) else np.zeros(len(queried), np.bool_)
+    return np.where(matches, count[at] if len(keys) else 0, 0)

@@ -33,13 +33,15 @@ async def event_list(log: LogReader, partition: int, graph_id: str) -> list[List
     Raises as `AcceptedEvents.read`.
     """
     accepted = AcceptedEvents().read(log, partition)
-    found = [(record, event) async for event, record in accepted if event.graph == graph_id]
-    counts = surviving([event for _, event in found])
-    erased = erased_by({ordinal: event for ordinal, (_, event) in enumerate(found) if isinstance(event, SubjectErased)})
-    standing = [erased.standing(ordinal, event) for ordinal, (_, event) in enumerate(found)]
+    own_events = [(record, event) async for event, record in accepted if event.graph == graph_id]
+    counts = surviving([event for _, event in own_events])
+    erased = erased_by(
+        {ordinal: event for ordinal, (_, event) in enumerate(own_events) if isinstance(event, SubjectErased)}
+    )
+    standing = [erased.standing(ordinal, event) for ordinal, (_, event) in enumerate(own_events)]
     return [
         ListedEvent(ordinal, record.offset, record.timestamp, now or event, counts[ordinal] and now is not None)
-        for ordinal, ((record, event), now) in enumerate(zip(found, standing, strict=True))
+        for ordinal, ((record, event), now) in enumerate(zip(own_events, standing, strict=True))
     ]
 
 

@@ -92,12 +92,12 @@ def rows_of(graph: Graph | None) -> GraphRows:
 
 def changes(graph_id: str, before: GraphRows, after: GraphRows) -> list[Changes]:
     """Tell what changed in a graph, table by table; nothing of tables in which nothing did."""
-    found = []
+    changed_rows = []
     for table in KEYS:
         old: Rows = getattr(before, table)
         new: Rows = getattr(after, table)
         put = [(*key, *values) for key, values in new.items() if old.get(key) != values]
         gone = [key for key in old if key not in new]
         if put or gone:
-            found.append(Changes(graph_id, table, put, gone))
-    return found
+            changed_rows.append(Changes(graph_id, table, put, gone))
+    return changed_rows

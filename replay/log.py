@@ -37,5 +37,5 @@ class FollowedLog(LogReader, Protocol):
 
 def keys_of(log: object) -> Keyring:
     """Give the keys that open what is encrypted in a log: its reader brings them, if there are any."""
-    found: Keyring = getattr(log, "graph_keys", NO_KEYS)
-    return found
+    graph_keys: Keyring = getattr(log, "graph_keys", NO_KEYS)
+    return graph_keys

@@ -99,8 +99,8 @@ class PartitionSink:
             raise SinkError(f"partition {self._partition} of this sink is of another log: give this one another sink")
 
     async def _written(self, records: Sequence[Record]) -> int:
-        told = [await decoded(self._log, self._partition, record) for record in records]
-        graphs = sorted({event.graph for _, event in told if isinstance(event, GraphEvent)})
+        events = [await decoded(self._log, self._partition, record) for record in records]
+        graphs = sorted({event.graph for _, event in events if isinstance(event, GraphEvent)})
         before = {graph: rows_of(self._state.graph(graph)) for graph in graphs if not self._keys.of(graph)}
         for record in records:
             await fold_record(self._state, self._log, self._partition, record)

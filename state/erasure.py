@@ -56,15 +56,15 @@ class Erased:
 
 def erased_by(events: Mapping[int, SubjectErased]) -> Erased:
     """Add up what the erasures of a graph, by their ordinals, took out of it; the latest of them holds."""
-    found, waiting = Erased(), dict(events)
+    erased, waiting = Erased(), dict(events)
     while waiting:
         ordinal = max(waiting)
         event = waiting.pop(ordinal)
         if event.whole:
-            found.start = ordinal
+            erased.start = ordinal
             break
-        for place in found._take(event):  # noqa: SLF001 - it is ours
-            replaced = found.instead[place]
+        for place in erased._take(event):  # noqa: SLF001 - it is ours
+            replaced = erased.instead[place]
             if isinstance(replaced, SubjectErased):
                 waiting[place] = replaced
-    return found
+    return erased

@@ -155,13 +155,13 @@ class LogPosition(Struct, frozen=True, gc=False):
                 f"the topic had {self.partitions} partitions and now has {claim.partitions}. Graphs would "
                 "change owners: create topics under a new prefix with the new count and replay the log into them."
             )
-        there = replace(self, epoch=self.watermark, claim=self.last, chain=self._chained(value))
-        return replace(there, partitions=claim.partitions, **self._claimed_source(claim))
+        at_claim = replace(self, epoch=self.watermark, claim=self.last, chain=self._chained(value))
+        return replace(at_claim, partitions=claim.partitions, **self._claimed_source(claim))
 
     def _claimed_source(self, claim: Claim) -> _Source:
-        known, named = self.source_topic, claim.source_topic
-        is_anew = claim.anew or bool(known and named and known != named)
-        return {"source": -1 if is_anew else self.source, "source_topic": named or ("" if is_anew else known)}
+        before, named = self.source_topic, claim.source_topic
+        is_anew = claim.anew or bool(before and named and before != named)
+        return {"source": -1 if is_anew else self.source, "source_topic": named or ("" if is_anew else before)}
 
     def acceptance_of(self, offset: int, event: DataEvent | Outline) -> Acceptance:
         """Decide what becomes of a data event at `offset`.  Raises LogRewrittenError."""

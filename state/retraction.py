@@ -22,8 +22,8 @@ from state.sealing.keyring import NO_KEYS, Keyring, read, read_as
 
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
     """Decide which events count; `events` are a graph's from `first_ordinal` on, to the newest."""
-    found = {place: event for place, event in enumerate(events) if isinstance(event, Retracted)}
-    return still_counting(len(events), found, first_ordinal)
+    retractions = {place: event for place, event in enumerate(events) if isinstance(event, Retracted)}
+    return still_counting(len(events), retractions, first_ordinal)
 
 
 def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordinal: int = 0) -> list[bool]:

@@ -108,7 +108,7 @@ class AsOf:
     ) -> None:
         self.at = at
         self.counted = counted(history, at, hides=hides)
-        self.said = any(self.counted) or history.base is not None
+        self.has_content = any(self.counted) or history.base is not None
         self.folded, packed = start or (0, history.base.packed if history.base else None)
         self.graph = Graph.unpack(packed) if packed else Graph(history.graph)
         self._first = history.first
@@ -135,7 +135,7 @@ class AsOf:
             self._late[self.graph.events] = place
             self.graph.fold(event)
             yield
-        if self.said:
+        if self.has_content:
             yield from self._close_due(self.at)
             self.graph.fold(Ticked(graph=self.graph.graph_id, at=self.at, **UNSTAMPED))
 
@@ -152,7 +152,7 @@ class AsOf:
         """Take all steps that are left and give the graph; None if nothing had been said by then."""
         for _ in self.steps():
             pass
-        return self.graph if self.said else None
+        return self.graph if self.has_content else None
 
     def _close_due(self, at: int) -> Iterator[None]:
         """Close the windows that end before the time `at` (ms) comes."""
@@ -180,8 +180,8 @@ def _joined(run: Iterable[tuple[int, GraphEvent]], graph: Graph) -> tuple[int, F
     It takes along all that the graph has through what they name alone: a word's last turn, a turn's words.  In the
     graph in which they were decided, more may have held them.
     """
-    found = [(place, event) for place, event in run if isinstance(event, Forgotten)]
-    concepts = [name for _, event in found for name in event.concepts]
-    gone = requested(graph, concepts, [name for _, event in found for name in event.turns], ())
-    place, first = found[0]
+    requests = [(place, event) for place, event in run if isinstance(event, Forgotten)]
+    concepts = [name for _, event in requests for name in event.concepts]
+    gone = requested(graph, concepts, [name for _, event in requests for name in event.turns], ())
+    place, first = requests[0]
     return place, replace(first, concepts=gone.concepts, turns=gone.turns)

@@ -110,11 +110,11 @@ class History:
         cls, graph: str, position: LogPosition, base: Base | None, values: Iterable[bytes], keys: Keyring = NO_KEYS
     ) -> History:
         """Take up what a store at `position` knows: the events behind `base`.  The log is read on from there."""
-        found = cls(graph, AcceptedEvents(position), base, keys=keys)
+        result = cls(graph, AcceptedEvents(position), base, keys=keys)
         for value in values:
-            found._add(graph_event(value, keys), value, UNKNOWN)
-        found._settle()
-        return found
+            result._add(graph_event(value, keys), value, UNKNOWN)
+        result._settle()
+        return result
 
     def __len__(self) -> int:
         """Count the events."""
@@ -230,9 +230,9 @@ def time_of(event: GraphEvent) -> int | None:
 
 async def history(log: LogReader, partition: int, graph: str, end: int | None = None) -> History:
     """Read the history of a graph that lives in `partition`, before offset `end`.  Raises as `History.read_on`."""
-    found = History(graph, keys=keys_of(log))
-    await found.read_on(log, partition, end)
-    return found
+    result = History(graph, keys=keys_of(log))
+    await result.read_on(log, partition, end)
+    return result
 
 
 async def histories(log: LogReader, partition: int, end: int | None = None) -> dict[str, History]:
@@ -240,14 +240,14 @@ async def histories(log: LogReader, partition: int, end: int | None = None) -> d
 
     Raises as `History.read_on`.
     """
-    reading, found = AcceptedEvents(), dict[str, History]()
+    reading, by_graph = AcceptedEvents(), dict[str, History]()
     async for event, record in reading.read(log, partition, end):
-        if event.graph not in found:
-            found[event.graph] = History(event.graph, reading, keys=keys_of(log))
-        found[event.graph]._add(event, record.value, record.offset)  # noqa: SLF001 - only what reads a log builds one
-    for each in found.values():
+        if event.graph not in by_graph:
+            by_graph[event.graph] = History(event.graph, reading, keys=keys_of(log))
+        by_graph[event.graph]._add(event, record.value, record.offset)  # noqa: SLF001 - only what reads a log builds one
+    for each in by_graph.values():
         each._settle()  # noqa: SLF001 - as above
-    return found
+    return by_graph
 
 
 async def counting_events(log: LogReader, partition: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:

@@ -57,18 +57,18 @@ async def timeline(
     times = _times(events, points)
     if not times:
         return None
-    wanted = _meant(events, named)
-    trace = _Trace(graph, times, only=set(wanted.values()) if named else None)
+    ids = _meant(events, named)
+    trace = _Trace(graph, times, only=set(ids.values()) if named else None)
     for event in events:
         trace.fold(event)
     lines = trace.lines()
-    chosen = _asked_for(lines, wanted, len(times)) if named else _strongest(lines, strongest)
-    return Timeline(graph, times, chosen, [name for name in named if name not in wanted])
+    chosen = _requested_lines(lines, ids, len(times)) if named else _strongest(lines, strongest)
+    return Timeline(graph, times, chosen, [name for name in named if name not in ids])
 
 
-def _asked_for(lines: Mapping[str, Line], wanted: Mapping[str, str], points: int) -> list[Line]:
+def _requested_lines(lines: Mapping[str, Line], ids: Mapping[str, str], points: int) -> list[Line]:
     """Pick the line of each wanted concept; an empty one if it only lived between two samples."""
-    return [lines.get(name) or Line(name, name, [None] * points) for name in dict.fromkeys(wanted.values())]
+    return [lines.get(name) or Line(name, name, [None] * points) for name in dict.fromkeys(ids.values())]
 
 
 def _strongest(lines: Mapping[str, Line], count: int) -> list[Line]:
@@ -87,8 +87,10 @@ def _times(events: Iterable[GraphEvent], points: int) -> list[int]:
 
 def _meant(events: Iterable[GraphEvent], named: Iterable[str]) -> dict[str, str]:
     """Map names to concept ids, for the names that are the id or a surface form of a concept that ever was."""
-    found = [concept for event in events if isinstance(event, TurnRecorded) for concept in event.concepts]
-    forms = {concept.label.casefold(): concept.id for concept in found} | {concept.id: concept.id for concept in found}
+    mentioned = [concept for event in events if isinstance(event, TurnRecorded) for concept in event.concepts]
+    forms = {concept.label.casefold(): concept.id for concept in mentioned} | {
+        concept.id: concept.id for concept in mentioned
+    }
     return {name: forms.get(name) or forms[name.casefold()] for name in named if {name, name.casefold()} & forms.keys()}
 
 
@@ -111,7 +113,7 @@ class _Trace:
     def lines(self) -> dict[str, Line]:
         """Take what is left of the samples; give the line of every concept that was sampled."""
         self._sample_before(self._times[-1] + 1)
-        return {name: Line(name, self._labels[name], _filled(found)) for name, found in self._strengths.items()}
+        return {name: Line(name, self._labels[name], _filled(strengths)) for name, strengths in self._strengths.items()}
 
     def _sample_before(self, moment: int | None) -> None:
         while moment is not None and self._passed < len(self._times) and self._times[self._passed] < moment:

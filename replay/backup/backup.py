@@ -75,8 +75,8 @@ def _begun(file: IO[bytes], new: Header) -> Header:
     if not is_backup(first):
         raise NoBackupError("the file holds something else: give another name, or remove it")
     header = header_of(first)
-    known = header.prefix, header.graph, len(header.bounds)
-    if known != (new.prefix, new.graph, len(new.bounds)):
+    old_key = header.prefix, header.graph, len(header.bounds)
+    if old_key != (new.prefix, new.graph, len(new.bounds)):
         raise NoBackupError("the file is a backup of another log or graph: give another name, or remove it")
     if any(end > now for (_, end), (_, now) in zip(header.bounds, new.bounds, strict=True)):
         raise NoBackupError("the log is shorter than when this backup was begun: it is another log. Give another name")
@@ -124,10 +124,10 @@ class _Resumed:
         self._bytes += len(line)
 
     def _compare(self, line: bytes) -> None:
-        found = self._file.readline(len(line))
-        if found == line:
+        present = self._file.readline(len(line))
+        if present == line:
             return
-        if not line.startswith(found):
+        if not line.startswith(present):
             raise BackupDamagedError(
                 f"line {self._lines} of the file is not what the log holds: export into another file"
             )

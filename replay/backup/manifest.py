@@ -136,12 +136,12 @@ def _hash(path: Path) -> File:
 async def _fingerprints(log: LogReader, partition: int, watermark: int) -> tuple[str, str]:
     """Hash the log's first record (sha256) and that at the watermark; "" for one that is not there."""
     start, end = await log.bounds(partition)
-    found = {0: "", watermark: ""}
-    for offset in found:
+    hashes = {0: "", watermark: ""}
+    for offset in hashes:
         if start <= offset < end:
             async for record in read_records(log, partition, offset, offset + 1):
-                found[offset] = hashlib.sha256(record.value).hexdigest()
-    return found[0], found[watermark]
+                hashes[offset] = hashlib.sha256(record.value).hexdigest()
+    return hashes[0], hashes[watermark]
 
 
 async def check_log(log: LogReader, manifest: Manifest) -> None:

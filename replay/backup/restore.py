@@ -85,8 +85,8 @@ async def restore(
         lacking = (record for record in ours if record.offset >= at[partition])
         appended += await _append(log, partition, lacking, header.bounds[partition][1])
     for partition, (_, end) in enumerate(header.bounds):
-        there, accounted_for = ends[partition], heads[partition].source
-        if there < end or (there == end and await log.sources(partition) <= accounted_for):
+        next_offset, accounted_for = ends[partition], heads[partition].source
+        if next_offset < end or (next_offset == end and await log.sources(partition) <= accounted_for):
             claim = Claim(writer="import", partitions=len(header.bounds), nonce=nonce(), anew=True)
             await _put(log, partition, [Record(end, now, None, encode(claim))])
     return Restored(appended, sum(end for _, end in header.bounds) - appended)
@@ -201,11 +201,15 @@ async def _check_partition(
             head = replace(head, watermark=record.offset)
         except HaltedError as error:
             raise _not_folded(partition, record, error) from error
-        there = await anext(theirs, None)
-        if there is not None and (there.offset, there.key, there.value) != (record.offset, record.key, record.value):
+        existing = await anext(theirs, None)
+        if existing is not None and (existing.offset, existing.key, existing.value) != (
+            record.offset,
+            record.key,
+            record.value,
+        ):
             raise NotRestorableError(
-                f"partition {partition} of the topic holds something else than the backup at offset {there.offset}: it "
-                f"is another memory. Restore under another prefix, or in another data directory; {AS_TURNS}"
+                f"partition {partition} of the topic holds something else than the backup at offset {existing.offset}: "
+                f"it is another memory. Restore under another prefix, or in another data directory; {AS_TURNS}"
             )
     for record, unread in refused.values():
         raise _not_folded(partition, record, unread) from unread

@@ -125,11 +125,11 @@ class Snapshots:
             shutil.rmtree(part, ignore_errors=True)
 
     def _fetch_file(self, manifest: Manifest, name: str, expected: File, into: Path) -> None:
-        there = self._at(manifest.partition, manifest.name, name)
-        if not self._files.exists(there):
+        remote = self._at(manifest.partition, manifest.name, name)
+        if not self._files.exists(remote):
             raise ValueError(f"its file {name} is missing")
         digest, size = hashlib.sha256(), 0
-        with self._files.open(there, "rb") as source, into.open("wb") as target:
+        with self._files.open(remote, "rb") as source, into.open("wb") as target:
             while chunk := source.read(_CHUNK):
                 target.write(chunk)
                 digest.update(chunk)
@@ -144,12 +144,12 @@ class Snapshots:
         The copy is checked as by `fetch`; in its place, RocksDB checks what is read.  Raises SnapshotRefusedError.
         """
         with contextlib.ExitStack() as stack:
-            there = Path(self._place(manifest.partition, manifest.name))
+            checkpoint = Path(self._place(manifest.partition, manifest.name))
             if not isinstance(self._files, LocalFileSystem):
-                there = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emgas-snapshot-"))) / "store"
-                self.fetch(manifest, there)
+                checkpoint = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emgas-snapshot-"))) / "store"
+                self.fetch(manifest, checkpoint)
             with _refusing(manifest.partition, manifest.name):
-                store = stack.enter_context(contextlib.closing(RocksStore(there, read_only=True)))
+                store = stack.enter_context(contextlib.closing(RocksStore(checkpoint, read_only=True)))
             yield store
 
     def retain(self, partition: int, count: int, now: int) -> list[str]:
@@ -230,8 +230,8 @@ async def graph_of(
         with snapshots.opened(manifest) as store, _refusing(partition, manifest.name):
             return Loaded(await graph_from(store, log, partition, name, end), manifest.watermark + 1)
 
-    found = await _newest(snapshots, partition, log, load, refused)
-    return found or Loaded(await graph_from(MemoryStore(), log, partition, name, end), 0)
+    newest = await _newest(snapshots, partition, log, load, refused)
+    return newest or Loaded(await graph_from(MemoryStore(), log, partition, name, end), 0)
 
 
 async def _newest(

@@ -172,19 +172,19 @@ async def refused_from(log: LogReader, partition: int, end: int) -> int | None:
 class Told:
     """A log whose readers tell how far they are: `told(offset after the last record read)`."""
 
-    def __init__(self, log: LogReader, told: Callable[[int], None]) -> None:
+    def __init__(self, log: LogReader, on_progress: Callable[[int], None]) -> None:
         self.partitions = log.partitions
         self.bounds = log.bounds
         self.graph_keys = keys_of(log)
         self._log = log
-        self._told = told
+        self._on_progress = on_progress
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         """Yield as the log does; a batch counts as read once the next one is asked for."""
-        self._told(start)
+        self._on_progress(start)
         async for batch in self._log.read(partition, start, end):
             yield batch
-            self._told(batch[-1].offset + 1)
+            self._on_progress(batch[-1].offset + 1)
 
 
 class Rebuilt(NamedTuple):
@@ -241,23 +241,23 @@ def digest_of(graphs: Mapping[str, str]) -> str:
 async def _histories(log: LogReader, partition: int, graph: str | None, end: int) -> list[History]:
     if graph is None:
         return list((await histories(log, partition, end)).values())
-    found = await history(log, partition, graph, end)
-    return [found] if found.read else []
+    one = await history(log, partition, graph, end)
+    return [one] if one.read else []
 
 
-def _rows(found: Sequence[History], at: int | None, end: int, graph_keys: Keyring) -> Batch:
+def _rows(histories: Sequence[History], at: int | None, end: int, graph_keys: Keyring) -> Batch:
     """Make the rows of graphs as of `at` (ms; None: after all their events), read to before offset `end`."""
-    graphs = [rows for history in found if (rows := _graph_rows(history, at, graph_keys))]
+    graphs = [rows for history in histories if (rows := _graph_rows(history, at, graph_keys))]
     batch = {key: value for rows in graphs for key, value in rows}
     return {**batch, POSITION: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
 
 
-def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tuple[bytes, bytes]]:
+def _graph_rows(history: History, at: int | None, graph_keys: Keyring) -> list[tuple[bytes, bytes]]:
     """Make the rows of one graph; none if nothing had been said in it by then."""
     if at is None:
-        graph: Graph | None = found.folded()
+        graph: Graph | None = history.folded()
     else:
-        as_of = AsOf(found, at)
+        as_of = AsOf(history, at)
         graph = as_of.finished()
     if graph is None:
         return []
@@ -265,9 +265,9 @@ def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tup
     pages.flush(graph)  # first: it puts the passages into their final places
     ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
     if at is None:
-        texts = [(ordinal, found.logged(ordinal)) for ordinal in ordinals.values()]
+        texts = [(ordinal, history.logged(ordinal)) for ordinal in ordinals.values()]
     else:
-        texts = [(ordinal, found.logged(as_of.place_of(ordinal))) for ordinal in ordinals.values()]
+        texts = [(ordinal, history.logged(as_of.place_of(ordinal))) for ordinal in ordinals.values()]
     rows = [(keys.event_key(graph.graph_id, ordinal), value) for ordinal, value in texts]
     kept = ((key, value) for key, value in pages.batch.items() if value is not None)
     return [*rows, *kept, (keys.count_key(graph.graph_id), keys.counts(graph.events, graph.turns))]

@@ -105,14 +105,14 @@ class CountedTurns:
     def _go_to(self, target: _Version) -> None:
         """Make `target` what counts now: back to what both share, and forward from there."""
         ahead = []
-        here, there = self._now.changing, target.changing
-        while here is not there:
-            if here.depth > there.depth:
-                self._leave(here)
-                here = _changing_before(here)
+        current, goal = self._now.changing, target.changing
+        while current is not goal:
+            if current.depth > goal.depth:
+                self._leave(current)
+                current = _changing_before(current)
             else:
-                ahead.append(there)
-                there = _changing_before(there)
+                ahead.append(goal)
+                goal = _changing_before(goal)
         for version in reversed(ahead):
             self._enter(version)
         self._now = target

@@ -53,11 +53,11 @@ async def diverging(
     Raises as `History.read_on`, and what `Partition` raises for a store that cannot be opened.
     """
     head = store.get(POSITION)
-    found = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
+    by_graph = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
     graph_keys = keys_of(log)
     live = Partition(store, graph_keys=graph_keys)
-    wanted = sorted(found.keys() | set(live.graph_ids())) if names is None else sorted(names)
-    histories_of = ((name, found.get(name) or History(name, keys=graph_keys)) for name in wanted)
+    names_to_check = sorted(by_graph.keys() | set(live.graph_ids())) if names is None else sorted(names)
+    histories_of = ((name, by_graph.get(name) or History(name, keys=graph_keys)) for name in names_to_check)
     every = (_diverging(store, live, name, history, graph_keys) for name, history in histories_of)
     return [each for each in every if each is not None]
 
@@ -101,29 +101,31 @@ def _fields(stored: bytes, logged: bytes) -> str:
 
 def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph, graph_keys: Keyring) -> Divergence:
     """Find the first event that can have made the difference."""
-    found = differences(graph, replayed)
+    differing = differences(graph, replayed)
     first, last = 0, len(history.every)
     stored = GraphPages(store, graph_keys).read_graph(history.graph)
     if stored.events:
         count = min(stored.events, last)
         then = differences(stored, history.folded(count))
-        first, last, found = (0, count, then) if then else (count, last, found)
+        first, last, differing = (0, count, then) if then else (count, last, differing)
     there = enumerate(history.ordinals)
-    places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))
+    places = (
+        ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), differing)
+    )
     ordinal = next(places, first if first < last else last - 1)
-    return _at(history, ordinal, _told(found), found, exact=False)
+    return _at(history, ordinal, _described(differing), differing, exact=False)
 
 
-def _told(found: Sequence[ValueDifference]) -> str:
-    if not found:
+def _described(differing: Sequence[ValueDifference]) -> str:
+    if not differing:
         return "holds the same in another order"
-    first, more = found[0], len(found) - 1
+    first, more = differing[0], len(differing) - 1
     where = " ".join(filter(None, (first.table, first.name, first.column)))
     return f"{where}: live {first.live}, replayed {first.replayed}" + (f", and {more} more" if more else "")
 
 
-def _at(history: History, ordinal: int, what: str, found: Sequence[ValueDifference], *, exact: bool) -> Divergence:
+def _at(history: History, ordinal: int, what: str, differing: Sequence[ValueDifference], *, exact: bool) -> Divergence:
     offset, value = history.every[ordinal]
     event = decode(value)
-    told = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)
-    return Divergence(*told, exact, found)
+    place = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)
+    return Divergence(*place, exact, differing)

@@ -73,8 +73,8 @@ def _parts(graph: Graph, values: Mapping[str, Any], columns: Mapping[str, list[A
     archived = zip(columns.get("archived", []), columns.get("archived_fingerprint", []), strict=True)
     yield ((("forgotten turn", str(turn), "text"), text) for turn, text in archived)
     for name, label, members, born in values["topics"]["topics"]:
-        held = {"label": label, "concepts": [concepts[number] for number in members], "born": born}
-        yield ((("topic", name, column), value) for column, value in held.items())
+        columns = {"label": label, "concepts": [concepts[number] for number in members], "born": born}
+        yield ((("topic", name, column), value) for column, value in columns.items())
 
 
 def _rows(table: str, names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> Part:
@@ -108,7 +108,7 @@ def _pairs(window: str, concepts: Sequence[str], keys: Iterable[int], counts: It
         yield (f"pair in {window}", BOTH.join(names), "count"), count
 
 
-def concerns(event: GraphEvent, found: Iterable[ValueDifference]) -> bool:
+def concerns(event: GraphEvent, differing: Iterable[ValueDifference]) -> bool:
     """Tell whether `event` touches any of what differs; of the graph as a whole, every event does."""
     touched = set(SPECS[type(event)].touches(event))
-    return any(each.table == GRAPH or touched & {each.name, *each.name.split(BOTH)} for each in found)
+    return any(each.table == GRAPH or touched & {each.name, *each.name.split(BOTH)} for each in differing)

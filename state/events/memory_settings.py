@@ -62,8 +62,8 @@ class MemorySettings(AllSettings):
     def changed(self, settings: Settings) -> MemorySettings:
         """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""
         # Through validation: `model_copy(update=…)` would take anything, and what cannot be read back bricks a graph.
-        given = settings.model_dump(exclude_none=True)
-        return type(self).model_validate({**self.model_dump(), **given})
+        chosen = settings.model_dump(exclude_none=True)
+        return type(self).model_validate({**self.model_dump(), **chosen})
 
 
 SWITCHES = ("recording", "recalling")  # what a user said of them holds, whatever preset a graph lives by

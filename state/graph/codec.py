@@ -54,8 +54,10 @@ def content(tables: GraphTables) -> Content:
     arrays = {**tables.concepts.arrays(), **tables.passages.arrays()}
     for window, pairs in tables.pairs.items():
         arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
-    said = tables.relations.arrays() if len(tables.relations) else {}  # a graph without any has no trace of it
-    return values, arrays | tables.embeddings.arrays() | said
+    relation_arrays = (
+        tables.relations.arrays() if len(tables.relations) else {}
+    )  # a graph without any has no trace of it
+    return values, arrays | tables.embeddings.arrays() | relation_arrays
 
 
 def _added(tables: GraphTables) -> dict[str, Any]:

@@ -325,28 +325,28 @@ class Graph(GraphTables):
 
     def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
         """Strengthen concepts at `at` (ms) that nobody asked for."""
-        for number in (known := self._known(concepts)):
+        for number in (numbers := self._existing(concepts)):
             self.concepts.boost(number, amount, at=at, settings=self.settings)
-        self._watch(known, amount)
+        self._watch(numbers, amount)
 
     def _link(self, links: Iterable[tuple[str, str]]) -> None:
         """Link concepts as if they had been recalled together, pair by pair."""
         for link in links:
-            self.pairs["recall"].add(self._known(link))
+            self.pairs["recall"].add(self._existing(link))
         if self._link_queue:
             self._link_queue.look_again()  # of words that may have been silent for long
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
-        known = self._known(concepts)
-        for number in known:
+        numbers = self._existing(concepts)
+        for number in numbers:
             self.concepts.recall(number, at, self.settings)
-        self._watch(known, self.settings.recall_boost)
-        self.recalled += bool(known)
-        self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
+        self._watch(numbers, self.settings.recall_boost)
+        self.recalled += bool(numbers)
+        self.pairs["recall"].add([number for number in numbers if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
         if self._link_queue:
             self._link_queue.touched(at, self.settings)
-        return bool(known)
+        return bool(numbers)
 
     @folds(GraphConfigured)
     def _fold_settings(self, event: GraphConfigured) -> bool:
@@ -377,7 +377,7 @@ class Graph(GraphTables):
     def _fold_archived(self, event: MemoryArchived) -> bool:
         self._pass_window(event.at)
         self.settle()
-        for number in self._known(event.concepts):
+        for number in self._existing(event.concepts):
             self.concepts.archive(number, archived=True)
         for number in self._passages(event.turns):
             self.passages.archive(number)
@@ -405,7 +405,7 @@ class Graph(GraphTables):
     def _fold_restored(self, event: MemoryRestored) -> bool:
         self.clock = max(self.clock, event.at)
         self.settle()
-        words, turns = self._known(event.concepts), self._passages(event.turns)
+        words, turns = self._existing(event.concepts), self._passages(event.turns)
         for number in words:
             self.concepts.archive(number, archived=False)
         for number in turns:
@@ -433,12 +433,12 @@ class Graph(GraphTables):
         for _ in range(FEEDBACK_COUNTS if event.value > 0 else 0):
             self._wake(event.concepts, self.clock)
         if event.value < 0 and self.pairs["recall"]:
-            self._loosen([number for number in self._known(event.concepts) if not self.concepts.is_mark[number]])
+            self._loosen([number for number in self._existing(event.concepts) if not self.concepts.is_mark[number]])
         return bool(turns)
 
-    def _loosen(self, known: Sequence[int]) -> None:
+    def _loosen(self, numbers: Sequence[int]) -> None:
         """Take from the links that recalls made between the first of these what a user's word puts there."""
-        keys = np.array([a << 32 | b for a, b in combinations(sorted(known[:LINKED_BY_RECALL]), 2)], np.int64)
+        keys = np.array([a << 32 | b for a, b in combinations(sorted(numbers[:LINKED_BY_RECALL]), 2)], np.int64)
         counts = self.pairs["recall"].lessen(keys, FEEDBACK_COUNTS)
         self._note_faded(keys, [np.zeros_like(counts), np.zeros_like(counts), counts])
         if self._link_queue:
@@ -446,7 +446,7 @@ class Graph(GraphTables):
 
     def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
         self.settle()
-        words, turns = self._known(event.concepts), self._passages(event.turns)
+        words, turns = self._existing(event.concepts), self._passages(event.turns)
         for number in words:
             self.concepts.pin(number, pinned=pinned)
         if self._link_queue:
@@ -462,14 +462,14 @@ class Graph(GraphTables):
     def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
         self.settle()
         self._pass_window(event.at)
-        known = self._known(event.consolidated)
-        for number in known:
+        numbers = self._existing(event.consolidated)
+        for number in numbers:
             self.concepts.consolidate(number, event.at, self.settings)
-        self._watch(known, 0.0)
+        self._watch(numbers, 0.0)
         if self._link_queue:
             self._link_queue.look_again()  # another law holds
         for change in event.topics:
-            self.themes.apply(change, self._known(change.concepts), event.at)
+            self.themes.apply(change, self._existing(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
@@ -547,16 +547,16 @@ class Graph(GraphTables):
 
     @folds(PassageRewritten)
     def _fold_rewritten(self, event: PassageRewritten) -> bool:
-        here = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
-        if here:
+        exists = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
+        if exists:
             self.advice.rewrite(event)
-        return here
+        return exists
 
     @folds(PassageSplit)
     def _fold_split(self, event: PassageSplit) -> bool:
-        if here := event.turn in self.passages.numbers:
+        if exists := event.turn in self.passages.numbers:
             self.advice.part(event)
-        return here
+        return exists
 
     @folds(WorthJudged)
     def _fold_worth(self, event: WorthJudged) -> bool:
@@ -596,7 +596,7 @@ class Graph(GraphTables):
         """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
         self.clock = max(self.clock, end + self.settings.grace)
 
-    def _known(self, ids: Iterable[str]) -> list[int]:
+    def _existing(self, ids: Iterable[str]) -> list[int]:
         """Find the number of each concept that is here, once: an event may name one twice."""
         return [self.concepts.numbers[id] for id in dict.fromkeys(ids) if id in self.concepts.numbers]
 
@@ -608,7 +608,7 @@ class Graph(GraphTables):
         self.settle()  # the exchanges of turns that wait are with turns that are still here
         concepts, turns = list(concepts), list(turns)
         self.habits.without(turns, concepts)
-        for number in self._known(concepts):
+        for number in self._existing(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1

@@ -69,10 +69,10 @@ def _before(tables: GraphTables, passage: int) -> list[int]:
     passages, concepts, settings = tables.passages, tables.concepts, tables.settings
     if settings.window_tokens:
         room = settings.window_overlap * settings.window_tokens
-        held = [number for each in passages.before_within(passage, room) for number in passages.concepts_of(each)]
+        numbers = [number for each in passages.before_within(passage, room) for number in passages.concepts_of(each)]
     else:
-        held = list(passages.concepts_before(passage))
-    return [number for number in dict.fromkeys(held) if concepts.alive[number] and number not in concepts.phrases]
+        numbers = list(passages.concepts_before(passage))
+    return [number for number in dict.fromkeys(numbers) if concepts.alive[number] and number not in concepts.phrases]
 
 
 def _add(counts: PairCounts, units: Sequence[Sequence[int]]) -> None:

@@ -43,7 +43,7 @@ class _Words:
     """
 
     def __init__(self) -> None:
-        self.known = self.looked = 0
+        self.indexed = self.looked = 0
         self.lists = defaultdict[str, list[str]](list)
 
 
@@ -73,13 +73,13 @@ class Postings:
         if self._sorted is not None:
             self._sorted.grow(concepts)
 
-    def _count(self, held: Counts) -> None:
+    def _count(self, counted_concepts: Counts) -> None:
         lengths = self._lengths.rows
-        if len(held) < len(lengths):
-            np.add.at(lengths, held, 1)
+        if len(counted_concepts) < len(lengths):
+            np.add.at(lengths, counted_concepts, 1)
             return
-        for start in range(0, len(held), AT_ONCE):  # bincount copies what it is given
-            lengths += np.bincount(held[start : start + AT_ONCE], minlength=len(lengths))
+        for start in range(0, len(counted_concepts), AT_ONCE):  # bincount copies what it is given
+            lengths += np.bincount(counted_concepts[start : start + AT_ONCE], minlength=len(lengths))
 
     def _sort(self, first: int) -> Lists:
         """Sort the postings of the turns from `first` on in."""
@@ -96,8 +96,8 @@ class Postings:
     @property
     def taken(self) -> int:
         """How much memory they take, about, bytes."""
-        found = sum(turns.nbytes + counts.nbytes for turns, counts in self._found.values())
-        return found + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
+        cached_bytes = sum(turns.nbytes + counts.nbytes for turns, counts in self._found.values())
+        return cached_bytes + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
 
     @property
     def lengths(self) -> Integers:
@@ -108,34 +108,34 @@ class Postings:
         """List the turns that hold a concept, ascending, and how often each does: to be read at once, and not kept."""
         if self._sorted is not None:
             return self._sorted.of(concept)
-        found = self._found.get(concept)
-        if found is None:
+        postings = self._found.get(concept)
+        if postings is None:
             self._looked += 1
             if self._looked > LOOKS:
                 return self._sort(0).of(concept)
             at = np.flatnonzero(np.frombuffer(self._passages.posting_concept, np.int32) == concept)
-            found = self._found[concept] = self._at(at)
-        return found
+            postings = self._found[concept] = self._at(at)
+        return postings
 
     def look_for(self, concepts: Integers) -> None:
         """Look for those of several concepts, each of which will be asked for, in one go."""
         if self._sorted is not None or not self._turns:
             return
-        wanted = np.zeros(self._lengths.size, np.bool_)
-        wanted[concepts] = True
-        wanted[list(self._found)] = False
-        if not wanted.any():
+        is_missing = np.zeros(self._lengths.size, np.bool_)
+        is_missing[concepts] = True
+        is_missing[list(self._found)] = False
+        if not is_missing.any():
             return
         self._looked += LOOKED_FOR_MANY
         if self._looked > LOOKS:
             self._sort(0)
             return
-        held = np.frombuffer(self._passages.posting_concept, np.int32)
-        at = np.flatnonzero(wanted[held])
-        at = at[stable_order(held[at])]
-        ends = np.cumsum(self._lengths.rows[wanted])[:-1]
+        concept_of = np.frombuffer(self._passages.posting_concept, np.int32)
+        at = np.flatnonzero(is_missing[concept_of])
+        at = at[stable_order(concept_of[at])]
+        ends = np.cumsum(self._lengths.rows[is_missing])[:-1]
         columns = (np.split(column, ends) for column in self._at(at))
-        self._found.update(zip(np.flatnonzero(wanted).tolist(), zip(*columns, strict=True), strict=True))
+        self._found.update(zip(np.flatnonzero(is_missing).tolist(), zip(*columns, strict=True), strict=True))
 
     def of_several(self, concepts: Integers) -> tuple[Integers, ...]:
         """Copy the lists of `concepts` (k,), one behind the other: (m,) the position of each, turn, how often.
@@ -209,8 +209,8 @@ class TurnIndex:
 
     def _words_since(self, of: _Words) -> Iterator[str]:
         """Yield the words that have come since somebody looked for one there."""
-        first, of.known = of.known, len(self._concepts)
-        if first == of.known:
+        first, of.indexed = of.indexed, len(self._concepts)
+        if first == of.indexed:
             return iter(())
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
@@ -235,13 +235,13 @@ class TurnIndex:
         """Say whether to look through all words: if they are few, and sooner than to list many for a few questions."""
         of.looked += 1
         most = WORDS_LOOKED if self._concepts.packed is None else WORDS_LOOKED_PACKED
-        few_looked = of.looked <= most and len(self._concepts) - of.known > MANY_WORDS
+        few_looked = of.looked <= most and len(self._concepts) - of.indexed > MANY_WORDS
         return few_looked or self._are_few
 
     @property
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
-        words = sum(each.known for each in (self._beginning, self._holding, self._initials))
+        words = sum(each.indexed for each in (self._beginning, self._holding, self._initials))
         rows = (self.postings, self.sessions, self._place, self._session_tokens)
         return words * WORD_BYTES + sum(each.taken for each in rows)
 
@@ -274,8 +274,8 @@ class TurnIndex:
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""
         if self._are_few:
-            held = [name for name in self._concepts.ids if pair in name and len(pair) > 1 and not name.isascii()]
-            return list(self._without_marks(held))
+            names = [name for name in self._concepts.ids if pair in name and len(pair) > 1 and not name.isascii()]
+            return list(self._without_marks(names))
         for name in self._words_since(self._holding):
             for each in () if name.isascii() else {name[at : at + 2] for at in range(len(name) - 1)}:
                 self._holding.lists[each].append(name)

@@ -227,8 +227,8 @@ class GraphView:
 
     def known_of(self, names: Iterable[str]) -> list[int]:
         """List the numbers of those concept ids that this view knows, in their order."""
-        found = map(self.numbers.get, names)
-        return [number for number in found if number is not None and number < self.concepts]
+        number_or_none = map(self.numbers.get, names)
+        return [number for number in number_or_none if number is not None and number < self.concepts]
 
     def marks(self, concepts: Integers) -> Mask:
         """Tell which of `concepts` (k,) are marks ("@speaker:…", "@day:…") or phrases, and not words."""
@@ -270,9 +270,9 @@ class GraphView:
     def most_held(self, values: Floats) -> Floats:
         """Find the largest of `values` (n,), none below 0, among the concepts of every passage: (p,), 0 without any."""
         starts = np.frombuffer(self._turns.starts, np.int64)
-        held = np.append(values[np.frombuffer(self._turns.posting_concept, np.int32)], 0.0)
-        most: Floats = np.maximum.reduceat(held, starts) if len(starts) else np.zeros(0)
-        most[starts == np.append(starts[1:], len(held) - 1)] = 0.0  # of none, reduceat gives what stands there
+        strengths = np.append(values[np.frombuffer(self._turns.posting_concept, np.int32)], 0.0)
+        most: Floats = np.maximum.reduceat(strengths, starts) if len(starts) else np.zeros(0)
+        most[starts == np.append(starts[1:], len(strengths) - 1)] = 0.0  # of none, reduceat gives what stands there
         return most
 
     def held(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
@@ -312,9 +312,9 @@ class GraphView:
 
     def _derived(self, kind: DerivedWindow | int) -> WindowCounts:
         in_windows = ~np.isin(self.posting_concept, np.array(list(self.phrases), np.int64))
-        held = self.posting_passage[in_windows], self.posting_concept[in_windows]
-        found = derived(kind, self.session_order, self.passage_speaker, held, self.concepts)
-        return WindowCounts(found.total, lambda: found.seen, found.pairs)
+        postings = self.posting_passage[in_windows], self.posting_concept[in_windows]
+        derived_pairs = derived(kind, self.session_order, self.passage_speaker, postings, self.concepts)
+        return WindowCounts(derived_pairs.total, lambda: derived_pairs.seen, derived_pairs.pairs)
 
     @property
     def size(self) -> int:
@@ -329,8 +329,8 @@ class GraphView:
         self.check_fresh()
         if key not in self._computed:
             self._computed[key] = compute(self)
-        found: T = self._computed[key]
-        return found
+        value: T = self._computed[key]
+        return value
 
     @cached_property
     def _computed(self) -> dict[Hashable, Any]:
@@ -383,13 +383,13 @@ class GraphView:
 
     def session_numbers(self, names: Iterable[str]) -> Integers:
         """Find the numbers of the sessions of these names, as far as there are any."""
-        known = self._turns.sessions
-        return np.array([known[name] for name in names if name in known], np.int64)
+        number_of = self._turns.sessions
+        return np.array([number_of[name] for name in names if name in number_of], np.int64)
 
     def passage_numbers(self, ids: Iterable[str]) -> Integers:
         """Find the numbers of the passages of these turn ids, as far as there are any."""
-        known = self._turns.numbers
-        return np.array([known[id] for id in ids if id in known], np.int64)
+        number_of = self._turns.numbers
+        return np.array([number_of[id] for id in ids if id in number_of], np.int64)
 
     def within(self, passages: Integers) -> Integers:
         """Find the position (k,) of each of `passages` in its session, from 0."""

@@ -62,8 +62,8 @@ class Packed(NamedTuple):
         if self.width == 0:
             into.fill(self.least)
             return
-        held = np.frombuffer(self.page, _HELD[self.width], self.values, self.at)
-        np.add(held, self.least, out=into, dtype=into.dtype, casting="unsafe")
+        packed_values = np.frombuffer(self.page, _HELD[self.width], self.values, self.at)
+        np.add(packed_values, self.least, out=into, dtype=into.dtype, casting="unsafe")
 
     def whole(self) -> Integers:
         """Lay out the values."""

@@ -88,8 +88,8 @@ def _values(graph: Graph) -> dict[str, Any]:
 
 def _sessions(graph: Graph) -> list[list[Any]]:
     """List the ends of conversations; each comes before the event that is the next turn's, not before a number."""
-    events, here = graph.passages.event, len(graph.passages)
-    return [[*row[:3], events[row[3]] if row[3] < here else graph.events, *row[4:]] for row in graph.sessions.values()]
+    events, count = graph.passages.event, len(graph.passages)
+    return [[*row[:3], events[row[3]] if row[3] < count else graph.events, *row[4:]] for row in graph.sessions.values()]
 
 
 def _concepts(graph: Graph, *, complete: bool) -> dict[str, record_types.Part]:
@@ -164,20 +164,20 @@ def _turns(graph: Graph) -> dict[str, record_types.Part]:
     }
 
 
-def _origins(table: PassageTable, end: str, records: NDArray[Any], found: dict[int, str]) -> Integers:
+def _origins(table: PassageTable, end: str, records: NDArray[Any], names_by_key: dict[int, str]) -> Integers:
     """Tell for each new turn under which event the name of its session or speaker is stored; note names that are new.
 
     An event names one session and one speaker: 2 n and 2 n + 1 are their keys.
     """
-    names, known = list(getattr(table, f"{end}s")), table.origins[f"{end}s"]
+    names, stored_keys = list(getattr(table, f"{end}s")), table.origins[f"{end}s"]
     numbers, first, inverse = np.unique(records[end], return_index=True, return_inverse=True)
     keys = []
     for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
         name = names[number]
-        if name not in known:
-            known[name] = key = 2 * int(records["key"][at]) + _ENDS.index(end)
-            found[key] = name
-        keys.append(known[name])
+        if name not in stored_keys:
+            stored_keys[name] = key = 2 * int(records["key"][at]) + _ENDS.index(end)
+            names_by_key[key] = name
+        keys.append(stored_keys[name])
     return np.array(keys, np.int64)[inverse]
 
 
@@ -216,12 +216,12 @@ def _relations(graph: Graph, first: int) -> NDArray[Any]:
 
 def _statements(graph: Graph, passages: Integers, events: Integers) -> record_types.Texts:
     """List [speaker, [slot, value, ends], …] of turns that state something, by event."""
-    found = {}
+    by_event = {}
     for passage, event in zip(passages.tolist(), events.tolist(), strict=True) if graph.statements else ():
         speaker, stated = graph.statements.of_turn(graph.passages.ids[passage])
         if stated:
-            found[event] = [speaker, *([one.slot, one.value, one.ends] for one in stated)]
-    return found
+            by_event[event] = [speaker, *([one.slot, one.value, one.ends] for one in stated)]
+    return by_event
 
 
 def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:

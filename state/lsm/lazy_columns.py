@@ -154,7 +154,7 @@ class StoredStrings:
         """The keys, ascending, and the strings."""
         opened = [STRING_PAGE.decode(page) for page in _in_order(self._section, self._pages)]
         lengths = _concatenated(page.column(page.lengths) for page in opened)
-        keys = _concatenated(page.found().keys() for page in opened)
+        keys = _concatenated(page.packed_keys().keys() for page in opened)
         return keys, Strings.of([page.joined for page in opened], lengths)
 
     def of(self, keys: Integers) -> Strings:
@@ -169,7 +169,7 @@ def stored_names(section: Section, pages: Sequence[bytes]) -> StoredNames:
     lengths = _concatenated(page.column(page.form_lengths) for page in opened)
     ids = _concatenated(page.column(page.lengths) for page in opened)
     return StoredNames(
-        _concatenated(page.found().keys() for page in opened),
+        _concatenated(page.packed_keys().keys() for page in opened),
         Strings.of([page.joined for page in opened], ids),
         Strings.of([page.forms for page in opened], np.maximum(lengths, 0)),
         has_form=lengths >= 0,
@@ -183,7 +183,7 @@ def _concatenated(parts: Iterable[Integers]) -> Integers:
 
 def _in_order(section: Section, pages: Sequence[bytes]) -> Sequence[bytes]:
     """Return pages whose keys ascend from one to the next: as they are, or merged into one."""
-    keys = [TEXT_PAGE.decode(page).found() for page in pages]
+    keys = [TEXT_PAGE.decode(page).packed_keys() for page in pages]
     if all(before.last_key < behind.first_key for before, behind in pairwise(keys)):
         return pages
     return [encoded(section, _merge_texts(section, pages))]

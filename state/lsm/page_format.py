@@ -80,14 +80,14 @@ def _decoded_texts(name: str, page: bytes) -> Part:
     values: Iterable[Any]
     if name == "names":
         of_names = NAME_PAGE.decode(page)
-        found, values = of_names.found(), of_names.names()
+        page_keys, values = of_names.packed_keys(), of_names.names()
     elif name in _OF_STRINGS:
         of_strings = STRING_PAGE.decode(page)
-        found, values = of_strings.found(), of_strings.strings()
+        page_keys, values = of_strings.packed_keys(), of_strings.strings()
     else:
         of_values = _VALUE_PAGE.decode(page)
-        found, values = of_values.found(), of_values.values
-    return dict(zip(found.keys().tolist(), values, strict=True))
+        page_keys, values = of_values.packed_keys(), of_values.values
+    return dict(zip(page_keys.keys().tolist(), values, strict=True))
 
 
 @cache
@@ -151,7 +151,7 @@ class TextPage(msgspec.Struct, array_like=True, gc=False, frozen=True):
     count: int
     keys: bytes
 
-    def found(self) -> Packed:
+    def packed_keys(self) -> Packed:
         """Find the keys."""
         return unpacked(self.keys, self.count, 0)
 

@@ -22,8 +22,8 @@ _FOR_TEXT, _FOR_NONCE = b"\x02", b"\x03"  # a child of a node hashes 0 or 1 behi
 
 def encrypt(secret: bytes, text: bytes, bound: bytes) -> bytes:
     """Seal `text` under a secret of 32 bytes, so that it opens only together with `bound`."""
-    known = hmac.digest(_derived(secret, _FOR_NONCE), len(bound).to_bytes(8, "big") + bound + text, "sha256")
-    nonce = known[:NONCE_BYTES]
+    derived = hmac.digest(_derived(secret, _FOR_NONCE), len(bound).to_bytes(8, "big") + bound + text, "sha256")
+    nonce = derived[:NONCE_BYTES]
     return nonce + AESGCM(_derived(secret, _FOR_TEXT)).encrypt(nonce, text, bound)
 
 

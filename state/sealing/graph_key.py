@@ -81,8 +81,8 @@ class GraphKey:
 
         A key that lacks them all already is given as it is.
         """
-        wanted = sorted(runs)
-        nodes = {spared: secret for kept in self.nodes.items() for spared, secret in _spared(*kept, wanted)}
+        ascending = sorted(runs)
+        nodes = {spared: secret for kept in self.nodes.items() for spared, secret in _spared(*kept, ascending)}
         return self if nodes.keys() == self.nodes.keys() else GraphKey(self.graph, self.id, nodes, working)
 
     def destroyed(self) -> GraphKey:

@@ -83,8 +83,8 @@ def living(keys: Keyring, graph_id: str) -> GraphKey | None:
 
     There may be several where two workers gave birth to the graph at once; each of them opens what it sealed.
     """
-    found = [key for key in keys.of(graph_id).values() if not key.is_destroyed]
-    return min(found, key=lambda key: key.id, default=None)
+    living_keys = [key for key in keys.of(graph_id).values() if not key.is_destroyed]
+    return min(living_keys, key=lambda key: key.id, default=None)
 
 
 def sealed(event: GraphEvent, key: GraphKey, ordinal: int) -> Sealed:
@@ -139,10 +139,10 @@ def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
             f"event {event.n} of graph {event.graph} does not open with its key: the key or the event was changed. "
             "Restore the key from where it is kept; if it is as it was, restore the log."
         )
-    found = decode(text)
-    if not isinstance(found, GraphEvent) or _place(found) != _place(event):
+    inner = decode(text)
+    if not isinstance(inner, GraphEvent) or _place(inner) != _place(event):
         raise UnreadableEventError(f"event {event.n} of graph {event.graph} holds another event than its envelope says")
-    return found
+    return inner
 
 
 def _place(event: GraphEvent) -> tuple[str, int, int]:
@@ -189,10 +189,10 @@ def unlock(value: bytes, graph_id: str, keys: Keyring) -> bytes:
         return value
     start = len(LOCKED) + _ID_DIGITS
     key = keys.of(graph_id).get(value[len(LOCKED) : start].decode(errors="replace"))
-    found = None if key is None or key.is_destroyed else decrypt(key.working, value[start:], _bound_to(graph_id))
-    if found is None:
+    text = None if key is None or key.is_destroyed else decrypt(key.working, value[start:], _bound_to(graph_id))
+    if text is None:
         raise ValueError(f"this was made before something of graph {graph_id} was erased: no key opens it any more")
-    return found
+    return text
 
 
 def _bound_to(graph_id: str) -> bytes:

@@ -84,10 +84,10 @@ class RocksStore:
             return True
         if named is None and self.get(POSITION) is None:
             return False
-        found = "no layout" if named is None else f"layout {int.from_bytes(named, 'big')}"
+        written_layout = "no layout" if named is None else f"layout {int.from_bytes(named, 'big')}"
         kind = OldLayoutError if named is None or int.from_bytes(named, "big") < LAYOUT else WrongLayoutError
         raise kind(
-            f"the store {self._path} has {found}, this version of EMGAS reads {LAYOUT}: run the one that "
+            f"the store {self._path} has {written_layout}, this version of EMGAS reads {LAYOUT}: run the one that "
             "wrote it, or remove that directory and start again: it is folded anew from the log."
         )
 
@@ -99,18 +99,18 @@ class RocksStore:
         return iter(self._drained(prefix, start))
 
     def _drained(self, prefix: bytes, start: bytes) -> list[tuple[bytes, bytes]]:
-        found = []
+        rows = []
         with self._explained():
             cursor = self._database.iter()
             try:
                 cursor.seek(max(prefix, start))
                 while cursor.valid() and cursor.key().startswith(prefix):
-                    found.append((cursor.key(), cursor.value()))
+                    rows.append((cursor.key(), cursor.value()))
                     cursor.next()
                 cursor.status()
             finally:
                 del cursor  # else the traceback of an error would keep it, and the lock, after `close`
-        return found
+        return rows
 
     def write(self, batch: Batch) -> None:
         rows = WriteBatch(raw_mode=True)
@@ -126,18 +126,18 @@ class RocksStore:
         self._names_layout |= POSITION in batch
 
     def count(self) -> int:
-        found = 0
+        rows = 0
         with self._explained():
             cursor = self._database.iter()
             try:
                 cursor.seek_to_first()
                 while cursor.valid():
-                    found += 1
+                    rows += 1
                     cursor.next()
                 cursor.status()
             finally:
                 del cursor
-        return found
+        return rows
 
     def checkpoint(self, path: Path) -> None:
         """Make the new directory `path` a store of what is held now; later writes do not reach it.

@@ -196,9 +196,9 @@ class PairCounts:
             return self.canonical()
         self._only_count()
         runs = [run for run in self._unstored if len(run.keys)]
-        found = Sorted.sum_of(runs) if runs else Sorted.empty()
-        self._unstored = [found]
-        return found.keys, found.counts
+        total = Sorted.sum_of(runs) if runs else Sorted.empty()
+        self._unstored = [total]
+        return total.keys, total.counts
 
     def is_stored(self) -> None:
         """Note that all that was counted has been stored."""
@@ -237,8 +237,8 @@ class PairCounts:
         if self._joining is not None:
             self._joining.add(keys, counts)
         for level in self._levels:
-            known = level.increment(keys, counts)
-            keys, counts = keys[~known], counts[~known]
+            is_known = level.increment(keys, counts)
+            keys, counts = keys[~is_known], counts[~is_known]
         if len(keys):
             if self.stored is None:
                 self._count_fans(keys >> 32)
@@ -297,8 +297,8 @@ class PairCounts:
 
     def _merge_on(self, most: int) -> None:
         assert self._merging is not None  # noqa: S101 - who calls has seen to it
-        here = self._merging.among(self._levels)
-        self._levels[here] = self._merging.step(most)
+        part = self._merging.among(self._levels)
+        self._levels[part] = self._merging.step(most)
         if not self._merging.left:
             self._merging = None
             self._merge_levels()
@@ -358,8 +358,8 @@ class PairCounts:
     def are_many(self) -> bool:
         """Say whether so many pairs were counted, about, that it is worth while to store their fans."""
         one_way = [*self._counted, *(run.pairs for run in self._half)]
-        here = sum(len(run.keys) for run in self._levels) + 2 * sum(len(run.keys) for run in one_way)
-        return here + 2 * self._queued + (self.stored.records if self.stored else 0) >= MANY
+        settled_pairs = sum(len(run.keys) for run in self._levels) + 2 * sum(len(run.keys) for run in one_way)
+        return settled_pairs + 2 * self._queued + (self.stored.records if self.stored else 0) >= MANY
 
     @property
     def knows_fans(self) -> bool:
@@ -405,9 +405,9 @@ class PairCounts:
         order = np.argsort(keys)
         one_way, other_way = keys[order], np.sort((keys & _LOW) << 32 | keys >> 32)
         for place, level in enumerate(self._levels):
-            here = level.places(one_way)
-            dropped[order] += np.where(here >= 0, level.counts[here], 0).astype(np.int32)
-            gone = np.concatenate((here, level.places(other_way)))
+            at = level.places(one_way)
+            dropped[order] += np.where(at >= 0, level.counts[at], 0).astype(np.int32)
+            gone = np.concatenate((at, level.places(other_way)))
             self._levels[place] = level.without(gone[gone >= 0])
         self._put_levels(self._levels)
         self._fan = None
@@ -436,8 +436,8 @@ class PairCounts:
         order = np.argsort(turned)
         for place, level in enumerate(self._levels):
             for ascending, away in ((distinct, less), (turned[order], less[order])):
-                here = level.places(ascending)
-                level.counts[here[here >= 0]] -= away[here >= 0]
+                at = level.places(ascending)
+                level.counts[at[at >= 0]] -= away[at >= 0]
             self._levels[place] = level.without(np.flatnonzero(level.counts <= 0))
         self._put_levels(self._levels)
         self._fan = None
@@ -448,8 +448,8 @@ class PairCounts:
         if self.stored is not None:
             self.settle()
             runs = [level.one_way() for level in self._levels]
-            found = Sorted.sum_of([Sorted(*self.stored.one_way(self._window)), *runs])
-            return found.keys, found.counts
+            total = Sorted.sum_of([Sorted(*self.stored.one_way(self._window)), *runs])
+            return total.keys, total.counts
         if not self._levels:  # never read
             half = self._whole_half()
             return half.keys, half.counts
@@ -494,8 +494,8 @@ def pairs_of(concepts: Integers, lengths: Integers) -> tuple[Integers, Integers]
 
     returns  besides, (m,) which window each is of
     """
-    found = [(keys.ravel(), np.repeat(windows, keys.shape[1])) for windows, keys in _matrices(concepts, lengths)]
-    keys, of = zip(*found, strict=True)
+    keyed = [(keys.ravel(), np.repeat(windows, keys.shape[1])) for windows, keys in _matrices(concepts, lengths)]
+    keys, of = zip(*keyed, strict=True)
     return np.concatenate(keys), np.concatenate(of)
 
 

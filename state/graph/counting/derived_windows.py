@@ -39,7 +39,11 @@ class Derived(NamedTuple):
 
 
 def derived(
-    kind: DerivedWindow | int, order: SessionOrder, speaker: Integers, held: tuple[Integers, Integers], concepts: int
+    kind: DerivedWindow | int,
+    order: SessionOrder,
+    speaker: Integers,
+    postings: tuple[Integers, Integers],
+    concepts: int,
 ) -> Derived:
     """Count what occurred together.
 
@@ -51,7 +55,7 @@ def derived(
     """
     of, members = _windows(kind, order, speaker)
     total = int(of.max(initial=-1)) + 1
-    window, concept = _held(of, order.order[members], held, len(order.order))
+    window, concept = _member_postings(of, order.order[members], postings, len(order.order))
     keys = np.unique(window * max(concepts, 1) + concept)
     window, concept = keys // max(concepts, 1), keys % max(concepts, 1)
     sizes = np.bincount(window, minlength=total)
@@ -96,9 +100,11 @@ def _round_begins(order: SessionOrder, speaker: Integers) -> Mask:
     return begins
 
 
-def _held(of: Integers, passage: Integers, held: tuple[Integers, Integers], passages: int) -> tuple[Integers, Integers]:
+def _member_postings(
+    of: Integers, passage: Integers, postings: tuple[Integers, Integers], passages: int
+) -> tuple[Integers, Integers]:
     """List (m,) the window and the concept of everything that stands in a window."""
-    at, concept = held
+    at, concept = postings
     starts = np.searchsorted(at, np.arange(passages + 1))
     sizes = (starts[1:] - starts[:-1])[passage]
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

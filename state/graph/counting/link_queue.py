@@ -78,10 +78,10 @@ class LinkQueue:
             runs = [(self._keys, self._times), *self._recent]
             self._keys, self._times = _latest(*(np.concatenate(each) for each in zip(*runs, strict=True)))
             self._recent = []
-        found = _looked_up(self._keys, self._times, keys)
+        times = _looked_up(self._keys, self._times, keys)
         for run in self._recent:
-            np.maximum(found, _looked_up(*run, keys), out=found)
-        return found
+            np.maximum(times, _looked_up(*run, keys), out=times)
+        return times
 
 
 def _latest(keys: Integers, times: Integers) -> tuple[Integers, Integers]:
@@ -94,11 +94,11 @@ def _latest(keys: Integers, times: Integers) -> tuple[Integers, Integers]:
     return keys[starts], np.maximum.reduceat(times, starts)
 
 
-def _looked_up(known: Integers, times: Integers, keys: Integers) -> Integers:
-    if not len(known):
+def _looked_up(keys_known: Integers, times: Integers, keys: Integers) -> Integers:
+    if not len(keys_known):
         return np.full(len(keys), NOT_YET)
-    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[at] == keys, times[at], NOT_YET)
+    at = np.minimum(np.searchsorted(keys_known, keys), len(keys_known) - 1)
+    return np.where(keys_known[at] == keys, times[at], NOT_YET)
 
 
 def lifetime_of(count: int, settings: MemorySettings, *, is_long: bool) -> int:

@@ -65,8 +65,8 @@ class StoredPairsJoin:
     def _take(self, later: Sorted) -> None:
         keys, counts = later.keys, later.counts
         for run in (self._stored, *self._new):
-            known = run.increment(keys, counts)
-            keys, counts = keys[~known], counts[~known]
+            is_known = run.increment(keys, counts)
+            keys, counts = keys[~is_known], counts[~is_known]
         self._new.append(self._counted(keys, counts))
 
     def _counted(self, keys: Integers, counts: Counts) -> Sorted:

@@ -102,17 +102,17 @@ class Sorted:
             return np.zeros(len(keys), np.bool_)
         at = self.find(keys)
         at[at == len(self.keys)] = 0
-        known: Mask = self.keys[at] == keys
-        self.counts[at[known]] += counts[known]
-        return known
+        is_known: Mask = self.keys[at] == keys
+        self.counts[at[is_known]] += counts[is_known]
+        return is_known
 
     def has(self, keys: Integers) -> Mask:
         """Tell which of `keys` are here."""
         if not len(self.keys):
             return np.zeros(len(keys), np.bool_)
         at = np.minimum(self.find(keys), len(self.keys) - 1)
-        here: Mask = self.keys[at] == keys
-        return here
+        is_there: Mask = self.keys[at] == keys
+        return is_there
 
     @classmethod
     def sum_of(cls, runs: Sequence[Sorted]) -> Sorted:
@@ -173,12 +173,12 @@ class Sorted:
         above = np.bincount(self.keys >> 32, minlength=concepts)
         below = np.bincount(turned >> 32, minlength=concepts)
         places = np.arange(len(turned))
-        keys, found = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
+        keys, both_counts = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
         at = places + np.repeat(np.cumsum(above) - above, below)
-        keys[at], found[at] = turned, counts
+        keys[at], both_counts[at] = turned, counts
         at = places + np.repeat(np.cumsum(below), above)
-        keys[at], found[at] = self.keys, self.counts
-        return Sorted(keys, found)
+        keys[at], both_counts[at] = self.keys, self.counts
+        return Sorted(keys, both_counts)
 
     def renumbered(self, numbers: Integers) -> Sorted:
         left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]

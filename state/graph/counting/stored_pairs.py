@@ -122,42 +122,42 @@ class StoredPairs:
         """
         position, neighbour, record = self._edges(concepts)
         count = _count(window, record)
-        there = (neighbour >= 0) & (count > 0)
-        return position[there], neighbour[there], count[there]
+        is_real = (neighbour >= 0) & (count > 0)
+        return position[is_real], neighbour[is_real], count[is_real]
 
     def _edges(self, concepts: Integers) -> _Edges:
-        asked = np.flatnonzero(concepts < len(self._rows))
-        firsts = self._rows[concepts[asked]] << pair_records.ROW_BITS + pair_records.COUNT_BITS
+        stored_places = np.flatnonzero(concepts < len(self._rows))
+        firsts = self._rows[concepts[stored_places]] << pair_records.ROW_BITS + pair_records.COUNT_BITS
         lasts = firsts + (1 << pair_records.ROW_BITS + pair_records.COUNT_BITS)
-        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        edges = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         for records in self._runs.pages_around(firsts, lasts):
             start = np.searchsorted(records, firsts)
             length = np.searchsorted(records, lasts) - start
-            found.append((np.repeat(asked, length), records[ragged(start, length)]))
-        position, record = (np.concatenate(column) for column in zip(*found, strict=True))
+            edges.append((np.repeat(stored_places, length), records[ragged(start, length)]))
+        position, record = (np.concatenate(column) for column in zip(*edges, strict=True))
         return _Edges(position, self._numbers[pair_records.ends(record)[1]], record)
 
     def has(self, keys: Integers) -> Mask:
         """Tell which of the pairs a << 32 | b, a < b, were ever together in an exchange."""
-        one, other, here = keys >> 32, keys & _LOW, np.zeros(len(keys), np.bool_)
-        asked = np.flatnonzero(other < len(self._rows))
-        if len(asked):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
-            firsts = self._rows[other[asked]] << pair_records.ROW_BITS | self._rows[one[asked]]
+        one, other, was_seen = keys >> 32, keys & _LOW, np.zeros(len(keys), np.bool_)
+        places = np.flatnonzero(other < len(self._rows))
+        if len(places):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
+            firsts = self._rows[other[places]] << pair_records.ROW_BITS | self._rows[one[places]]
             firsts <<= pair_records.COUNT_BITS
             for records in self._runs.pages_around(firsts, firsts + (1 << pair_records.COUNT_BITS)):
                 at = np.minimum(np.searchsorted(records, firsts), len(records) - 1)
-                here[asked] |= records[at] >> pair_records.COUNT_BITS == firsts >> pair_records.COUNT_BITS
-        return here
+                was_seen[places] |= records[at] >> pair_records.COUNT_BITS == firsts >> pair_records.COUNT_BITS
+        return was_seen
 
     def one_way(self, window: PairWindow) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each."""
-        found, counted = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+        all_keys, all_counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
         for keys, exchanges, turns in self._totals():
             counts = exchanges if window == "exchange" else turns
-            there = (counts > 0) & (keys >> 32 < keys & _LOW)
-            found.append(keys[there])
-            counted.append(counts[there].astype(np.int32))
-        return np.concatenate(found), np.concatenate(counted)
+            is_wanted = (counts > 0) & (keys >> 32 < keys & _LOW)
+            all_keys.append(keys[is_wanted])
+            all_counts.append(counts[is_wanted].astype(np.int32))
+        return np.concatenate(all_keys), np.concatenate(all_counts)
 
     def renumber(self, numbers: Integers) -> None:
         """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
@@ -196,7 +196,7 @@ class StoredPairs:
             return True
         loaded, self._loading, self._are_read = self._loading, None, True
         for window, counted in self._counted.items():
-            counted.begin_to_join(*loaded.found(window))
+            counted.begin_to_join(*loaded.columns_of(window))
         return False
 
     def _totals(self) -> Iterator[tuple[Integers, Integers, Integers]]:
@@ -214,9 +214,9 @@ def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) ->
     """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
     windows, turns, pair = totals
     one, other = numbers[pair >> pair_records.ROW_BITS], numbers[pair & (1 << pair_records.ROW_BITS) - 1]
-    here = (one >= 0) & (other >= 0)
+    alive = (one >= 0) & (other >= 0)
     keys = one << 32 | other
-    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
+    return (keys, windows, turns) if alive.all() else (keys[alive], windows[alive], turns[alive])
 
 
 class _Loader:
@@ -243,12 +243,12 @@ class _Loader:
             keys, exchanges, turns = piece
             for window, columns in self._columns.items():
                 count = exchanges if window == "exchange" else turns
-                there = count > 0
-                columns.extend(keys[there], count[there])
+                is_counted = count > 0
+                columns.extend(keys[is_counted], count[is_counted])
             done += len(keys)
         return True
 
-    def found(self, window: PairWindow) -> tuple[Integers, Counts, Integers | None]:
+    def columns_of(self, window: PairWindow) -> tuple[Integers, Counts, Integers | None]:
         """Give the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
         return self._columns[window].take()
 

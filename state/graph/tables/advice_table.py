@@ -71,13 +71,13 @@ class AdviceTable:
 
     def rate(self, event: EdgesRated, concepts: Container[str]) -> bool:
         """Keep how closely concepts that are here belong together; tell whether any are."""
-        found = {
+        by_pair = {
             pair(each.source, each.target): Rating(round(100 * each.rating), event.by)
             for each in event.ratings
             if each.source in concepts and each.target in concepts
         }
-        self.rated |= found
-        return bool(found)
+        self.rated |= by_pair
+        return bool(by_pair)
 
     def without(self, turns: Iterable[str], concepts: Iterable[str], habits: Container[str]) -> None:
         """Drop what is about these turns and concepts, and about habits that are not among `habits`."""
@@ -102,7 +102,7 @@ class AdviceTable:
         listed = {
             "rewritten": [[*key, *words] for key, words in self.rewritten.items()],
             "split": [[turn, [list(span) for span in parts.spans], parts.by] for turn, parts in self.split.items()],
-            "judged": [[turn, said.worth, list(said.keywords), said.by] for turn, said in self.judged.items()],
+            "judged": [[turn, advice.worth, list(advice.keywords), advice.by] for turn, advice in self.judged.items()],
             "rated": [[*both, *rating] for both, rating in self.rated.items()],
         }
         return {name: values for name, values in listed.items() if values}

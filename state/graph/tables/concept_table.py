@@ -369,9 +369,9 @@ class ConceptTable(ColumnTable):
         self._unpack()
         forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
         kinds = [[number, list(self._kinds[number].items())] for number in sorted(self._kinds)]
-        told: dict[str, Any] = {"kinds": kinds} if kinds else {}  # a graph without any has no trace of it
-        told |= {"phrases": list(self.phrases)} if self.phrases else {}
-        return {"ids": self._ids, "first_form": self._first_form, "forms": forms, **told}
+        optional: dict[str, Any] = {"kinds": kinds} if kinds else {}  # a graph without any has no trace of it
+        optional |= {"phrases": list(self.phrases)} if self.phrases else {}
+        return {"ids": self._ids, "first_form": self._first_form, "forms": forms, **optional}
 
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ConceptTable:
@@ -414,10 +414,10 @@ def _note_words(phrases_with: dict[str, list[int]], phrase: str, number: int) ->
 
 
 def _words_of_phrases(table: ConceptTable) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    phrases_by_word: dict[str, list[int]] = {}
     for number in table.phrases:
-        _note_words(found, table.ids[number], number)
-    return found
+        _note_words(phrases_by_word, table.ids[number], number)
+    return phrases_by_word
 
 
 def _marks(table: ConceptTable) -> array[int]:

@@ -49,12 +49,12 @@ class HabitTable:
 
     def apply(self, event: MemoryConsolidated, members: Iterable[str]) -> None:
         """Let a habit be as an event says, with `members` that joined."""
-        known = self.habits.get(event.id)
-        before = known.members if known else ()
+        existing = self.habits.get(event.id)
+        before = existing.members if existing else ()
         joined = tuple(turn for turn in members if turn not in self.of_turn)
         self.habits[event.id] = Habit(
             id=event.id,
-            born=known.born if known else event.at,
+            born=existing.born if existing else event.at,
             speaker=event.speaker,
             text=event.text,
             concepts=tuple(event.concepts),

@@ -98,13 +98,13 @@ class Lists:
         if not len(keys):
             return
         wider = np.where(room[keys] == 0, needed, np.maximum(2 * needed, LEAST_ROOM))
-        there = self._end + np.cumsum(wider) - wider
+        new_start = self._end + np.cumsum(wider) - wider
         self._end += int(wider.sum())
-        old, new = ragged(start[keys], length[keys]), ragged(there, length[keys])
+        old, new = ragged(start[keys], length[keys]), ragged(new_start, length[keys])
         for column in self._columns:
             column.grow(self._end)
             column.rows[new] = column.rows[old]
-        start[keys], room[keys] = there, wider
+        start[keys], room[keys] = new_start, wider
 
     def of(self, key: int) -> tuple[Counts, ...]:
         """Give one list, column by column: to be read at once, and not kept."""

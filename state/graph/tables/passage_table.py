@@ -120,8 +120,8 @@ class PassageTable(ColumnTable):
     @property
     def accepted(self) -> int:
         """Count the turns that were ever accepted, gone ones among them."""
-        known = self._numbers
-        return (len(self) if known is None else len(known)) + len(self.gone)
+        numbers = self._numbers
+        return (len(self) if numbers is None else len(numbers)) + len(self.gone)
 
     @property
     def ids(self) -> Sequence[str]:
@@ -225,7 +225,7 @@ class PassageTable(ColumnTable):
         self.gone[key] = fingerprint
         self.newly_gone.append(key)
 
-    def holding(self, wanted: Mask, first: int = 0, last: int | None = None) -> tuple[Counts, Integers]:
+    def holding(self, chosen: Mask, first: int = 0, last: int | None = None) -> tuple[Counts, Integers]:
         """List the postings of wanted concepts (n,) in the passages from `first` to before `last`, as they lie.
 
         returns  (m,) the concept of each, and (m,) its passage, ascending
@@ -235,7 +235,7 @@ class PassageTable(ColumnTable):
             return np.zeros(0, np.int32), starts[:0]
         begin, end = starts[first], starts[last] if last is not None and last < len(starts) else None
         concepts = np.frombuffer(self.posting_concept, np.int32)[begin:end]
-        at = np.flatnonzero(wanted[concepts])
+        at = np.flatnonzero(chosen[concepts])
         return concepts[at], np.searchsorted(starts, at + begin, "right") - 1
 
     def concepts_of(self, number: int) -> Sequence[int]:
@@ -287,9 +287,9 @@ class PassageTable(ColumnTable):
         total = np.cumsum(lengths)
         postings = np.repeat(ends - total, lengths) + np.arange(total[-1])
         concepts = np.frombuffer(self.posting_concept, np.int32)[postings].astype(np.int64)
-        found = np.sort(np.repeat(position, lengths) << 32 | concepts)
-        found = found[np.diff(found, prepend=-1) > 0]
-        return found >> 32, found & 0xFFFFFFFF
+        pairs = np.sort(np.repeat(position, lengths) << 32 | concepts)
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        return pairs >> 32, pairs & 0xFFFFFFFF
 
     def bounds(self, passages: Integers) -> tuple[Integers, Integers]:
         """Find where the postings of each of `passages` begin, and where they end."""
@@ -410,9 +410,9 @@ class PassageTable(ColumnTable):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copy what a digest covers into arrays by name; gone turns by their hash, ascending."""
-        known = sorted(self.gone.items())
-        gone = np.array([turn for turn, _ in known], np.int64)
-        texts = np.array([text for _, text in known], np.int64)
+        gone_turns = sorted(self.gone.items())
+        gone = np.array([turn for turn, _ in gone_turns], np.int64)
+        texts = np.array([text for _, text in gone_turns], np.int64)
         return {**super().arrays(), "archived": gone, "archived_fingerprint": texts}
 
     @classmethod

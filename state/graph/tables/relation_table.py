@@ -47,10 +47,10 @@ class RelationTable(ColumnTable):
 
     def add(self, passage: int, relations: Sequence[Relation], numbers: Mapping[str, int]) -> None:
         """Note what a passage says, as far as both concepts are known."""
-        for said in relations:
-            source, target = numbers.get(said.source), numbers.get(said.target)
+        for relation in relations:
+            source, target = numbers.get(relation.source), numbers.get(relation.target)
             if source is not None and target is not None:
-                row = (passage, source, _NUMBERS[said.type], target, said.start, said.end)
+                row = (passage, source, _NUMBERS[relation.type], target, relation.start, relation.end)
                 for each, value in zip(self.columns, row, strict=True):
                     getattr(self, each.name).append(value)
 
@@ -76,12 +76,15 @@ class RelationTable(ColumnTable):
         return self._related(np.arange(len(self)))
 
     def _related(self, rows: Integers) -> list[Related]:
-        said: dict[tuple[int, int, int], dict[int, None]] = {}
+        passages_by_key: dict[tuple[int, int, int], dict[int, None]] = {}
         for row in rows.tolist():
             key = (self.relation_source[row], self.relation_type[row], self.relation_target[row])
-            said.setdefault(key, {})[self.relation_passage[row]] = None
-        found = [Related(key[0], RELATION_TYPES[key[1]], key[2], tuple(passages)) for key, passages in said.items()]
-        return sorted(found, key=lambda each: -len(each.passages))
+            passages_by_key.setdefault(key, {})[self.relation_passage[row]] = None
+        related = [
+            Related(key[0], RELATION_TYPES[key[1]], key[2], tuple(passages))
+            for key, passages in passages_by_key.items()
+        ]
+        return sorted(related, key=lambda each: -len(each.passages))
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> RelationTable:

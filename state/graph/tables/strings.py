@@ -60,16 +60,16 @@ class Strings(Sequence[str]):
 
     def find(self, text: str) -> int:
         """Find the first place of a text, -1 for none."""
-        found = self._beginning(BETWEEN + text + BETWEEN)
-        return next((place for place in found if self[place] == text), -1)
+        places = self._beginning(BETWEEN + text + BETWEEN)
+        return next((place for place in places if self[place] == text), -1)
 
     def beginning(self, begin: str) -> Iterator[int]:
         """Yield the places of those that begin so, ascending."""
         return (place for place in self._beginning(BETWEEN + begin) if self[place].startswith(begin))
 
-    def _beginning(self, wanted: str) -> Iterator[int]:
+    def _beginning(self, text: str) -> Iterator[int]:
         """Yield the places of texts with which this begins, after a BETWEEN."""
-        for at in self._all(wanted):
+        for at in self._all(text):
             place = int(np.searchsorted(self._starts, at + 1))
             if place < len(self) and self._starts[place] == at + 1:
                 yield place
@@ -83,12 +83,12 @@ class Strings(Sequence[str]):
                 last = place
                 yield place
 
-    def _all(self, wanted: str) -> Iterator[int]:
+    def _all(self, text: str) -> Iterator[int]:
         """Yield where in all of it something stands, ascending."""
-        at = self._joined.find(wanted)
+        at = self._joined.find(text)
         while at >= 0:
             yield at
-            at = self._joined.find(wanted, at + 1)
+            at = self._joined.find(text, at + 1)
 
 
 class Places(Mapping[str, int]):

@@ -43,19 +43,19 @@ class ThemeTable:
         if change.change == "died":
             self.themes.pop(change.id, None)
             return
-        known = self.themes.get(change.id)
-        self.born += known is None
-        theme = Theme(change.id, change.label, tuple(members), known.born if known else at)
-        if known and known.name and 2 * len(set(known.members) & set(theme.members)) >= len(known.members):
-            theme = replace(theme, name=known.name, by=known.by)  # else the name is one of something else
+        existing = self.themes.get(change.id)
+        self.born += existing is None
+        theme = Theme(change.id, change.label, tuple(members), existing.born if existing else at)
+        if existing and existing.name and 2 * len(set(existing.members) & set(theme.members)) >= len(existing.members):
+            theme = replace(theme, name=existing.name, by=existing.by)  # else the name is one of something else
         self.themes[change.id] = theme
 
     def name(self, topic: str, name: str, by: str) -> bool:
         """Let a theme have a name; tell whether there is one."""
-        known = self.themes.get(topic)
-        if known is not None:
-            self.themes[topic] = replace(known, name=name, by=by)
-        return known is not None
+        existing = self.themes.get(topic)
+        if existing is not None:
+            self.themes[topic] = replace(existing, name=name, by=by)
+        return existing is not None
 
     def keep(self, is_active: Callable[[int], bool]) -> None:
         """Keep only words that are neither archived nor forgotten; a theme without any left dies."""

@@ -33,7 +33,7 @@ class TurnFacts:
     @property
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
-        entries = sum(ENTRY_BYTES + 8 * len(found) for found in self._entries.values())
+        entries = sum(ENTRY_BYTES + 8 * len(turns) for turns in self._entries.values())
         return entries + 8 * (len(self._of) + len(self._since) + len(self._until))
 
     def missing(self, ordinals: Integers) -> Integers:
@@ -52,8 +52,8 @@ class TurnFacts:
 
     def holding(self, metadata: Mapping[str, MetadataValue]) -> Integers:
         """List the ordinals of the turns that have all of these entries, ascending."""
-        found = [np.array(self._entries.get(_entry(*each), ()), np.int64) for each in metadata.items()]
-        return _common(found)
+        turns = [np.array(self._entries.get(_entry(*each), ()), np.int64) for each in metadata.items()]
+        return _common(turns)
 
     def speaking_of(self, since: int | None, until: int | None) -> Integers:
         """List the ordinals of the turns that speak of a time in since <= time < until (ms), ascending."""

@@ -78,7 +78,7 @@ class AsOfCache:
                 as_of = await self._rebuilt_graph(cached, sources, events, _Moment(at, hides))
         finally:
             self._evict(keep=graph_id)
-        return as_of if as_of.said else None
+        return as_of if as_of.has_content else None
 
     async def _rebuilt_graph(self, cached: _CachedGraph, sources: _Sources, events: int, moment: _Moment) -> AsOf:
         async with cached.lock:  # first: waiting for the same graph takes none of GRAPHS_AT_ONCE
