@@ -129,7 +129,7 @@ async def _examined(file: Path, raw: bytes, corpus: Path | None, graph: str | No
         with command.progress("publishing", len(data.turns)) as advance:
             return (await remember(data, settings, advance))[0]
     if graph is None:
-        raise InvalidMessageError(f"{file} holds questions alone: say of which graph they ask, with --graph")
+        raise InvalidMessageError(f"{file} contains only questions: name their graph with --graph")
     try:
         questions = own_questions.read(raw)
     except InvalidMessageError as error:

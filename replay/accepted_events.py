@@ -41,7 +41,7 @@ async def end_behind(log: LogReader, partition: int, needed: int) -> int:
     if start > needed:
         raise LogRewrittenError(
             f"partition {partition} begins at offset {start}, offset {needed} is needed: the head of the log is gone. "
-            "Restore it; events must be kept for ever (retention.ms=-1)."
+            "Restore it; events must be kept permanently (retention.ms=-1)."
         )
     return end
 

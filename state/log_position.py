@@ -173,7 +173,7 @@ class LogPosition(Struct, frozen=True, gc=False):
         if self.chain and event.chain != self._link_to_chain:
             raise LogRewrittenError(
                 f"the event at offset {offset} follows another history than the one folded here. If the log is right, "
-                "remove this partition's store and start again: it is folded anew. If not, restore the log."
+                "remove this partition's store and start again: it is rebuilt. If not, restore the log."
             )
         return Acceptance.ACCEPTED
 
@@ -194,7 +194,7 @@ class LogPosition(Struct, frozen=True, gc=False):
         if {*fields, "source_topic"} != set(cls.__struct_fields__):
             raise WrongLayoutError(
                 "the store was written by another version of EMGAS: run that one, or remove this partition's store "
-                "and start again: it is folded anew from the log."
+                "and start again: it is rebuilt from the log."
             )
         return cls(**{**fields, "chain": bytes.fromhex(fields["chain"])})
 

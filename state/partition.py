@@ -102,7 +102,7 @@ class Aside(msgspec.Struct):
 def _miscounted(graph_id: str, expected: int, found: int) -> StoreCorruptError:
     return StoreCorruptError(
         f"graph {graph_id} should have {expected} events and has {found}: the store is damaged. Remove this "
-        "partition's store and start again: it is folded anew from the log."
+        "partition's store and start again: it is rebuilt from the log."
     )
 
 
@@ -563,7 +563,7 @@ class Partition:
             if self._pages.get(keys.manifest_key(graph_id)) and not stored:
                 raise StoreCorruptError(
                     f"the tables of graph {graph_id} are damaged, or another version of EMGAS wrote them: the graph is "
-                    "folded anew from the log."
+                    "rebuilt from the log."
                 )
             raise _miscounted(graph_id, expected, graph.events)
         # Not graph.turns: some may be dark by now, of an erasure that this fold has not come to.

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from state.events.events import KINDS
+from streams.cli.main import app
 from tests.support.cli import commands
 from tests.test_layers import ORDER
 
@@ -133,3 +137,99 @@ def drawn(layer: str) -> list[set[str]]:
 @pytest.mark.parametrize("layer", [layer for layer in ORDER if layer and "/" not in layer])
 def test_the_order_of_rooms_is_drawn_as_it_is_tested(layer: str) -> None:
     assert drawn(layer) == [set(group) for group in ORDER[layer]]
+
+
+# Plain English: phrases that make a reader read a sentence twice.  Write instead: permanently, again, any client,
+# reports, automatically …
+
+PHRASES = ("for ever", "anew", "whoever", "what is told", "is told", "of which", "somebody", "nobody", "it is found",
+           "lies in", "by itself")  # fmt: skip
+AVOIDED = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
+PLAIN = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "SECURITY.md", "docs/extending.md")
+PRODUCT = ("emgas", "state", "processors", "replay", "streams", "gateway", "evaluation", "bench", "emgas_service")
+# What is left in each place.  Lower a number when you rewrite some of them; none may rise.
+AT_MOST_IN_PAGES = {
+    "docs/README.md": 2, "docs/advisor.md": 5, "docs/comparison.md": 2, "docs/erasure.md": 5, "docs/explorer.md": 5,
+    "docs/gateway.md": 9, "docs/glossary.md": 7, "docs/import-export.md": 8, "docs/kinds.md": 13,
+    "docs/lifecycle.md": 26, "docs/operations.md": 32, "docs/performance.md": 12, "docs/recall.md": 32,
+    "docs/reliability.md": 38, "docs/replay.md": 7, "docs/scaling.md": 5, "docs/semantics.md": 3, "docs/sinks.md": 1,
+    "docs/sources.md": 39, "docs/themes.md": 1, "docs/time.md": 1, "docs/wire.md": 5,
+}  # fmt: skip
+AT_MOST_IN_DOCSTRINGS = {
+    "emgas": 23, "state": 114, "processors": 130, "replay": 34, "streams": 41, "gateway": 20, "evaluation": 13,
+    "bench": 77,
+}  # fmt: skip
+REPORTING = {"fail", "warn", "doubt", "warning", "error"}  # functions and log methods that tell a user of a problem
+
+
+@cache
+def trees(folder: str) -> dict[str, ast.Module]:
+    """Parse the tracked modules of a folder."""
+    listed = subprocess.run(["git", "ls-files", f"{folder}/*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {file: ast.parse(text(file)) for file in listed.stdout.split() if (ROOT / file).exists()}
+
+
+def phrases(texts: Iterable[str]) -> list[str]:
+    return [found for each in texts for found in AVOIDED.findall(each)]
+
+
+def docstrings(folder: str) -> Iterator[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for tree in trees(folder).values():
+        yield from (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
+
+
+def error_messages(folder: str) -> Iterator[str]:
+    """Yield "file:line: message" for each text that an error is made of, or that a function reports as a problem."""
+    for file, tree in trees(folder).items():
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            name = ast.unparse(call.func).split(".")[-1]
+            if not (name.endswith(("Error", "Exception")) or name in REPORTING):
+                continue
+            parts = (each.value for each in ast.walk(call) if isinstance(each, ast.Constant))
+            yield from (f"{file}:{call.lineno}: {part}" for part in parts if isinstance(part, str))
+
+
+def help_texts(group: Any = None) -> Iterator[str]:
+    """Yield the help of `emgas`, of its commands and of their options."""
+    group = typer.main.get_command(app) if group is None else group
+    yield from (str(part) for part in (group.help, *(getattr(each, "help", "") for each in group.params)) if part)
+    for name in group.list_commands(None) if isinstance(group, TyperGroup) else ():
+        yield from help_texts(group.get_command(None, name))
+
+
+@pytest.mark.parametrize("page", PLAIN)
+def test_a_page_for_everybody_is_in_plain_english(page: str) -> None:
+    assert phrases([text(page)]) == []
+
+
+def test_the_help_of_every_command_is_in_plain_english() -> None:
+    texts = list(help_texts())
+    assert len(texts) > 300
+    assert [each for each in texts if AVOIDED.search(each)] == []
+
+
+@pytest.mark.parametrize("folder", PRODUCT)
+def test_error_messages_are_in_plain_english(folder: str) -> None:
+    assert [each for each in error_messages(folder) if AVOIDED.search(each)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (*PLAIN, "CHANGELOG.md")])
+def test_the_pages_get_no_more_of_the_phrases_to_avoid(page: str) -> None:
+    assert len(phrases([text(page)])) <= AT_MOST_IN_PAGES.get(page, 0), "write plainly; see PHRASES"
+
+
+@pytest.mark.parametrize("folder", PRODUCT)
+def test_docstrings_get_no_more_of_the_phrases_to_avoid(folder: str) -> None:
+    assert len(phrases(docstrings(folder))) <= AT_MOST_IN_DOCSTRINGS.get(folder, 0), "write plainly; see PHRASES"
+
+
+def test_phrases_to_avoid_are_found_in_a_message_that_is_raised_or_reported() -> None:
+    source = (
+        'def f():\n    """Nobody."""\n    raise ValueError(f"{1} anew")\noutput.fail("by\\nitself")\nshow("nobody")'
+    )
+    trees_of = {"x.py": ast.parse(source)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.test_docs.trees", lambda _: trees_of)
+        assert sorted(phrases(error_messages("x"))) == ["anew", "by\nitself"]
+        assert phrases(docstrings("x")) == ["Nobody"]

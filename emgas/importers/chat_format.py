@@ -62,7 +62,9 @@ class Format:
     """How one program writes chats down, and how to read that.
 
     name        what `--format` calls it
-    order       lower is tried first: the first format that is sure gets the file, else the first that may fit
+    order       lower is tried first: the first format that is sure gets the file, else the first that may fit. Take any
+                free number: below 50 if only this program writes such files, 50 to 74 for a shape that several programs
+                write, 75 and more for a shape that nearly any file has
     matches     by a file's head; may raise InvalidMessageError for what is nearly of this format, and say what to do
     read        (stream, graph, options): the turns and bad lines of one file
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports

@@ -244,6 +244,6 @@ async def _put(log: WritableLog, partition: int, batch: Sequence[Record]) -> Non
     offsets = await log.append(partition, batch) if batch else []
     if offsets != [record.offset for record in batch]:
         raise NotRestorableError(
-            f"somebody else writes to partition {partition} of the topic: stop the workers, and restore under a new "
+            f"another program writes to partition {partition} of the topic: stop the workers, and restore under a new "
             "prefix"
         )

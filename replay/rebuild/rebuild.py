@@ -104,7 +104,7 @@ async def _check_continues(log: LogReader, partition: int, head: LogPosition) ->
     if not await folded_from(log, partition, head):
         raise LogRewrittenError(
             f"partition {partition} holds another record at offset {head.watermark} than the store was folded from: "
-            "the store is of another log. Remove it and fold anew, or restore the log."
+            "the store is of another log. Remove it, so that it is rebuilt, or restore the log."
         )
 
 

@@ -155,7 +155,7 @@ def written(event: AnyEvent) -> tuple[bytes, AnyEvent]:
     except msgspec.MsgspecError as error:
         if isinstance(event, DataEvent) and event.epoch < 0:
             raise ValueError(f"a {type(event).__name__} without an epoch: it must be stamped first") from None
-        raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
+        raise ValueError(f"an unreadable {type(event).__name__}: {error}") from None
     if read != event:
         raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")
     return value, read

@@ -14,7 +14,7 @@ Only what is read changes.  The log, the rows of a store and a backup keep the b
 is a hash over those (state/log_position.py).
 
 Changing the schema: whatever changes the bytes of an event, a field, its type or its bounds needs a new version, else
-tests/state/test_golden_logs.py fails.  What a developer does is in docs/operations.md.
+tests/state/test_golden_logs.py fails.  The steps are in docs/extending.md, "Change the schema".
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def upcast(plain: Any) -> Plain | None:
     while (step := UPCASTERS.get(at := _kind_and_version(plain))) is not None:
         upcasted = plain = step(plain)
         if not upcasted["v"] > at[1]:
-            raise TypeError(f"the step from version {at[1]} of {at[0]} does not raise `v`: it would be taken for ever")
+            raise TypeError(f"the step from version {at[1]} of {at[0]} does not raise `v`: it would run endlessly")
     return upcasted
 
 

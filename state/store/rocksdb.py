@@ -88,7 +88,7 @@ class RocksStore:
         kind = OldLayoutError if named is None or int.from_bytes(named, "big") < LAYOUT else WrongLayoutError
         raise kind(
             f"the store {self._path} has {written_layout}, this version of EMGAS reads {LAYOUT}: run the one that "
-            "wrote it, or remove that directory and start again: it is folded anew from the log."
+            "wrote it, or remove that directory and start again: it is rebuilt from the log."
         )
 
     def get(self, key: bytes) -> bytes | None:
@@ -176,7 +176,7 @@ class RocksStore:
             if _DAMAGED.match(text):
                 raise StoreCorruptError(
                     f"the store {self._path} is damaged ({text}). Remove that directory and start again: "
-                    "it is folded anew from the log, nothing is lost."
+                    "it is rebuilt from the log, nothing is lost."
                 ) from error
             raise
 

@@ -33,7 +33,7 @@ async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId)
     """
     position, partition, topic_id = writer.state.position, writer.partition, await id_of_turns()
     if position.source_topic and topic_id is None:
-        raise SourceChangedError(f"turns of partition {partition} cannot be seen: it was deleted, or is made anew")
+        raise SourceChangedError(f"turns of partition {partition} cannot be read: was the topic deleted?")
     first, end = await turns.bounds(partition)
     is_anew = position.source >= end or position.source_topic not in {"", topic_id}
     if (is_anew or first > position.source + 1) and await id_of_turns() != topic_id:

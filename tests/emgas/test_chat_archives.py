@@ -218,7 +218,7 @@ def test_whatever_the_json_is_nothing_but_invalid_message_is_raised(value: Any, 
 
 # ── another one ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SIGNAL = '''"""Signal, for this test: a JSON object with channel and messages."""
+ADDED_FORMAT = '''"""A format that only this test has: a JSON object with a list of texts."""
 
 from collections.abc import Iterator
 from typing import IO
@@ -232,28 +232,28 @@ from emgas.messages.turns import Turn
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
-    for number, said in enumerate(orjson.loads(stream.read())["signal"]):
+    for number, said in enumerate(orjson.loads(stream.read())["format-of-this-test"]):
         yield build(Turn, {"id": str(number), "graph": graph, "speaker": "Ada", "text": said})
 
 
 FORMAT = Format(
-    name="signal", order=5, summary=FormatSummary("a file", "must be given", "none", "none"),
-    matches=lambda head: Fit.SURE if b"signal" in head.start else Fit.NO, read=read,
+    name="format-of-this-test", order=5, summary=FormatSummary("a file", "must be given", "none", "none"),
+    matches=lambda head: Fit.SURE if b"format-of-this-test" in head.start else Fit.NO, read=read,
 )
 '''
 IMPORTING = """
 import io
 from emgas.importers.registry import NAMES, read
-(turn,) = read(io.BytesIO(b'{"signal": ["Hello"]}'), "export.json", "ada")
+(turn,) = read(io.BytesIO(b'{"format-of-this-test": ["Hello"]}'), "export.json", "ada")
 print(turn.text, NAMES)
 """
 
 
 def test_a_format_is_added_by_adding_its_file(tmp_path: Path) -> None:
     shutil.copytree(Path(emgas.__file__).parent, tmp_path / "emgas")
-    (tmp_path / "emgas" / "importers" / "signal.py").write_text(SIGNAL)
+    (tmp_path / "emgas" / "importers" / "format_of_this_test.py").write_text(ADDED_FORMAT)
     done = subprocess.run([sys.executable, "-c", IMPORTING], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout == f"Hello {', '.join(sorted([*FORMATS, 'signal']))}\n", done
+    assert done.stdout == f"Hello {', '.join(sorted([*FORMATS, 'format-of-this-test']))}\n", done
 
 
 def test_no_two_formats_are_asked_at_once_so_the_order_of_files_on_a_disk_decides_nothing() -> None:

@@ -162,7 +162,7 @@ def test_a_memory_that_was_restored_only_in_part_says_so_when_it_opens(memory: P
         log.append([ProducerRecord(TOPIC, key, value, (), partition, at) for at, key, value in part])
     log.close()
     said = emgas_here(tmp_path, "query", "ada", "kettle").err
-    assert said.count("turns was made anew") == said.count("copy all of it into an empty prefix") == 2
+    assert said.count("turns was created again") == said.count("copy all of it into an empty prefix") == 2
 
 
 def test_one_graphs_backup_is_no_log_but_its_turns_go_in(memory: Path, tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ async def test_events_that_no_worker_could_fold_are_refused() -> None:
 async def test_a_log_to_which_somebody_else_writes_meanwhile_is_told(source: Topic) -> None:
     target = Topic([], [])
     target.shift = 1
-    with pytest.raises(NotRestorableError, match="somebody else writes to partition 0"):
+    with pytest.raises(NotRestorableError, match="another program writes to partition 0"):
         await restored(await backup(source), target)
 
 

@@ -84,7 +84,7 @@ def test_an_event_that_the_fold_could_not_keep_cannot_be_written(changes: dict[s
     (field,) = changes
     with pytest.raises(
         ValueError,
-        match=rf"nobody could read: .*{field}|^{field}: one is there twice|without an {field}|an {field}: it must",
+        match=rf"an unreadable .*: .*{field}|^{field}: one is there twice|without an {field}|an {field}: it must",
     ):
         encode(turn_recorded(**changes))
 

@@ -22,7 +22,7 @@ from tests.support.stores import Opener
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NEWEST = [decode(value) for value in values(VERSION)]
-CHANGED = "was changed without a new version: read 'Changing the schema' in docs/operations.md"
+CHANGED = "was changed without a new version: read 'Change the schema' in docs/extending.md"
 
 
 def test_there_is_a_golden_log_of_every_version() -> None:

@@ -185,14 +185,14 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
 def test_tables_of_another_layout_whose_events_were_deleted_are_damage() -> None:
     store = short_of_events()
     of_another_version(store, "ada")
-    with pytest.raises(StoreCorruptError, match="folded anew from the log"):
+    with pytest.raises(StoreCorruptError, match="rebuilt from the log"):
         Partition(store).graph("ada")
 
 
 def test_a_manifest_that_cannot_be_read_whose_events_were_deleted_is_damage() -> None:
     store = short_of_events()
     store.write({keys.manifest_key("ada"): b"{"})
-    with pytest.raises(StoreCorruptError, match="folded anew from the log"):
+    with pytest.raises(StoreCorruptError, match="rebuilt from the log"):
         Partition(store).graph("ada")
 
 

@@ -53,7 +53,7 @@ def undo(**changes: Any) -> bytes:
 
 
 REFUSALS = (
-    "nobody has written to graph",
+    "there is no graph",
     "counted from 0: it has no event",
     "lies before the first",
     "to go further back, make a branch",
@@ -176,7 +176,7 @@ def test_a_request_that_forgets_more_than_a_record_holds_is_finished_by_whoever_
 
 def test_what_nobody_wrote_cannot_be_forgotten() -> None:
     unknown = decide(a_handler(), arrival(forget(concepts=["kettle"]), offset=4))
-    assert "nobody has written to graph 'ada'" in reason_of(unknown)
+    assert "there is no graph 'ada'" in reason_of(unknown)
     assert unknown.turn == "f1"
     nothing = decide(a_handler(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
     assert reason_of(nothing) == "none of these is in the graph: nothing to forget"
@@ -204,7 +204,7 @@ def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again
 
 def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
     unknown = decide(a_handler(), arrival(undo(first=0), offset=4))
-    assert "nobody has written to graph 'ada'" in reason_of(unknown)
+    assert "there is no graph 'ada'" in reason_of(unknown)
     beyond = decide(a_handler(known_state()), arrival(undo(first=2), offset=4))
     assert "has 2 events, counted from 0: it has no event 2" in reason_of(beyond)
     backwards = decide(a_handler(known_state()), arrival(undo(first=1, last=0), offset=4))

@@ -51,7 +51,7 @@ class AdviceDecider:
     def event(self, advice: Advice, graph: Graph | None, source: int) -> AdviceEvent:
         """Decide which event advice at offset `source` of `turns` becomes.  Raises RejectedError."""
         if graph is None or graph.is_blank:
-            raise RejectedError(f"nobody has written to graph {advice.graph!r}: there is nothing to advise on")
+            raise RejectedError(f"there is no graph {advice.graph!r}: nothing to advise on")
         if self._keys.of(advice.graph):
             raise RejectedError(f"graph {advice.graph!r} is encrypted: no advice on it is recorded")
         if not graph.settings.recording:

@@ -57,9 +57,7 @@ def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErase
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "was born", graph_id))
     living = sorted(name for name, key in keys.of(graph_id).items() if not key.is_destroyed)
     if not living or (request.turn is not None and graph.passages.knows(request.turn) == ERASED):
-        raise AlreadyDoneError(
-            f"this is erased already, and nobody can read it any more; digest of the graph: {graph.digest()}"
-        )
+        raise AlreadyDoneError(f"this is already erased permanently; digest of the graph: {graph.digest()}")
     if request.whole:
         everything = Erasure([], [], [])
         return [SubjectErased(graph=graph_id, whole=True, keys=living, **everything._asdict(), **UNSTAMPED)]
@@ -77,7 +75,7 @@ def _unreadable_graph(graph_id: str, state: Partition) -> SubjectErased:
     """Erase all of a graph that cannot be read: the event names every key that its records name."""
     records = [event for event in map(decode, state.rows_of(graph_id)) if isinstance(event, Sealed)]
     if graph_id in state.damaged or not records:
-        raise RejectedError(f"what is stored of graph {graph_id!r} is damaged and being folded anew: erase it then")
+        raise RejectedError(f"the store of graph {graph_id!r} is damaged and is being rebuilt: erase it afterwards")
     names = sorted({event.key for event in records})
     return SubjectErased(graph=graph_id, whole=True, keys=names, turns=[], events=[], instead=[], **UNSTAMPED)
 

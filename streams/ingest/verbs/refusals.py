@@ -42,5 +42,5 @@ def check_place(graph_id: str, key: bytes | None, partition: int, *, partitions:
 def existing(request: Command, graph: Graph | None) -> Graph:
     """Return the graph of a request that needs one.  Raises RejectedError if there is none."""
     if graph is None:
-        raise RejectedError(f"nobody has written to graph {request.graph!r}: nothing to {request.kind}")  # type: ignore[union-attr]
+        raise RejectedError(f"there is no graph {request.graph!r}: nothing to {request.kind}")  # type: ignore[union-attr]
     return graph
