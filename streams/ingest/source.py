@@ -42,7 +42,7 @@ async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId)
         await check_whole(writer)
     if is_anew:
         facts = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
-        log.error("turns was made anew: reading all of it", partition=partition, **facts, do=COPIED)
+        log.error("turns was created again: reading all of it", partition=partition, **facts, do=COPIED)
     await writer.claim(anew=is_anew, source_topic=topic_id or "")
     if first > (source := writer.state.position.source) + 1:
         await record_loss(writer, source + 1, first - 1)
@@ -80,4 +80,4 @@ def is_claimed(writer: PartitionWriter, topic_id: str | None) -> bool:
 
 def changed(partition: int) -> SourceChangedError:
     """Build the error after which a live worker claims its partition again."""
-    return SourceChangedError(f"turns of partition {partition} was made anew, or goes back: claiming anew")
+    return SourceChangedError(f"turns of partition {partition} was created again, or lost records: claiming it again")
