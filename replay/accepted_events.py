@@ -14,7 +14,7 @@ from typing import cast
 from emgas.wire import Record
 from replay.log import LogReader, keys_of
 from replay.skipped_records import instead_of
-from state.errors import LogRewrittenError, UnreadableEventError
+from state.errors import KeysError, LogRewrittenError, UnreadableEventError
 from state.events.events import AnyEvent, GraphEvent, decode
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
@@ -84,12 +84,19 @@ class AcceptedEvents:
         self._since_yield = 0
 
     async def read(
-        self, log: LogReader, partition: int, end: int | None = None, *, of: str | None = None
+        self,
+        log: LogReader,
+        partition: int,
+        end: int | None = None,
+        *,
+        of: str | None = None,
+        locked: dict[str, str] | None = None,
     ) -> AsyncIterator[tuple[GraphEvent, Record]]:
         """Yield events with their records, from where reading stopped to before offset `end`, or to the log's end.
 
         What is sealed is opened, as far as its keys are not destroyed: of the graph `of` alone, if one is named, as the
-        keys of others may be missing.
+        keys of others may be missing.  With `locked`, a graph whose key is missing is noted there, and why; none of its
+        events is yielded from then on.
         Lets others in every few milliseconds.  Raises LogRewrittenError when the log's beginning is gone, and what
         `decode` and `LogPosition.after` raise.
         """
@@ -106,13 +113,28 @@ class AcceptedEvents:
                     event = decode(record.value)
                 self.position, acceptance = self.position.after(record.offset, event, record.value)
                 if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-                    yield event if of not in (None, event.graph) else cast(GraphEvent, opened(event, keys)), record
+                    found = event if of not in (None, event.graph) else _opened(event, keys, locked)
+                    if found is not None:
+                        yield found, record
                 self._since_yield += 1
                 if self._since_yield >= AT_ONCE:
                     self._since_yield = 0
                     await asyncio.sleep(0)
         finally:
             await records.aclose()
+
+
+def _opened(event: GraphEvent, keys: Keyring, locked: dict[str, str] | None) -> GraphEvent | None:
+    """Open an event; None for one of a graph that is noted in `locked`.  Raises KeysError where nothing is noted."""
+    if locked is not None and event.graph in locked:
+        return None
+    try:
+        return cast(GraphEvent, opened(event, keys))
+    except KeysError as error:
+        if locked is None:
+            raise
+        locked[event.graph] = str(error)
+        return None
 
 
 async def values_of(log: LogReader, partition: int, graph: str, end: int) -> list[bytes]:

@@ -235,27 +235,36 @@ async def history(log: LogReader, partition: int, graph: str, end: int | None = 
     return result
 
 
-async def histories(log: LogReader, partition: int, end: int | None = None) -> dict[str, History]:
+async def histories(
+    log: LogReader, partition: int, end: int | None = None, locked: dict[str, str] | None = None
+) -> dict[str, History]:
     """Read the histories of all graphs of `partition`, by graph id; they are not to be read on.
 
-    Raises as `History.read_on`.
+    With `locked`, graphs whose keys are missing are left out, and noted there.  Raises as `History.read_on`.
     """
     reading, by_graph = AcceptedEvents(), dict[str, History]()
-    async for event, record in reading.read(log, partition, end):
+    async for event, record in reading.read(log, partition, end, locked=locked):
         if event.graph not in by_graph:
             by_graph[event.graph] = History(event.graph, reading, keys=keys_of(log))
         by_graph[event.graph]._add(event, record.value, record.offset)  # noqa: SLF001 - only what reads a log builds one
+    for name in locked or ():
+        by_graph.pop(name, None)
     for each in by_graph.values():
         each._settle()  # noqa: SLF001 - as above
     return by_graph
 
 
-async def counting_events(log: LogReader, partition: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
-    """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`."""
+async def counting_events(
+    log: LogReader, partition: int, graph: str | None = None, *, locked: dict[str, str] | None = None
+) -> AsyncIterator[GraphEvent]:
+    """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`.
+
+    With `locked`, graphs whose keys are missing are left out, and noted there before anything is yielded.
+    """
     _, end = await log.bounds(partition)
-    counts, erased = await _counting(log, partition, end)
+    counts, erased = await _counting(log, partition, end, locked)
     seen: Counter[str] = Counter()
-    async for event, _ in AcceptedEvents().read(log, partition, end):
+    async for event, _ in AcceptedEvents().read(log, partition, end, locked=locked):
         name = event.graph
         standing = erased[name].standing(seen[name], event) if counts[name][seen[name]] else None
         seen[name] += 1
@@ -263,7 +272,9 @@ async def counting_events(log: LogReader, partition: int, graph: str | None = No
             yield standing
 
 
-async def _counting(log: LogReader, partition: int, end: int) -> tuple[dict[str, list[bool]], dict[str, Erased]]:
+async def _counting(
+    log: LogReader, partition: int, end: int, locked: dict[str, str] | None
+) -> tuple[dict[str, list[bool]], dict[str, Erased]]:
     """Tell of each graph's events, by ordinal, whether they count, and what was erased of it.
 
     A Retracted has done what it does.
@@ -271,7 +282,7 @@ async def _counting(log: LogReader, partition: int, end: int) -> tuple[dict[str,
     retractions: dict[str, dict[int, Retracted]] = defaultdict(dict)
     erasures: dict[str, dict[int, SubjectErased]] = defaultdict(dict)
     seen: Counter[str] = Counter()
-    async for event, _ in AcceptedEvents().read(log, partition, end):
+    async for event, _ in AcceptedEvents().read(log, partition, end, locked=locked):
         if isinstance(event, Retracted):
             retractions[event.graph][seen[event.graph]] = event
         elif isinstance(event, SubjectErased):

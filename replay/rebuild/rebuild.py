@@ -13,6 +13,8 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from emgas.wire import Record, partition_of
 from replay.accepted_events import AcceptedEvents, decoded, end_behind, read_records
 from replay.as_of.graph_as_of import AsOf
@@ -25,7 +27,7 @@ from state.events.events import Claim, RecordSkipped, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.lsm.graph_pages import GraphPages
-from state.partition import Folded, Partition
+from state.partition import Aside, Folded, Partition, taken_back
 from state.sealing.keyring import Keyring
 from state.store import keys
 from state.store.keys import POSITION
@@ -192,11 +194,13 @@ class Rebuilt(NamedTuple):
 
     graphs        name → digest, empty where all of the partition is in `digest`
     refused_from  the offset from which on no data event was accepted, None if the last one was (see below)
+    unavailable   graphs that cannot be read, and why: `digest` is of all the others
     """
 
     digest: str
     graphs: Mapping[str, str]
     refused_from: int | None = None
+    unavailable: Mapping[str, str] = {}
 
 
 async def rebuild(log: LogReader, partition: int, plan: Plan, store: Store) -> Rebuilt:
@@ -204,19 +208,32 @@ async def rebuild(log: LogReader, partition: int, plan: Plan, store: Store) -> R
     end = plan.ends[partition]
     if plan.graph is None and plan.at is None:
         state = await refold(log, partition, end, store)
+        taken_back(state, {})  # what a rebuild before this one could not read
         refused = (
             None
             if await _accepts_last(log, partition, end, state.position)
             else await refused_from(log, partition, end)
         )
+        if state.unavailable:
+            return Rebuilt(digest_of(_digests(state)), {}, refused, state.unavailable)
         return Rebuilt(state.digest(), {}, refused)
     if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != partition:
         return Rebuilt(digest_of({}), {})
-    if store.get(POSITION) is None:
-        histories_of = await _histories(log, partition, plan.graph, end)
-        store.write(_rows(histories_of, plan.at, end, keys_of(log)))
-    digests = Partition(store, graph_keys=keys_of(log)).digests()
-    return Rebuilt(digest_of(digests), digests)
+    locked_before = {key: None for key, _ in store.scan(keys.ASIDE, keys.ASIDE)}
+    if store.get(POSITION) is None or locked_before:  # their keys may be back
+        locked: dict[str, str] = {}
+        histories_of = await _histories(log, partition, plan.graph, end, locked)
+        rows = _rows(histories_of, plan.at, end, keys_of(log))
+        store.write({**locked_before, **rows, **_locked_rows(locked)})
+    state = Partition(store, graph_keys=keys_of(log))
+    digests = _digests(state)
+    return Rebuilt(digest_of(digests), digests, None, state.unavailable)
+
+
+def _digests(state: Partition) -> dict[str, str]:
+    """Hash every graph that can be read."""
+    graphs = (state.graph(name) for name in state.graph_ids() if name not in state.unavailable)
+    return {graph.graph_id: graph.digest() for graph in graphs if graph is not None}
 
 
 async def graph_from(store: Store, log: LogReader, partition: int, name: str, end: int) -> Graph | None:
@@ -238,9 +255,11 @@ def digest_of(graphs: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-async def _histories(log: LogReader, partition: int, graph: str | None, end: int) -> list[History]:
+async def _histories(
+    log: LogReader, partition: int, graph: str | None, end: int, locked: dict[str, str]
+) -> list[History]:
     if graph is None:
-        return list((await histories(log, partition, end)).values())
+        return list((await histories(log, partition, end, locked)).values())
     one = await history(log, partition, graph, end)
     return [one] if one.read else []
 
@@ -250,6 +269,12 @@ def _rows(histories: Sequence[History], at: int | None, end: int, graph_keys: Ke
     graphs = [rows for history in histories if (rows := _graph_rows(history, at, graph_keys))]
     batch = {key: value for rows in graphs for key, value in rows}
     return {**batch, POSITION: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
+
+
+def _locked_rows(locked: Mapping[str, str]) -> Batch:
+    """Make the rows that say which graphs could not be read."""
+    asides = {name: Aside(events=0, turns=None, is_locked=True, why=why) for name, why in locked.items()}
+    return {keys.aside_key(name): msgspec.json.encode(aside) for name, aside in asides.items()}
 
 
 def _graph_rows(history: History, at: int | None, graph_keys: Keyring) -> list[tuple[bytes, bytes]]:

@@ -191,3 +191,35 @@ def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasin
     erase(data, "ada", "--yes")
     assert digests(data)["bob"] == before["bob"]
     assert emgas_here(data, "replay", "verify", "--json").json["match"] is True
+
+
+def test_a_graph_whose_key_is_lost_is_left_out_of_a_rebuild_and_of_a_branch_and_named(
+    data: Path, tmp_path: Path
+) -> None:
+    def rebuilt(*options: str, code: int = FAILURE) -> Said:
+        return emgas_here(data, "replay", "rebuild", *options, "--json", code=code)
+
+    def branched(*options: str, code: int = FAILURE) -> Said:
+        place = ("--into", str(tmp_path / "branch"))
+        return emgas_here(data, "replay", "branch", *place, *options, "--json", code=code)
+
+    whole = digests(data)
+    (lost,) = [file for file in (data / "keys").rglob("*.keys") if file.stem == hashlib.sha256(b"ada").hexdigest()]
+    key = lost.read_bytes()
+    lost.unlink()
+    into = ("--into", str(tmp_path / "rebuilt"))
+    past = ("--as-of", "2030-01-01")
+    found = [rebuilt("--into", str(tmp_path / "whole")), rebuilt(*past), rebuilt(*past, *into), branched(), branched()]
+    for said in found:
+        assert list(said.json["unavailable"]) == ["ada"]
+        assert "graph 'ada': " in said.err
+        assert "1 graphs were left out, all others are done" in said.err.replace("\n", " ")
+    assert digests(tmp_path / "branch") == {"bob": whole["bob"]}
+    assert [said.json["accepted"] for said in found[3:]] == [1, 0]
+    bob = rebuilt("--graph", "bob", *past, code=0).json["digest"]
+    lost.write_bytes(key)
+    assert rebuilt("--graph", "bob", *past, code=0).json["digest"] == bob
+    for options in (("--into", str(tmp_path / "whole")), (*past, *into)):
+        assert rebuilt(*options, code=0).json["digest"] == rebuilt(*options[:-2], code=0).json["digest"]
+    assert list(branched().json["unavailable"]) == ["ada"], "half of a graph would be sent"
+    assert branched("--without", "ada", code=0).json["unavailable"] == {}

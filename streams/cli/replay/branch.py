@@ -56,12 +56,13 @@ def branch(
     source = output.settings()
     target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
-    counts = output.run(_branch(source, target, life, frozenset(without or [])))
+    counts, unavailable = output.run(_branch(source, target, life, frozenset(without or [])))
     told = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
     if json:
-        output.print_json(told)
+        output.print_json(told | {"unavailable": unavailable})
     else:
         output.out.print(", ".join(f"{count} {name}" for name, count in told.items()), highlight=False)
+    output.fail_without(unavailable, "once their keys are restored, make another branch, or leave them out (--without)")
 
 
 def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
@@ -98,28 +99,35 @@ def _life(preset: str | None, changes: list[str]) -> BranchSettings:
 
 async def _branch(
     source: Settings, target: Settings, life: BranchSettings | None, without: frozenset[str]
-) -> Counter[str]:
+) -> tuple[Counter[str], dict[str, str]]:
+    """Send all; count it, and tell which graphs were left out because they cannot be read."""
     from replay.as_of.history import counting_events  # here: --help needs none of it
     from replay.branch import messages
     from streams.transport import select
 
     counts: Counter[str] = Counter()
+    unavailable: dict[str, str] = {}
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     name = f"{source.broker or source.home.resolve()} {source.prefix}"
     cursor = Cursor(target.home / "branch.json", name)
+    again = dict.fromkeys(cursor.left_out - without, "its key was missing when this branch was begun")
     async with select.readable(source) as readable, _made(target, name, is_branch=cursor.is_there) as there:
         log = readable.reader(source.topics.events)
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for partition in range(readable.partitions):
-                kept = _kept(counting_events(log, partition), without)
+                locked: dict[str, str] = {}
+                kept = _kept(counting_events(log, partition, locked=locked), without | again.keys())
                 queue = messages(kept, life, cursor.done(partition))
                 async for dealt in _sent(there.memory, queue, counts):
+                    cursor.left_out |= locked.keys() - without  # before what follows of them is passed over
                     # At once behind a request: sent again later, it would forget what was said since.
                     cursor.move(partition, dealt.seq, at_once=not isinstance(dealt.message, Turn))
                     progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
+                unavailable |= {graph: why for graph, why in locked.items() if graph not in without}
+                cursor.left_out |= unavailable.keys()  # of a partition with nothing else to send, too
                 cursor.save()
-    return counts
+    return counts, again | unavailable
 
 
 async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> AsyncIterator[GraphEvent]:

@@ -1,6 +1,7 @@
 """How far a branch has come, kept beside its stores: what was sent is not sent again.
 
-    branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>}}
+    branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>},
+                   "left_out": ["<graph>", …]}   whose keys were missing: the branch has nothing of them, and never will
 
 Written after every request and every few turns, never before they are folded.  Dying in between sends some again,
 with nothing said in between: known turns change nothing, and neither does a request that comes twice in a row.
@@ -31,6 +32,7 @@ class Cursor:
                 f"{path.parent} is a branch of {kept['source']}, not of {source}: choose another place for this one"
             )
         self._done: dict[str, int] = kept["done"]
+        self.left_out: set[str] = set(kept.get("left_out", ()))
         self._unsaved = 0
 
     def done(self, partition: int) -> int:
@@ -48,6 +50,7 @@ class Cursor:
         """Write the file, whole or not at all."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         new = self._path.with_suffix(".new")
-        new.write_bytes(orjson.dumps({"source": self._source, "done": self._done}))
+        kept = {"source": self._source, "done": self._done, "left_out": sorted(self.left_out)}
+        new.write_bytes(orjson.dumps(kept))
         new.replace(self._path)
         self._unsaved = 0

@@ -58,19 +58,23 @@ def rebuild(
     settings = output.settings()
     plan = output.run(_planned(settings, graph, as_of, offset=offset))
     started = time.perf_counter()
+    unavailable: dict[str, str] = {}
     if snapshots is not None and graph is not None:
         events, digest = output.run(_from_snapshot(settings, plan, graph, kept=opened(snapshots, settings.prefix)))
     else:
         with _directory(into) as directory:
             plan = _agreed(plan, directory)
             events = _records(plan)
-            digest = _digest(plan, _rebuilt(settings, plan, directory, jobs=jobs or os.cpu_count() or 1))
-    told = _told(events, digest, time.perf_counter() - started)
+            rebuilt = _rebuilt(settings, plan, directory, jobs=jobs or os.cpu_count() or 1)
+            digest = _digest(plan, rebuilt)
+            unavailable = {graph: why for each in rebuilt for graph, why in each.unavailable.items()}
+    told = _told(events, digest, time.perf_counter() - started) | {"unavailable": unavailable}
     if json:
         output.print_json(told)
-        return
-    rate = f"{told['events']} events in {told['seconds']:.1f} s ({told['events_per_second']:.0f}/s)"
-    output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
+    else:
+        rate = f"{told['events']} events in {told['seconds']:.1f} s ({told['events_per_second']:.0f}/s)"
+        output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
+    output.fail_without(unavailable, "run the same command again once their keys are restored")
 
 
 async def _planned(settings: Settings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:

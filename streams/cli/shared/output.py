@@ -127,6 +127,14 @@ def tell(message: str) -> None:
     err.print(f"[dim]{escape(message)}[/]", highlight=False, soft_wrap=True)
 
 
+def fail_without(unavailable: Mapping[str, str], what_to_do: str) -> None:
+    """Name the graphs that were left out because they cannot be read, and exit; return if there are none."""
+    for graph, why in sorted(unavailable.items()):
+        warn(f"graph {graph!r}: {why}")
+    if unavailable:
+        fail(f"{len(unavailable)} graphs were left out, all others are done: {what_to_do}")
+
+
 def warn(message: str) -> None:
     """Print a warning about something that was skipped, and continue."""
     err.print(f"[bold yellow]skipped:[/] {escape(message)}", highlight=False, soft_wrap=True)
