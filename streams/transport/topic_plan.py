@@ -149,8 +149,8 @@ def another_partition_count(name: str, count: int, expected: int) -> str:
 def grown(name: str, existing: int, born_with: int) -> str:
     """Explain to an operator that the partition count of topic `name` was changed after its creation."""
     return (
-        f"topic {name} has {existing} partitions and was created with {born_with}, and the count decides which partition "
-        "owns a graph: records that are placed by the new count are rejected, or go to partitions that are not read. "
-        f"Stop the programs that write to {name}; once all is read, delete it and create it again with `emgas topics "
-        f"create --partitions {born_with}`"
+        f"topic {name} has {existing} partitions and was created with {born_with}, and the count decides which "
+        "partition owns a graph: records that are placed by the new count are rejected, or are not read. Stop the "
+        f"programs that write to {name}; once all is read, delete it and create it again with `emgas topics create "
+        f"--partitions {born_with}`"
     )

@@ -80,9 +80,9 @@ class ExtractorContract:
 
     @pytest.mark.parametrize("text", ["", " ", "\n", "\u200b", "🎉🎉", "...", "\u0301"])
     def test_a_text_without_words_has_only_tags(self, text: str) -> None:
-        found = self.extractor.of_turn(text, speaker="Ann", at=AT)
-        assert [concept.id[0] for concept in found.concepts] == ["@"] * 3
-        assert found.tokens == 0
+        result = self.extractor.of_turn(text, speaker="Ann", at=AT)
+        assert [concept.id[0] for concept in result.concepts] == ["@"] * 3
+        assert result.tokens == 0
         assert self.extractor.of_query(text) == Extraction((), False, 0)
 
     def test_a_turn_carries_its_speaker_and_its_date(self) -> None:
@@ -91,15 +91,15 @@ class ExtractorContract:
 
     @pytest.mark.source("P11")
     def test_a_turn_tells_what_its_time_expressions_mean(self) -> None:
-        found = self.extractor.of_turn("Yesterday the harbour froze.", speaker="Ann", at=AT)
-        assert found.times == (TimeSpan("Yesterday", MAY_7, MAY_7 + DAY_MS),)
-        assert {"@day:2023-05-07", "@day:2023-05-08"} <= {concept.id for concept in found.concepts}
+        result = self.extractor.of_turn("Yesterday the harbour froze.", speaker="Ann", at=AT)
+        assert result.times == (TimeSpan("Yesterday", MAY_7, MAY_7 + DAY_MS),)
+        assert {"@day:2023-05-07", "@day:2023-05-08"} <= {concept.id for concept in result.concepts}
 
     def test_a_question_is_resolved_against_the_time_it_is_asked_at(self) -> None:
         text = "What froze yesterday?"
-        asked = self.extractor.of_query(text, AT)
-        assert [span.since for span in asked.times] == [MAY_7]
-        assert "@day:2023-05-07" in {concept.id for concept in asked.concepts}
+        request = self.extractor.of_query(text, AT)
+        assert [span.since for span in request.times] == [MAY_7]
+        assert "@day:2023-05-07" in {concept.id for concept in request.concepts}
         assert self.extractor.of_query(text).times == ()
 
     def test_the_version_names_what_shaped_the_result(self) -> None:

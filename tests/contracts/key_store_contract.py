@@ -27,8 +27,8 @@ class KeyStoreContract:
         self, keys: KeyStore, open_keys: Open
     ) -> None:
         key = await give_birth(keys, "ada")
-        found = (await open_keys()).of("ada")
-        assert {name: each.to_bytes() for name, each in found.items()} == {key.id: key.to_bytes()}
+        result = (await open_keys()).of("ada")
+        assert {name: each.to_bytes() for name, each in result.items()} == {key.id: key.to_bytes()}
         assert dict(keys.of("bob")) == {}
 
     async def test_two_keys_of_a_graph_do_not_displace_each_other(self, keys: KeyStore, open_keys: Open) -> None:

@@ -36,8 +36,8 @@ class Contents(PipelineSteps):
         await self.tell(pipeline, graph)
         page = await pipeline.memory.turns(graph)
         assert (page.found, page.total, page.next) == (True, 4, None)
-        said = [(turn.id, turn.session, turn.text, turn.at, turn.metadata) for turn in page.turns]
-        assert said == [(f"t{n}", f"s{n // 2}", text, NOON + n * DAY, {"n": n}) for n, text in enumerate(TALK)]
+        texts = [(turn.id, turn.session, turn.text, turn.at, turn.metadata) for turn in page.turns]
+        assert texts == [(f"t{n}", f"s{n // 2}", text, NOON + n * DAY, {"n": n}) for n, text in enumerate(TALK)]
         assert page.position.partition == pipeline.place(graph)
 
     @pytest.mark.parametrize("newest", [False, True])
@@ -58,14 +58,14 @@ class Contents(PipelineSteps):
     @pytest.mark.source("S14", "M3")
     async def test_turns_are_found_by_id_session_and_concept(self, pipeline: Pipeline, graph: str) -> None:
         await self.tell(pipeline, graph)
-        asked = {
+        request = {
             ("t3", "t0"): {"ids": ["t3", "nothing", "t0"]},
             ("t2", "t3"): {"session": "s1"},
             ("t0", "t1"): {"concept": "Biscuit"},
             (): {"session": "s7"},
         }
-        for ids, wanted in asked.items():
-            page = await pipeline.memory.turns(graph, **wanted)
+        for ids, expected in request.items():
+            page = await pipeline.memory.turns(graph, **expected)
             assert (tuple(turn.id for turn in page.turns), page.next) == (ids, None)
         past = await pipeline.memory.turns(graph, as_of=NOON + DAY)
         assert [turn.id for turn in past.turns] == ["t0", "t1"]
@@ -103,8 +103,8 @@ class Contents(PipelineSteps):
         assert frozenset(("biscuit", "vet")) in pairs
         assert len(pairs) == len(links.sources), "each link once"
         assert passages.ids == ["t3", "t2", "t1", "t0"], "the newest first"
-        held = {(passages.ids[p], concepts.ids[c]) for p, c in zip(passages.held_by, passages.holds, strict=True)}
-        assert {("t0", "biscuit"), ("t1", "biscuit"), ("t2", "clock")} <= held
+        contents = {(passages.ids[p], concepts.ids[c]) for p, c in zip(passages.held_by, passages.holds, strict=True)}
+        assert {("t0", "biscuit"), ("t1", "biscuit"), ("t2", "clock")} <= contents
         assert (sum(seen.activity.turns), seen.activity.first, seen.activity.last) == (4, NOON, NOON + 3 * DAY)
 
     async def test_a_picture_grows_from_what_is_named_hop_by_hop(self, pipeline: Pipeline, graph: str) -> None:
@@ -148,8 +148,8 @@ class Contents(PipelineSteps):
 
     async def test_of_an_unknown_graph_nothing_is_told(self, pipeline: Pipeline, graph: str) -> None:
         memory = pipeline.memory
-        told = [await memory.turns(graph), await memory.picture(graph), await memory.compare(graph, NOON)]
-        assert [each.found for each in told] == [False, False, False]
+        answers = [await memory.turns(graph), await memory.picture(graph), await memory.compare(graph, NOON)]
+        assert [each.found for each in answers] == [False, False, False]
         assert graph not in await memory.graphs()
 
     async def test_what_is_asked_waits_for_the_turn_that_it_names(self, pipeline: Pipeline, graph: str) -> None:
@@ -158,9 +158,9 @@ class Contents(PipelineSteps):
         assert (await memory.turns(graph, after=there)).total == 1
         assert (await memory.picture(graph, after=there)).total
         assert (await memory.compare(graph, 0, after=there)).found
-        with pytest.raises(QueryFailedError) as told:
+        with pytest.raises(QueryFailedError) as answer:
             await memory.picture(graph, after=there.offset + 1_000_000)
-        assert told.value.code == "not-yet"
+        assert answer.value.code == "not-yet"
 
     # forget everything
 

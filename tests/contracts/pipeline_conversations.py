@@ -51,8 +51,8 @@ class Conversations(PipelineSteps):
     async def events(self, pipeline: Pipeline, graph: str) -> list[object]:
         """List the events of a graph."""
         records = await pipeline.records(pipeline.topics.events, pipeline.place(graph))
-        found = [decode(record.value) for record in records]
-        return [event for event in found if getattr(event, "graph", None) == graph]
+        results = [decode(record.value) for record in records]
+        return [event for event in results if getattr(event, "graph", None) == graph]
 
     # what is in mind
 
@@ -62,11 +62,11 @@ class Conversations(PipelineSteps):
     ) -> None:
         await self.converse(pipeline, graph, session="old", at=NOON - 2 * HOUR)
         await self.converse(pipeline, graph)
-        told = await pipeline.memory.recent(graph, "vet", limit=2)
-        assert (told.found, told.session, told.state, told.total) == (True, "vet", "working", 3)
-        assert [turn.text for turn in told.turns] == list(VET[1:])
-        assert "grandmother" in told.keywords
-        assert len(told.keywords) <= 8
+        answer = await pipeline.memory.recent(graph, "vet", limit=2)
+        assert (answer.found, answer.session, answer.state, answer.total) == (True, "vet", "working", 3)
+        assert [turn.text for turn in answer.turns] == list(VET[1:])
+        assert "grandmother" in answer.keywords
+        assert len(answer.keywords) <= 8
         assert (await pipeline.memory.recent(graph)).session == "vet", "the latest, where none is named"
         old = await pipeline.memory.recent(graph, "old")
         assert (old.state, old.total, old.turns) == ("idle", 0, []), "an hour later nothing of it is in mind"
@@ -76,8 +76,8 @@ class Conversations(PipelineSteps):
 
     @pytest.mark.source("M14", "E12")
     async def test_keywords_are_words_that_people_would_say(self, pipeline: Pipeline, graph: str) -> None:
-        said = ("鸳鸯锅皆大欢喜。", "她很喜欢郁金香。", "Half of it came back, thankfully, with the kettle.")
-        for n, text in enumerate(said):
+        messages = ("鸳鸯锅皆大欢喜。", "她很喜欢郁金香。", "Half of it came back, thankfully, with the kettle.")
+        for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"k{n}", text=text, session="talk", at=NOON + n * MINUTE)
         keywords = {each.casefold() for each in (await pipeline.memory.recent(graph, "talk")).keywords}
         assert {"鸳鸯锅", "郁金香", "kettle"} <= keywords
@@ -93,9 +93,9 @@ class Conversations(PipelineSteps):
         await pipeline.record(graph, id="second", text="The tea is green.", at=NOON + 1)
         for n in range(50):
             await pipeline.record(graph, id=f"t{n}", text=f"Sentence number {n}.", at=NOON + 2 + n)
-        told = await pipeline.memory.recent(graph, limit=50)
-        ids = [turn.id for turn in told.turns]
-        assert told.total == 50
+        answer = await pipeline.memory.recent(graph, limit=50)
+        ids = [turn.id for turn in answer.turns]
+        assert answer.total == 50
         assert ids[0] == "first", "it matters more than all others"
         assert ids[1:] == [f"t{n}" for n in range(1, 50)], "of equal ones the oldest left"
 
@@ -125,14 +125,16 @@ class Conversations(PipelineSteps):
             text = f"The kettle whistles {'loudly' if n % 2 else 'softly'}."
             there = {"at": NOON + day * DAY, "importance": importance, "session": f"s{n}"}
             await pipeline.record(graph, id=f"t{n}", text=text, **there)
-        asked = {"memory": "episodic", "explain": True, "top_passages": 4}
-        reply = await pipeline.memory.query(graph, "kettle", **asked)
+        request = {"memory": "episodic", "explain": True, "top_passages": 4}
+        reply = await pipeline.memory.query(graph, "kettle", **request)
         assert [passage.id for passage in reply.passages] == ["t2", "t1", "t3", "t0"]
         terms = {passage.id: passage.why.terms for passage in reply.passages if passage.why}
         assert terms["t0"]["recency"] == pytest.approx(-1.5), "30 days of −0.05"
         assert terms["t2"]["moment"] == pytest.approx(math.log(1.2))
         assert "importance" not in terms["t2"]
-        only = await pipeline.memory.query(graph, "kettle", only={"since": NOON + DAY, "min_importance": 0.9}, **asked)
+        only = await pipeline.memory.query(
+            graph, "kettle", only={"since": NOON + DAY, "min_importance": 0.9}, **request
+        )
         assert [passage.id for passage in only.passages] == ["t2"]
 
     @pytest.mark.source("P31")
@@ -158,9 +160,9 @@ class Conversations(PipelineSteps):
         await pipeline.record(graph, id="other", text="Grandfather was twice at the dentist.", session="x", at=NOON)
         await pipeline.record(graph, id="drops", text="Ear drops are dear.", session="y", at=NOON - DAY)
         alone = await pipeline.memory.query(graph, "and what did she prescribe?")
-        known = await pipeline.memory.query(graph, "and what did she prescribe?", session="vet")
-        assert {seed.id for seed in known.seeds} > {seed.id for seed in alone.seeds}
-        assert "drops" in {passage.id for passage in known.passages}
+        existing = await pipeline.memory.query(graph, "and what did she prescribe?", session="vet")
+        assert {seed.id for seed in existing.seeds} > {seed.id for seed in alone.seeds}
+        assert "drops" in {passage.id for passage in existing.passages}
 
     # its end
 
@@ -171,20 +173,20 @@ class Conversations(PipelineSteps):
         await self.converse(pipeline, graph)
         outcome = await pipeline.memory.end_session(graph, "vet")
         assert outcome.status == "accepted"
-        told = (await pipeline.memory.recap(graph, after=outcome.position.source)).sessions[0]
-        assert told.state == "ended"
-        assert told.ended is not None
-        assert (told.ended.reason, told.ended.at, told.ended.by) == ("said", NOON + 2 * MINUTE, "extractive 1")
-        assert "Ada: Biscuit the cat has ear mites, the vet says." in told.ended.summary
+        answer = (await pipeline.memory.recap(graph, after=outcome.position.source)).sessions[0]
+        assert answer.state == "ended"
+        assert answer.ended is not None
+        assert (answer.ended.reason, answer.ended.at, answer.ended.by) == ("said", NOON + 2 * MINUTE, "extractive 1")
+        assert "Ada: Biscuit the cat has ear mites, the vet says." in answer.ended.summary
         mind = await pipeline.memory.recent(graph, "vet")
         assert (mind.state, mind.turns) == ("ended", []), "what ended is no longer in mind"
         await pipeline.record(graph, id="next", text="Good morning!", session="today", at=NOON + DAY)
         mind = await pipeline.memory.recent(graph, "today")
         assert mind.inherited is not None
         assert (mind.inherited.session, mind.inherited.recorded) == ("vet", True)
-        assert mind.inherited.summary == told.ended.summary
+        assert mind.inherited.summary == answer.ended.summary
         recorded = [event for event in await self.events(pipeline, graph) if isinstance(event, SessionSummarised)]
-        assert [(event.text, event.by) for event in recorded] == [(told.ended.summary, "extractive 1")]
+        assert [(event.text, event.by) for event in recorded] == [(answer.ended.summary, "extractive 1")]
         assert set(recorded[0].turns) <= {"vet0", "vet1", "vet2"}
 
     @pytest.mark.source("P38", "S16")
@@ -208,10 +210,10 @@ class Conversations(PipelineSteps):
         assert again.status == "rejected"
         assert "nothing to end" in (again.reason or "")
         await pipeline.record(graph, id="more", text="Onions are cheap.", session="vet", at=NOON + HOUR)
-        told = await pipeline.memory.recent(graph, "vet")
-        assert (told.state, [turn.id for turn in told.turns]) == ("working", ["more"])
-        assert told.inherited is not None
-        assert told.inherited.session == "vet"
+        answer = await pipeline.memory.recent(graph, "vet")
+        assert (answer.state, [turn.id for turn in answer.turns]) == ("working", ["more"])
+        assert answer.inherited is not None
+        assert answer.inherited.session == "vet"
 
     @pytest.mark.source("S1", "S15")
     async def test_a_short_conversation_is_consolidated_once_it_was_ended(self, pipeline: Pipeline, graph: str) -> None:
@@ -226,7 +228,7 @@ class Conversations(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await pipeline.memory.configure(graph, end_sessions=1, session_turns=4, topic_shift=0.2)
-        said = [
+        texts = [
             "The vet prescribed ear drops for Biscuit.",
             "Biscuit hates the ear drops of the vet.",
             "Grandmother repairs clocks in the old cellar.",
@@ -235,7 +237,7 @@ class Conversations(PipelineSteps):
             "The cellar of grandmother smells of old clocks.",
             "Clocks and the cellar make grandmother happy.",
         ]
-        for n, text in enumerate(said):
+        for n, text in enumerate(texts):
             await pipeline.record(graph, id=f"t{n}", text=text, at=NOON + n * MINUTE)
         await pipeline.record(graph, id="late", text="Hello again, dear diary.", at=NOON + 5 * HOUR)
         ends = [event for event in await self.events(pipeline, graph) if isinstance(event, SessionEnded)]
@@ -258,12 +260,12 @@ class Conversations(PipelineSteps):
     async def test_a_summary_goes_with_a_turn_that_it_quotes(self, pipeline: Pipeline, graph: str) -> None:
         await self.converse(pipeline, graph)
         await pipeline.memory.end_session(graph, "vet")
-        told = (await pipeline.memory.recap(graph)).sessions[0].ended
-        assert told is not None
-        await pipeline.memory.forget(graph, turns=told.turns[:1])
-        told = (await pipeline.memory.recap(graph)).sessions[0].ended
-        assert told is not None
-        assert (told.reason, told.summary, told.turns) == ("said", "", [])
+        answer = (await pipeline.memory.recap(graph)).sessions[0].ended
+        assert answer is not None
+        await pipeline.memory.forget(graph, turns=answer.turns[:1])
+        answer = (await pipeline.memory.recap(graph)).sessions[0].ended
+        assert answer is not None
+        assert (answer.reason, answer.summary, answer.turns) == ("said", "", [])
 
     # switches
 
@@ -280,15 +282,15 @@ class Conversations(PipelineSteps):
         assert "does not record at present" in (outcome.reason or "")
         assert len(await pipeline.records(pipeline.topics.dead_letters, 0)) == letters, "not even as a dead letter"
         assert [type(event) for event in (await self.events(pipeline, graph))[-1:]] == [TurnNotRecorded]
-        told = await pipeline.memory.describe(graph)
-        assert (told.turns, told.unrecorded, told.settings["recording"]) == (1, 1, 0)
+        answer = await pipeline.memory.describe(graph)
+        assert (answer.turns, answer.unrecorded, answer.settings["recording"]) == (1, 1, 0)
         assert (await pipeline.memory.configure(graph, "elephant")).status == "accepted"
         assert (await pipeline.memory.record(secret)).status == "rejected", "a preset does not switch it on again"
         assert (await pipeline.memory.query(graph, "what is broken?")).passages, "what was recorded comes back"
         assert (await pipeline.memory.resume(graph)).status == "accepted"
         assert (await pipeline.memory.record(secret)).status == "accepted"
-        told = await pipeline.memory.describe(graph)
-        assert (told.turns, told.unrecorded, told.preset) == (2, 2, "elephant")
+        answer = await pipeline.memory.describe(graph)
+        assert (answer.turns, answer.unrecorded, answer.preset) == (2, 2, "elephant")
         assert isinstance((await self.events(pipeline, graph))[-1], TurnRecorded)
 
     @pytest.mark.source("M21")
@@ -317,11 +319,11 @@ class Conversations(PipelineSteps):
             for n, text in enumerate(("The kettle is broken.", "Who repairs the kettle?", "Onions are cheap.")):
                 await pipeline.record(name, id=f"{name}-{n}", text=f"{text} So they say in {name}.", at=NOON + n)
         await pipeline.memory.grant(closed, "somebody", ["read"])
-        asked = {"top_passages": 3, "budget": 200}
+        request = {"top_passages": 3, "budget": 200}
         with self.on_behalf_of(pipeline, "planner"):
-            merged = await pipeline.memory.query_several([ours, theirs, closed, "never-was"], "kettle", **asked)
-        told = {each.graph: (each.found, each.failure and each.failure.code) for each in merged.graphs}
-        assert told == {
+            merged = await pipeline.memory.query_several([ours, theirs, closed, "never-was"], "kettle", **request)
+        answer = {each.graph: (each.found, each.failure and each.failure.code) for each in merged.graphs}
+        assert answer == {
             ours: (True, None),
             theirs: (True, None),
             closed: (False, "forbidden"),
@@ -351,9 +353,9 @@ class Conversations(PipelineSteps):
         assert (await memory.grant(graph, "planner", ["read"])).status == "accepted"
         with self.on_behalf_of(pipeline, "stranger"):
             for refused in (memory.query(graph, "kettle"), memory.turns(graph), memory.recent(graph)):
-                with pytest.raises(QueryFailedError) as told:
+                with pytest.raises(QueryFailedError) as answer:
                     await refused
-                assert told.value.code == "forbidden"
+                assert answer.value.code == "forbidden"
         turn = {"id": "t2", "graph": graph, "speaker": "Bot", "text": "Buy a kettle."}
         with self.on_behalf_of(pipeline, "planner"):
             assert (await memory.query(graph, "kettle")).passages

@@ -95,8 +95,8 @@ class Erases:
         assert await refolded(encrypted, "live") | encrypted.digests() == encrypted.digests()
         log, place = encrypted.opening_reader(), encrypted.place("live")
         live = await encrypted.memory.inspect(place)
-        found = await verify_partition(log, place, live.position.watermark, live.digest or "")
-        assert found.match
+        result = await verify_partition(log, place, live.position.watermark, live.digest or "")
+        assert result.match
         assert (await history(log, place, "live")).folded().digest() == encrypted.digests()["live"]
         await encrypted.restart()
         assert await refolded(encrypted, "live") | encrypted.digests() == encrypted.digests()
@@ -110,20 +110,22 @@ class Erases:
         assert "Ada" not in graph.passages.speakers
         log, place = encrypted.opening_reader(), encrypted.place("talk")
         values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
-        said = [read(value, log.graph_keys) for value in values]  # type: ignore[attr-defined]
-        assert {"Bob", "小明", "小红"} == {e.speaker for e in said if isinstance(e, TurnRecorded) and e.graph == "talk"}
+        texts = [read(value, log.graph_keys) for value in values]  # type: ignore[attr-defined]
+        assert {"Bob", "小明", "小红"} == {
+            e.speaker for e in texts if isinstance(e, TurnRecorded) and e.graph == "talk"
+        }
 
     @pytest.mark.source("S16")
     async def test_a_summary_that_quotes_what_is_erased_goes_with_it(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "summed")
         assert (await encrypted.memory.end_session("summed", "main")).status == "accepted"
-        told = (await encrypted.memory.recap("summed")).sessions[0].ended
-        assert told is not None
-        assert "kryptonite" in told.summary
+        answer = (await encrypted.memory.recap("summed")).sessions[0].ended
+        assert answer is not None
+        assert "kryptonite" in answer.summary
         await erased(encrypted, "summed", turn="e1")
-        told = (await encrypted.memory.recap("summed")).sessions[0].ended
-        assert told is not None
-        assert (told.reason, told.summary) == ("said", "")
+        answer = (await encrypted.memory.recap("summed")).sessions[0].ended
+        assert answer is not None
+        assert (answer.reason, answer.summary) == ("said", "")
         assert await refolded(encrypted, "summed") | encrypted.digests() == encrypted.digests()
         log, place = encrypted.opening_reader(), encrypted.place("summed")
         values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
@@ -209,8 +211,8 @@ class Erases:
         await erased(encrypted, "told", whole=True)
         place = encrypted.place("told")
         values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
-        found = [event for event in map(decode, values) if isinstance(event, SubjectErased) and event.graph == "told"]
-        assert [event.whole for event in found] == [True]
+        results = [event for event in map(decode, values) if isinstance(event, SubjectErased) and event.graph == "told"]
+        assert [event.whole for event in results] == [True]
         assert not any(b"Bob" in around(value) for value in values)
         with suppress(HaltedError):
             assert await refolded(encrypted, "told")

@@ -91,11 +91,11 @@ class Folds(PipelineSteps):
         await pipeline.record(graph)
         await pipeline.memory.record(a_turn(graph))
         await pipeline.memory.record(a_turn(graph, text="Another text."))
-        held = pipeline.graph(graph)
-        assert held is not None
-        folded = held.events
+        contents = pipeline.graph(graph)
+        assert contents is not None
+        folded = contents.events
         await pipeline.memory.query(graph, "the kettle", reinforce=True)
-        await eventually(lambda: held.events > folded)  # where a reader answers, the writer hears of it afterwards
+        await eventually(lambda: contents.events > folded)  # where a reader answers, the writer hears of it afterwards
         await pipeline.record(graph, id="t2")
 
     async def claims(self, pipeline: Pipeline, partition: int) -> int:

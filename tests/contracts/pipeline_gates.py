@@ -29,8 +29,8 @@ class Gates(PipelineSteps):
         turns = [a_turn(graph, id=f"t{n}", text=text, at=NOON + n) for n, text in enumerate(SAID)]
         async for _, outcome in memory.publish_many(turns):
             assert outcome.status == "accepted"  # type: ignore[union-attr]
-        told = (await memory.turns(graph)).turns
-        assert {turn.id: turn.uncounted for turn in told} == {f"t{n}": why for n, why in enumerate(COUNTED)}
+        answer = (await memory.turns(graph)).turns
+        assert {turn.id: turn.uncounted for turn in answer} == {f"t{n}": why for n, why in enumerate(COUNTED)}
         assert (await memory.describe(graph)).uncounted == 2
         await pipeline.restart()
         again = await pipeline.record(graph, id="t4", text=SAID[1], at=NOON + 4)
@@ -49,11 +49,11 @@ class Gates(PipelineSteps):
         await pipeline.memory.configure(graph, "elephant", half_life=20 * DAY)
         await pipeline.record(graph, id="t0", text=text, at=NOON)
         last = await pipeline.record(graph, id="t1", text="Good morning!", at=NOON + 200 * DAY)
-        asked = {"after": last.position.source, "top_passages": 1}
-        plain = await pipeline.memory.query(graph, "what did I adopt?", **asked)
-        masked = await pipeline.memory.query(graph, "what did I adopt?", render="masked", **asked)
+        request = {"after": last.position.source, "top_passages": 1}
+        plain = await pipeline.memory.query(graph, "what did I adopt?", **request)
+        masked = await pipeline.memory.query(graph, "what did I adopt?", render="masked", **request)
         clear = await pipeline.memory.query(
-            graph, "what did I adopt?", render="masked", clear_from=0.0, hint_from=0.0, **asked
+            graph, "what did I adopt?", render="masked", clear_from=0.0, hint_from=0.0, **request
         )
         assert (plain.passages[0].masked, masked.passages[0].masked, clear.passages[0].masked) == (None, "[…].", text)
         assert masked.passages[0].text == text

@@ -50,16 +50,16 @@ class Lives(PipelineSteps):
         assert len(decays) >= 5
         assert any(isinstance(event, ConsolidationWindowClosed) for event in windows)
         assert [event.at for event in decays] == sorted({event.at for event in decays})
-        held = pipeline.graph(graph)
-        assert held is not None
+        contents = pipeline.graph(graph)
+        assert contents is not None
         assert "anchor" in {name for event in decays for name in event.concepts}
-        held.settle()
-        active = {name for name, number in held.concepts.numbers.items() if not held.concepts.archived[number]}
+        contents.settle()
+        active = {name for name, number in contents.concepts.numbers.items() if not contents.concepts.archived[number]}
         assert {"kettle", THINGS[-1]} <= active
         assert "anchor" not in active
-        found = await pipeline.memory.query(graph, "anchor")
-        assert [seed.id for seed in found.seeds] == ["anchor"]
-        assert any("anchor" in passage.text for passage in found.passages)
+        result = await pipeline.memory.query(graph, "anchor")
+        assert [seed.id for seed in result.seeds] == ["anchor"]
+        assert any("anchor" in passage.text for passage in result.passages)
         verified = (await pipeline.verified())[pipeline.place(graph)]
         assert verified.digest_live == verified.digest_replayed
         assert verified.audit.each_once
@@ -74,9 +74,9 @@ class Lives(PipelineSteps):
         expected = [(f"{partition}-{offset}".encode(), b"%d" % offset, value) for offset, value in windows]
         for number in range(2):
             records = await pipeline.records(pipeline.topics.changes, partition)
-            told = [(dict(each.headers), each) for each in records if each.key == graph.encode()]
-            assert [(its["ce_id"], its[EVENT_OFFSET], each.value) for its, each in told] == expected
-            assert {its["ce_subject"] for its, _ in told} == {graph.encode()}
+            answers = [(dict(each.headers), each) for each in records if each.key == graph.encode()]
+            assert [(its["ce_id"], its[EVENT_OFFSET], each.value) for its, each in answers] == expected
+            assert {its["ce_subject"] for its, _ in answers} == {graph.encode()}
             await pipeline.restart()  # the next owner sends nothing again
             await pipeline.record(f"{graph}-a", id=f"t{number}")
             await pipeline.app.ownership.timers[partition].catch_up()
@@ -120,8 +120,8 @@ class Lives(PipelineSteps):
     async def test_a_user_lets_a_graph_forget_a_concept_a_turn_and_a_session(
         self, pipeline: Pipeline, graph: str
     ) -> None:
-        said = {"t1": "The kettle and the anchor.", "t2": "The kettle and the basil.", "t3": "The kettle whistles."}
-        for id, text in said.items():
+        message = {"t1": "The kettle and the anchor.", "t2": "The kettle and the basil.", "t3": "The kettle whistles."}
+        for id, text in message.items():
             await pipeline.record(graph, id=id, text=text, session="kept")
         await pipeline.record(graph, id="t4", text="The falcon and the kettle.", session="gone")
         await pipeline.record(graph, id="t5", text="The glacier and the kettle.", session="gone")
@@ -145,7 +145,7 @@ class Lives(PipelineSteps):
         assert (before.turns - after.turns, after.forgotten - before.forgotten) in {(3, 3), (0, 3)}
         assert after.concepts <= before.concepts - 4
         assert {passage.id for passage in reply.passages} == {"t1", "t3"}
-        assert (await pipeline.memory.record(a_turn(graph, "t2", said["t2"]))).status == "duplicate"
+        assert (await pipeline.memory.record(a_turn(graph, "t2", message["t2"]))).status == "duplicate"
         again = await pipeline.memory.forget(graph, turns=["t2"])
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
@@ -190,9 +190,9 @@ class Lives(PipelineSteps):
         refused = await pipeline.memory.feedback(graph, ["nobody said this"], 1)
         assert (refused.status, "none of these turns" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
-        held = pipeline.graph(graph)
-        assert held is not None
-        assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
+        contents = pipeline.graph(graph)
+        assert contents is not None
+        assert (await pipeline.memory.undo(graph, contents.events - 2)).status == "accepted"
         assert pipeline.digests()[graph] == before
 
     @pytest.mark.source("S9", "S11")
@@ -204,11 +204,13 @@ class Lives(PipelineSteps):
 
         async def links() -> list[tuple[list[str], int]]:
             await pipeline.memory.describe(graph)  # whatever was sent before is folded
-            held = pipeline.graph(graph)
-            assert held is not None
-            held.compact()
-            keys, counts = held.pairs["recall"].canonical()
-            names = [[held.concepts.ids[key >> 32], held.concepts.ids[key & 0xFFFFFFFF]] for key in keys.tolist()]
+            contents = pipeline.graph(graph)
+            assert contents is not None
+            contents.compact()
+            keys, counts = contents.pairs["recall"].canonical()
+            names = [
+                [contents.concepts.ids[key >> 32], contents.concepts.ids[key & 0xFFFFFFFF]] for key in keys.tolist()
+            ]
             return sorted(zip(names, counts.tolist(), strict=True))
 
         question = "Where is the kettle?"
@@ -229,29 +231,29 @@ class Lives(PipelineSteps):
     @pytest.mark.source("M24", "P16", "H3", "H5")
     async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")
-        said = {
+        message = {
             "told": ("The kettle is blue.", 0.95),
             "rule": ("Please remember that the alarm code is 4711.", None),
             "zh": ("请记住，我对花生过敏。", None),
             "plain": ("The basil is green.", None),
             "trifle": ("The falcon is grey.", 0.1),
         }
-        for id, (text, importance) in said.items():
+        for id, (text, importance) in message.items():
             role = "assistant" if id == "trifle" else "user"
             await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance, role=role)
         await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
         question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
-        found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
-        assert {name for name, each in found.items() if not each.archived} == {"told", "rule", "zh", "later"}
-        for wanted, passes in (
+        result = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
+        assert {name for name, each in result.items() if not each.archived} == {"told", "rule", "zh", "later"}
+        for expected, passes in (
             ({"min_importance": 0.9}, {"told", "rule", "zh"}),
             ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
             ({"pinned": True}, set()),
             ({"roles": ["assistant"]}, {"trifle"}),
         ):
-            listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
+            listed = await pipeline.memory.query(graph, question, top_passages=10, only=expected)
             assert {each.id for each in listed.passages} == passes
-        assert {name: found[name].importance for name in said} == {
+        assert {name: result[name].importance for name in message} == {
             "told": 0.95,
             "rule": 0.9,
             "zh": 0.9,
@@ -267,9 +269,9 @@ class Lives(PipelineSteps):
         await pipeline.record(graph, id="wrong", text="The falcon on the glacier.")
         outcome = await pipeline.memory.forget(graph, turns=["t1"])
         assert outcome.status == "accepted", outcome.reason
-        with_both, held = pipeline.digests()[graph], pipeline.graph(graph)
-        assert held is not None
-        undone_at = held.events
+        with_both, contents = pipeline.digests()[graph], pipeline.graph(graph)
+        assert contents is not None
+        undone_at = contents.events
         undone = await pipeline.memory.undo(graph, 2)  # after its birth and its first turn
         assert undone.status == "accepted", undone.reason
         assert isinstance(only(await self.event_of(pipeline, undone)), Retracted)

@@ -40,9 +40,9 @@ class Past(PipelineSteps):
             options: dict[str, Any] = {"mode": mode, "top_passages": 100, "top_concepts": 100}
             then = await pipeline.memory.query(f"{graph}-then", question, **options)
             for _ in range(2):  # the second time from what is kept
-                asked = await pipeline.memory.query(graph, question, as_of=when, **options)
-                assert asked.found
-                assert self.brought(asked) == self.brought(then)
+                request = await pipeline.memory.query(graph, question, as_of=when, **options)
+                assert request.found
+                assert self.brought(request) == self.brought(then)
         assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
 
     async def test_what_was_forgotten_is_there_in_the_past_and_what_came_later_is_not(
@@ -50,12 +50,12 @@ class Past(PipelineSteps):
     ) -> None:
         await self.live(pipeline, graph, WEEKS)
         (first, at, text), (last, end, _) = WEEKS[0], WEEKS[-1]
-        asked = {when: await pipeline.memory.query(graph, "anchor, kettle", as_of=when) for when in (at - 1, at)}
-        assert [asked[when].found for when in asked] == [False, True]
-        assert [(passage.id, passage.text) for passage in asked[at].passages] == [(first, text)]
+        request = {when: await pipeline.memory.query(graph, "anchor, kettle", as_of=when) for when in (at - 1, at)}
+        assert [request[when].found for when in request] == [False, True]
+        assert [(passage.id, passage.text) for passage in request[at].passages] == [(first, text)]
         now = await pipeline.memory.query(graph, "anchor, kettle", top_passages=100)
         assert last in {passage.id for passage in now.passages}
-        seeds = [{seed.id for seed in reply.seeds} for reply in (asked[at], now)]
+        seeds = [{seed.id for seed in reply.seeds} for reply in (request[at], now)]
         assert seeds == [{"anchor", "kettle"}, {"anchor", "kettle"}], "what faded is still found"
         still = await pipeline.memory.query(graph, THINGS[-1], as_of=end)
         later = end + 1000 * DAY  # nobody closed the windows up to there yet
@@ -66,7 +66,7 @@ class Past(PipelineSteps):
         """Ask for all that a graph tells of a moment; give the JSON of each answer."""
         memory = pipeline.memory
         when: dict[str, Any] = {"as_of": at}
-        told: dict[str, Message] = {
+        report: dict[str, Message] = {
             "query": await memory.query(graph, "the kettle", explain=True, top_concepts=50, **when),
             "literal": await memory.query(graph, "the kettle", mode="literal", **when),
             "turns": await memory.turns(graph, **when),
@@ -80,14 +80,14 @@ class Past(PipelineSteps):
             "changes": await memory.compare(graph, since),
             "until then": await memory.compare(graph, since, at),
         }
-        return {name: answer.model_dump_json() for name, answer in told.items()}
+        return {name: answer.model_dump_json() for name, answer in report.items()}
 
     async def test_what_was_forgotten_later_is_seen_in_the_past_by_those_alone_who_may_forget(
         self, pipeline: Pipeline, graph: str
     ) -> None:
         memory, last = pipeline.memory, NOON + 4 * DAY
-        said = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
-        for n, text in enumerate(said):
+        texts = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
+        for n, text in enumerate(texts):
             await pipeline.record(graph, id=f"t{n}", at=NOON + n * DAY, text=text, session="Ithaca" if n < 2 else "s")
         await memory.end_session(graph, "Ithaca")
         rights: dict[str, list[Right]] = {
@@ -95,18 +95,18 @@ class Past(PipelineSteps):
             "forgetful": ["read", "forget"],
             "boss": ["read", "admin"],
         }
-        for subject, held in rights.items():
-            await memory.grant(graph, subject, held)
+        for subject, contents in rights.items():
+            await memory.grant(graph, subject, contents)
         assert (await memory.forget(graph, sessions=["Ithaca"])).status == "accepted"
         await pipeline.record(graph, id="last", at=last, text="Goodbye, kettle.")
 
         async def seen(subject: str | None, word: str = "zanzibar") -> set[str]:
             pipeline.subject = subject
             try:
-                told = await self.seen_of_the_past(pipeline, graph, NOON + 2 * DAY, since=NOON)
+                report = await self.seen_of_the_past(pipeline, graph, NOON + 2 * DAY, since=NOON)
             finally:
                 pipeline.subject = None
-            return {name for name, answer in told.items() if word in answer.lower()}
+            return {name for name, answer in report.items() if word in answer.lower()}
 
         everywhere = await seen(None)
         assert everywhere >= {"query", "literal", "turns", "by id", "picture", "sessions", "changes"}
@@ -148,9 +148,9 @@ class Past(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.live(pipeline, graph, WEEKS[:6])
-        said, when = WEEKS[2][1], WEEKS[2][1] + DAY
+        text, when = WEEKS[2][1], WEEKS[2][1] + DAY
         before = await pipeline.memory.query(graph, "the teapot", as_of=when)
-        there = await pipeline.record(graph, id="late", at=said, text="The teapot leaks.")
+        there = await pipeline.record(graph, id="late", at=text, text="The teapot leaks.")
         after = await pipeline.memory.query(graph, "the teapot", as_of=when, after=there.position.source)
         assert [passage.id for passage in (*before.passages, *after.passages[:1])] == ["late"]
         await pipeline.restart()
@@ -176,17 +176,17 @@ class Past(PipelineSteps):
         words = {"kitten": (1, 0), "purrs": (1, 0), "feline": (1, 0), "budget": (0, 1), "approved": (0, 1)}
         np.savez(model, words=np.array(list(words)), vectors=np.array(list(words.values())))
         await self.embedding(doomed, model)
-        graph, said = "ada", ["The budget was approved.", "The kitten purrs.", "Volcanoes erupt.", "A budget again."]
-        await self.say(doomed, graph, [(f"t{n}", NOON + n, text) for n, text in enumerate(said)])
+        graph, message = "ada", ["The budget was approved.", "The kitten purrs.", "Volcanoes erupt.", "A budget again."]
+        await self.say(doomed, graph, [(f"t{n}", NOON + n, text) for n, text in enumerate(message)])
         events = await doomed.events(doomed.place(graph))
         vectors = [event for event in events if isinstance(event, TurnEmbedded)]
         assert [event.id for event in vectors] == ["t0", "t1", "t3"], "of unknown words there is nothing to record"
         assert {event.model.split()[0] for event in vectors} == {"tiny"}
-        found = await doomed.memory.query(graph, "feline", explain=True)
-        assert [passage.id for passage in found.passages] == ["t1"]
-        assert found.passages[0].why is not None
-        assert found.passages[0].score == pytest.approx(sum(found.passages[0].why.terms.values()))
-        assert found.passages[0].why.terms["dense"] > 0
+        result = await doomed.memory.query(graph, "feline", explain=True)
+        assert [passage.id for passage in result.passages] == ["t1"]
+        assert result.passages[0].why is not None
+        assert result.passages[0].score == pytest.approx(sum(result.passages[0].why.terms.values()))
+        assert result.passages[0].why.terms["dense"] > 0
         for at, there in ((NOON, []), (NOON + 1, ["t1"])):
             past = await doomed.memory.query(graph, "feline", as_of=at)
             assert [passage.id for passage in past.passages] == there

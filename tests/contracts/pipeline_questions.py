@@ -90,14 +90,14 @@ class Questions(PipelineSteps):
         there = await pipeline.record(graph)
         to_come = there.position.source + 1
         async with pipeline.folding_nothing(graph):
-            told = asyncio.create_task(pipeline.record(graph, id="t2", text="The teapot leaks."))
+            task = asyncio.create_task(pipeline.record(graph, id="t2", text="The teapot leaks."))
             await pipeline.until_end(pipeline.topics.turns, pipeline.place(graph), to_come + 1)
             waiting = asyncio.create_task(pipeline.memory.query(graph, "What about the teapot?", after=to_come))
             await asyncio.sleep(0)
             await pipeline.memory.query(graph, "what?")  # of the same partition, so the other one was looked at before
             assert not waiting.done()
         reply = await waiting
-        await told
+        await task
         assert reply.position.source >= to_come
         assert "t2" in {passage.id for passage in reply.passages}
 
@@ -112,10 +112,10 @@ class Questions(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         there = await pipeline.record(graph)
-        with pytest.raises(QueryFailedError) as told:
+        with pytest.raises(QueryFailedError) as answer:
             await pipeline.memory.query(graph, "what?", after=there.position.source + 1_000_000)
-        assert told.value.code == "not-yet"
-        assert "there is no turn" in told.value.message
+        assert answer.value.code == "not-yet"
+        assert "there is no turn" in answer.value.message
 
     async def test_more_questions_than_places_are_told_to_come_back(self, pipeline: Pipeline, graph: str) -> None:
         there = await pipeline.record(graph)
@@ -123,13 +123,15 @@ class Questions(PipelineSteps):
         async with pipeline.folding_nothing(graph):
             recorded = asyncio.create_task(pipeline.record(graph, id="t2"))
             await pipeline.until_end(pipeline.topics.turns, pipeline.place(graph), to_come + 1)
-            asked = [asyncio.create_task(pipeline.memory.query(graph, "what?", after=to_come)) for _ in range(AT_ONCE)]
+            requests = [
+                asyncio.create_task(pipeline.memory.query(graph, "what?", after=to_come)) for _ in range(AT_ONCE)
+            ]
             await eventually(lambda: pipeline.reader._query_handler.answering == AT_ONCE)  # noqa: SLF001 - only from inside can this be told
-            with pytest.raises(QueryFailedError) as told:
+            with pytest.raises(QueryFailedError) as answer:
                 await pipeline.memory.query(graph, "what?")
-            assert told.value.code == "overloaded"
+            assert answer.value.code == "overloaded"
         await recorded
-        assert all(reply.found for reply in await asyncio.gather(*asked))
+        assert all(reply.found for reply in await asyncio.gather(*requests))
         assert (await pipeline.memory.query(graph, "what?")).found
 
     @pytest.mark.parametrize("place", ["events", "turns", "unknown topic", "unknown partition", "no number"])
@@ -169,8 +171,8 @@ class Questions(PipelineSteps):
         await pipeline.record(graph)
         digests, ends = pipeline.digests(), await pipeline.end(pipeline.topics.events, pipeline.place(graph))
         for mode in get_args(Mode):
-            asked = {"mode": mode, "weighting": "npmi", "guidance": {"mood": "curious"}}
-            reply = await pipeline.memory.query(graph, "the red kettle", explain=True, **asked)
+            request = {"mode": mode, "weighting": "npmi", "guidance": {"mood": "curious"}}
+            reply = await pipeline.memory.query(graph, "the red kettle", explain=True, **request)
             assert [passage.id for passage in reply.passages] == ["t1"]
             assert reply.how is not None
             assert reply.how.mode == mode
@@ -182,26 +184,26 @@ class Questions(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         there = await pipeline.record(graph, text="The red kettle whistles in the kitchen.")
-        held = pipeline.graph(graph)
-        assert held is not None
-        before = {name: held.concepts.strength[number] for name, number in held.concepts.numbers.items()}
-        folded = held.events
+        contents = pipeline.graph(graph)
+        assert contents is not None
+        before = {name: contents.concepts.strength[number] for name, number in contents.concepts.numbers.items()}
+        folded = contents.events
         reply = await pipeline.memory.query(graph, "the red kettle", reinforce=True)
         assert reply.concepts
-        await eventually(lambda: held.events > folded or pipeline.app.halted)
+        await eventually(lambda: contents.events > folded or pipeline.app.halted)
         recalled = only(await pipeline.events(there.position.partition, there.position.watermark + 1))
         assert isinstance(recalled, ConceptsRecalled)
         assert recalled.graph == graph
         assert recalled.concepts
-        after = {name: held.concepts.strength[number] for name, number in held.concepts.numbers.items()}
+        after = {name: contents.concepts.strength[number] for name, number in contents.concepts.numbers.items()}
         assert {name for name in after if after[name] > before[name]} == set(recalled.concepts)
 
     @pytest.mark.source("S9", "S19")
     async def test_the_way_that_a_reinforcing_question_went_carries_more_the_next_time(
         self, pipeline: Pipeline, graph: str
     ) -> None:
-        said = ("The vet has new medicine.", *(f"Onions grow in cellar number {n}." for n in range(8)))
-        for n, text in enumerate(said):
+        messages = ("The vet has new medicine.", *(f"Onions grow in cellar number {n}." for n in range(8)))
+        for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"w{n}", text=text, session=f"{n}", at=NOON + n * DAY)
 
         async def way() -> tuple[float, list[str]]:
@@ -211,24 +213,24 @@ class Questions(PipelineSteps):
 
         energy, path = await way()
         assert path == ["vet", "medicine"]
-        held = pipeline.graph(graph)
-        assert held is not None
-        folded = held.events
+        contents = pipeline.graph(graph)
+        assert contents is not None
+        folded = contents.events
         await pipeline.memory.query(graph, "the vet", reinforce=True)
-        await eventually(lambda: held.events > folded or pipeline.app.halted)
+        await eventually(lambda: contents.events > folded or pipeline.app.halted)
         stronger, again = await way()
         assert again == path
         assert stronger > energy
         await pipeline.memory.query(graph, "onions", reinforce=True)
-        await eventually(lambda: held.events > folded + 1 or pipeline.app.halted)
+        await eventually(lambda: contents.events > folded + 1 or pipeline.app.halted)
         assert await way() == (stronger, path), "another way was used"
 
     async def test_what_a_partition_tells_of_itself_is_what_it_holds(self, pipeline: Pipeline, graph: str) -> None:
         there = await pipeline.record(graph)
-        told = await pipeline.memory.inspect(there.position.partition, digest=False)
+        answer = await pipeline.memory.inspect(there.position.partition, digest=False)
         state = pipeline.app.ownership.writers[there.position.partition].state
-        assert (told.digest, told.turns, told.graphs) == (None, state.position.turns, len(state.graph_ids()))
-        assert told.position == there.position
+        assert (answer.digest, answer.turns, answer.graphs) == (None, state.position.turns, len(state.graph_ids()))
+        assert answer.position == there.position
 
     # filters, explanations
 
@@ -237,8 +239,8 @@ class Questions(PipelineSteps):
     ) -> None:
         for n in range(6):
             facts: dict[str, Any] = {"session": f"s{n % 2}", "speaker": ("Ada", "Bob", "Cleo")[n % 3]}
-            said: dict[str, Any] = {"at": NOON + n * DAY, "text": f"The kettle broke number {n}.", "metadata": {"n": n}}
-            there = await pipeline.record(graph, id=f"t{n}", **facts, **said)
+            text: dict[str, Any] = {"at": NOON + n * DAY, "text": f"The kettle broke number {n}.", "metadata": {"n": n}}
+            there = await pipeline.record(graph, id=f"t{n}", **facts, **text)
         filters: list[tuple[dict[str, Any], set[str]]] = [
             ({}, {"t0", "t1", "t2", "t3", "t4", "t5"}),
             ({"sessions": ["s1"]}, {"t1", "t3", "t5"}),
@@ -274,6 +276,6 @@ class Questions(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.live(pipeline, graph, WEEKS)
-        asked = {text: await pipeline.memory.query(graph, text) for text in ("kettle", "Hello there!")}
-        assert [len(reply.passages) for reply in asked.values()] == [3, 0]
-        assert len(asked["kettle"].context.splitlines()) > 3
+        request = {text: await pipeline.memory.query(graph, text) for text in ("kettle", "Hello there!")}
+        assert [len(reply.passages) for reply in request.values()] == [3, 0]
+        assert len(request["kettle"].context.splitlines()) > 3

@@ -91,28 +91,28 @@ class Turns(PipelineSteps):
         assert [passage.at for passage in reply.passages] == [2_712_600_000]
 
     async def test_a_day_is_that_of_who_says_and_of_who_asks(self, pipeline: Pipeline, graph: str) -> None:
-        said = {**a_turn(graph), "text": "The kettle broke yesterday.", "at": "2023-05-08T22:30"}
-        there = await pipeline.memory.record({**said, "metadata": {"timezone": "Asia/Shanghai"}})
-        asked = await pipeline.memory.query(graph, "kettle?", after=there.position.source, timezone="Asia/Shanghai")
-        assert "[2023-05-09 06:30]" in asked.context
-        assert "[yesterday = 2023-05-08]" in asked.context
+        text = {**a_turn(graph), "text": "The kettle broke yesterday.", "at": "2023-05-08T22:30"}
+        there = await pipeline.memory.record({**text, "metadata": {"timezone": "Asia/Shanghai"}})
+        request = await pipeline.memory.query(graph, "kettle?", after=there.position.source, timezone="Asia/Shanghai")
+        assert "[2023-05-09 06:30]" in request.context
+        assert "[yesterday = 2023-05-08]" in request.context
 
     async def test_a_day_is_that_of_where_the_graphs_people_are_unless_somebody_says(
         self, pipeline: Pipeline, graph: str
     ) -> None:
         memory, late = pipeline.memory, "2023-05-08T22:30"  # in Shanghai, half past six of the next day
-        said = {"graph": graph, "speaker": "Ada", "text": "The kettle broke yesterday."}
+        text = {"graph": graph, "speaker": "Ada", "text": "The kettle broke yesterday."}
         berlin = {"metadata": {"timezone": "Europe/Berlin"}}
         configured, *outcomes = await asyncio.gather(  # at once: what follows it in a batch knows it, too
             memory.configure(graph, timezone="Asia/Shanghai"),
-            memory.record({**said, "id": "t1", "at": late}),
-            memory.record({**said, "id": "t2", "at": "2023-05-08T21:30", **berlin}),
+            memory.record({**text, "id": "t1", "at": late}),
+            memory.record({**text, "id": "t2", "at": "2023-05-08T21:30", **berlin}),
         )
         assert {configured.status, *(outcome.status for outcome in outcomes)} == {"accepted"}
         last = max(each.position.source for each in (configured, *outcomes))
-        asked = await memory.query(graph, "kettle?", after=last)
-        assert asked.timezone == "Asia/Shanghai"
-        assert "[2023-05-09 06:30]" in asked.context
+        request = await memory.query(graph, "kettle?", after=last)
+        assert request.timezone == "Asia/Shanghai"
+        assert "[2023-05-09 06:30]" in request.context
         spans = {turn.id: turn.times[0].since for turn in (await memory.turns(graph)).turns}
         assert spans["t1"] - spans["t2"] == DAY_MS
         assert "[2023-05-09 00:30]" in (await memory.query(graph, "kettle?", timezone="Europe/Berlin")).context

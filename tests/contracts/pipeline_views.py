@@ -37,9 +37,9 @@ class Views(PipelineSteps):
     @pytest.mark.source("S16", "P38", "H7")
     async def test_the_last_conversations_are_recapped_in_their_own_words(self, pipeline: Pipeline, graph: str) -> None:
         await self.talk(pipeline, graph)
-        told = await pipeline.memory.recap(graph, words=20)
-        assert (told.found, told.total, [each.session for each in told.sessions]) == (True, 2, ["clocks", "vet"])
-        vet = told.sessions[1]
+        answer = await pipeline.memory.recap(graph, words=20)
+        assert (answer.found, answer.total, [each.session for each in answer.sessions]) == (True, 2, ["clocks", "vet"])
+        vet = answer.sessions[1]
         assert (vet.turns, vet.since, vet.speakers) == (3, NOON, ["Ada"])
         assert {"Biscuit", "vet", "ear"} <= set(vet.concepts)
         assert vet.summary
@@ -58,13 +58,13 @@ class Views(PipelineSteps):
             text = f"I had a large latte, number {day}."
             await pipeline.record(graph, id=f"latte{day}", text=text, at=NOON + day * DAY)
         await pipeline.record(graph, id="tea", text="I drink tea.", at=NOON + 5 * DAY)
-        told = await pipeline.memory.trend(graph, "How often do I drink latte?")
-        assert (told.concepts, told.turns, told.days, told.every) == (["latte"], 6, 6, 1.0)
-        assert (told.first, told.last) == (NOON, NOON + 13 * DAY)
-        assert [period.since for period in told.periods] == [NOON - 12 * HOUR + day * DAY for day in mornings]
-        assert [(pause.since, pause.until) for pause in told.pauses] == [(NOON + 3.5 * DAY, NOON + 11.5 * DAY)]
-        assert (sum(told.hours), told.hours[12], sum(told.weekdays)) == (6, 6, 6)
-        assert told.ids[0] == "latte13"
+        answer = await pipeline.memory.trend(graph, "How often do I drink latte?")
+        assert (answer.concepts, answer.turns, answer.days, answer.every) == (["latte"], 6, 6, 1.0)
+        assert (answer.first, answer.last) == (NOON, NOON + 13 * DAY)
+        assert [period.since for period in answer.periods] == [NOON - 12 * HOUR + day * DAY for day in mornings]
+        assert [(pause.since, pause.until) for pause in answer.pauses] == [(NOON + 3.5 * DAY, NOON + 11.5 * DAY)]
+        assert (sum(answer.hours), answer.hours[12], sum(answer.weekdays)) == (6, 6, 6)
+        assert answer.ids[0] == "latte13"
         some = await pipeline.memory.trend(graph, "latte", only={"until": NOON + 2 * DAY}, by="month")
         assert (some.turns, len(some.periods)) == (2, 1)
         none = await pipeline.memory.trend(graph, "submarine")
@@ -81,8 +81,8 @@ class Views(PipelineSteps):
             await pipeline.record(
                 graph, id=f"latte{day}", text=text, speaker="Ada", session=f"{day}", at=NOON + day * DAY
             )
-        told = await pipeline.memory.habits(graph, "how often do I drink latte?")
-        (habit,) = told.habits
+        answer = await pipeline.memory.habits(graph, "how often do I drink latte?")
+        (habit,) = answer.habits
         assert (habit.speaker, habit.turns, habit.first, habit.last) == ("Ada", 13, NOON, NOON + 13 * DAY)
         assert "latte" in habit.text
         assert [each.turn for each in habit.exceptions] == ["latte9"]
@@ -100,16 +100,16 @@ class Views(PipelineSteps):
     ) -> None:
         for day, text in enumerate(("I live in Berlin, near the zoo.", "It rains.", "We moved to Lisbon last week!")):
             await pipeline.record(graph, id=f"t{day}", text=text, speaker="Ada", session=f"{day}", at=NOON + day * DAY)
-        asked = {"asker": "Ada", "top_passages": 3}
-        found = (await pipeline.memory.query(graph, "Where do I live?", **asked)).passages
-        assert [(each.id, each.superseded_by) for each in found[:2]] == [("t2", None), ("t0", "t2")]
-        then = await pipeline.memory.query(graph, "Where do I live?", as_of=NOON + DAY, **asked)
+        request = {"asker": "Ada", "top_passages": 3}
+        result = (await pipeline.memory.query(graph, "Where do I live?", **request)).passages
+        assert [(each.id, each.superseded_by) for each in result[:2]] == [("t2", None), ("t0", "t2")]
+        then = await pipeline.memory.query(graph, "Where do I live?", as_of=NOON + DAY, **request)
         assert (then.passages[0].id, then.passages[0].superseded_by) == ("t0", None)
-        held = pipeline.graph(graph)
-        assert held is not None
-        await pipeline.memory.undo(graph, held.events - 1)
-        found = (await pipeline.memory.query(graph, "Where do I live?", **asked)).passages
-        assert (found[0].id, found[0].superseded_by) == ("t0", None)
+        contents = pipeline.graph(graph)
+        assert contents is not None
+        await pipeline.memory.undo(graph, contents.events - 1)
+        result = (await pipeline.memory.query(graph, "Where do I live?", **request)).passages
+        assert (result[0].id, result[0].superseded_by) == ("t0", None)
 
     @pytest.mark.source("P49", "H13")
     async def test_a_photo_is_found_by_its_caption_and_comes_back_with_its_turn(
@@ -118,9 +118,9 @@ class Views(PipelineSteps):
         photo = {"uri": "photos/harbour.png", "mime": "image/png", "caption": "Sailing boats at sunset"}
         await pipeline.record(graph, id="t1", text="Look at this!", at=NOON, attachments=[photo])
         await pipeline.record(graph, id="t2", text="The boats were loud at night.", at=NOON + DAY)
-        found = (await pipeline.memory.query(graph, "Is there a photo of the boats?")).passages
-        assert found[0].id == "t1"
-        assert [each.model_dump(exclude_defaults=True) for each in found[0].attachments] == [photo]
+        result = (await pipeline.memory.query(graph, "Is there a photo of the boats?")).passages
+        assert result[0].id == "t1"
+        assert [each.model_dump(exclude_defaults=True) for each in result[0].attachments] == [photo]
         only = await pipeline.memory.query(graph, "boats", only={"modality": ["image"]})
         assert [each.id for each in only.passages] == ["t1"]
         assert "[image: Sailing boats at sunset]" in only.context
@@ -131,37 +131,42 @@ class Views(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.talk(pipeline, graph)
-        told = await pipeline.memory.explore(graph, "Clocks", to="dog", hops=2, limit=100)
-        assert told.concept is not None
-        assert (told.concept.id, told.concept.turns, told.concept.created) == ("clock", 1, NOON + DAY)
-        assert 0 < told.concept.strength <= 2
-        assert (told.ids, told.concept.forms) == (["clocks0"], {"clocks": 1})
-        near = {each.id: each for each in told.neighbours}
+        answer = await pipeline.memory.explore(graph, "Clocks", to="dog", hops=2, limit=100)
+        assert answer.concept is not None
+        assert (answer.concept.id, answer.concept.turns, answer.concept.created) == ("clock", 1, NOON + DAY)
+        assert 0 < answer.concept.strength <= 2
+        assert (answer.ids, answer.concept.forms) == (["clocks0"], {"clocks": 1})
+        near = {each.id: each for each in answer.neighbours}
         assert (near["grandfather"].hops, near["grandfather"].confidence) == (1, 1.0)
         assert (near["dog"].hops, near["dog"].confidence, near["dog"].path[0]) == (2, 0.5, "clock")
-        assert [each.hops for each in told.neighbours] == sorted(each.hops for each in told.neighbours)
-        assert told.paths
-        assert all((way[0], way[-1]) == ("clock", "dog") for way in told.paths)
+        assert [each.hops for each in answer.neighbours] == sorted(each.hops for each in answer.neighbours)
+        assert answer.paths
+        assert all((way[0], way[-1]) == ("clock", "dog") for way in answer.paths)
         assert not (await pipeline.memory.explore(graph, "submarine")).found
-        assert told.relations == told.inferred == []
+        assert answer.relations == answer.inferred == []
         assert not (await pipeline.memory.explore("nobody-ever", "clock")).found
 
     @pytest.mark.source("H9", "H12")
     async def test_who_lives_where_is_told_by_typed_relations_and_inferred_over_steps(
         self, pipeline: Pipeline, graph: str
     ) -> None:
-        said = ("I live in Lisbon.", "Lisbon is part of Portugal.", "我喜欢川菜。", "I live in Lisbon, near the river.")
-        for n, text in enumerate(said):
+        messages = (
+            "I live in Lisbon.",
+            "Lisbon is part of Portugal.",
+            "我喜欢川菜。",
+            "I live in Lisbon, near the river.",
+        )
+        for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"r{n}", text=text, speaker="Ada", at=NOON + n)
-        told = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
-        assert told.concept is not None
-        lives, likes = told.relations
+        answer = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        assert answer.concept is not None
+        lives, likes = answer.relations
         assert (lives.source_label, lives.type, lives.target, lives.times) == ("Ada", "lives-in", "lisbon", 2)
         assert (lives.first, lives.last, lives.ids) == (NOON, NOON + 3, ["r3", "r0"])
         assert (likes.type, likes.target, likes.ids) == ("likes", "川菜", ["r2"])
-        found = [(each.label, each.hops, each.confidence) for each in told.inferred]
-        assert found == [("Lisbon", 1, 1.0), ("Portugal", 2, 0.5)]
-        assert told.inferred[1].path == ["@speaker:ada", "lisbon", "portugal"]
+        results = [(each.label, each.hops, each.confidence) for each in answer.inferred]
+        assert results == [("Lisbon", 1, 1.0), ("Portugal", 2, 0.5)]
+        assert answer.inferred[1].path == ["@speaker:ada", "lisbon", "portugal"]
         place = await pipeline.memory.explore(graph, "Lisbon")
         assert place.concept is not None
         assert (place.concept.of, len(place.relations)) == ("place", 2)
@@ -172,15 +177,15 @@ class Views(PipelineSteps):
     async def test_the_semantic_memory_tells_what_is_known_of_what_is_asked(
         self, pipeline: Pipeline, graph: str
     ) -> None:
-        said = ("I live in Berlin.", "The river is cold.", "I live in Lisbon now.", "Lisbon is part of Portugal.")
-        for n, text in enumerate(said):
+        messages = ("I live in Berlin.", "The river is cold.", "I live in Lisbon now.", "Lisbon is part of Portugal.")
+        for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"e{n}", text=text, speaker="Ada", at=NOON + n * DAY)
         for n, text in enumerate(("我喜欢川菜。", "我现在住在上海。")):
             await pipeline.record(graph, id=f"z{n}", text=text, speaker="小梅", at=NOON + n * DAY)
-        asked = {"asker": "Ada", "memory": "semantic", "explain": True}
-        reply = await pipeline.memory.query(graph, "Where do I live?", **asked)
-        told = [(each.source_label, each.type, each.target_label, each.history) for each in reply.relations]
-        assert told == [("Ada", "lives-in", "Lisbon", False), ("Ada", "lives-in", "Berlin", True)]
+        request = {"asker": "Ada", "memory": "semantic", "explain": True}
+        reply = await pipeline.memory.query(graph, "Where do I live?", **request)
+        answers = [(each.source_label, each.type, each.target_label, each.history) for each in reply.relations]
+        assert answers == [("Ada", "lives-in", "Lisbon", False), ("Ada", "lives-in", "Berlin", True)]
         assert "Ada: lives in Lisbon" in reply.context
         assert "Ada: lives in Berlin" not in reply.context, "what is history is not told as if it held"
         best = reply.passages[0]
@@ -212,7 +217,7 @@ class Views(PipelineSteps):
             "ada": await pipeline.memory.trend(graph, only={"speakers": ["Ada"]}),
             "a": await pipeline.memory.trend(graph, only={"sessions": ["a"]}),
         }
-        assert {name: (told.turns, told.first, told.last) for name, told in of.items()} == {
+        assert {name: (answer.turns, answer.first, answer.last) for name, answer in of.items()} == {
             "all": (4, NOON, NOON + 3 * DAY),
             "ada": (3, NOON, NOON + 3 * DAY),
             "a": (2, NOON, NOON + DAY),
@@ -227,12 +232,12 @@ class Views(PipelineSteps):
         await pipeline.record(graph, id="y1", text="The dog likes the trumpet.", at=NOON + 1)
         for n in range(3):
             await pipeline.record(graph, id=f"z{n}", text=f"Onions grow in cellar number {n}.", at=NOON + DAY)
-        told = await pipeline.memory.explore(graph, "New York", to="dog")
-        assert told.concept is not None
-        known = told.concept
-        assert (known.id, known.label, known.of, told.ids) == ("new york", "New York", "place", ["y0"])
-        assert "trumpet" in {each.id for each in told.neighbours}
-        assert ["new york", "trumpet", "dog"] in told.paths
+        answer = await pipeline.memory.explore(graph, "New York", to="dog")
+        assert answer.concept is not None
+        existing = answer.concept
+        assert (existing.id, existing.label, existing.of, answer.ids) == ("new york", "New York", "place", ["y0"])
+        assert "trumpet" in {each.id for each in answer.neighbours}
+        assert ["new york", "trumpet", "dog"] in answer.paths
         await pipeline.memory.forget(graph, concepts=["New York"])
         assert not (await pipeline.memory.explore(graph, "New York")).found
 

@@ -56,8 +56,8 @@ class ReaderContract:
         assert await read(reader, 0, 9, 10) == a_log(10)[9:]
 
     async def test_reads_at_the_same_time_do_not_disturb_each_other(self, reader: LogReader) -> None:
-        found = await asyncio.gather(read(reader, 0, 0, 10), read(reader, 2, 0, 1), read(reader, 0, 5, 10))
-        assert list(found) == [a_log(10), a_log(1), a_log(10)[5:]]
+        result = await asyncio.gather(read(reader, 0, 0, 10), read(reader, 2, 0, 1), read(reader, 0, 5, 10))
+        assert list(result) == [a_log(10), a_log(1), a_log(10)[5:]]
 
 
 class FollowContract:

@@ -82,8 +82,8 @@ class StoreContract:
     def test_events_of_a_graph_are_scanned_in_the_order_of_their_ordinals(self, store: Store) -> None:
         ordinals = [2**40, 256, 255, 1, 0, 65536]
         store.write({event_key("ada", ordinal): u64(ordinal) for ordinal in ordinals})
-        found = [value for _, value in store.scan(event_prefix("ada"), event_key("ada", 255))]
-        assert found == [u64(ordinal) for ordinal in (255, 256, 65536, 2**40)]
+        results = [value for _, value in store.scan(event_prefix("ada"), event_key("ada", 255))]
+        assert results == [u64(ordinal) for ordinal in (255, 256, 65536, 2**40)]
 
     def test_a_graph_is_not_mixed_with_one_whose_name_begins_alike(self, store: Store) -> None:
         names = ["a", "aa", "a" * 128, "b", "a:1", "A"]

@@ -61,8 +61,8 @@ class TransportContract:
             sender, place = cast(Routes, app.producer), TP(topics.events, 1)
             assert await sender.send_all(place, records[:1]) == [0]
             assert await sender.send_all(place, records[1:]) == list(range(1, 200))
-        found = [record async for batch in transport.reader(topics.events).read(1, 0, 200) for record in batch]
-        assert [(record.offset, record.key, record.value) for record in found] == [
+        results = [record async for batch in transport.reader(topics.events).read(1, 0, 200) for record in batch]
+        assert [(record.offset, record.key, record.value) for record in results] == [
             (n, *record) for n, record in enumerate(records)
         ]
 
@@ -78,8 +78,8 @@ class TransportContract:
             sender = cast(Routes, app.producer)
             under_way = [await sender.send_together(place, records[at : at + 20]) for at in range(0, 60, 20)]
             await asyncio.gather(*under_way)
-        found = [record async for batch in transport.reader(topics.replies).read(0, 0, 60) for record in batch]
-        assert [(each.value, each.headers) for each in found] == [(each.value, each.headers) for each in records]
+        results = [record async for batch in transport.reader(topics.replies).read(0, 0, 60) for record in batch]
+        assert [(each.value, each.headers) for each in results] == [(each.value, each.headers) for each in records]
 
     async def test_what_is_sent_goes_by_one_route_while_nothing_happens_to_it(
         self, transport: Transport, topics: TopicNames, tmp_path: Path

@@ -20,8 +20,15 @@ from tests.support.fakes import MemoryLog
 
 
 def event(**message: Any) -> Any:
-    known = {"offset": 7, "timestamp": 1.5, "timestamp_type": 0, "key": b"k", "value": b"v", "headers": [("a", b"1")]}
-    return cast(Any, SimpleNamespace(message=SimpleNamespace(**{**known, **message})))
+    fields = {
+        "offset": 7,
+        "timestamp": 1.5,
+        "timestamp_type": 0,
+        "key": b"k",
+        "value": b"v",
+        "headers": [("a", b"1")],
+    }
+    return cast(Any, SimpleNamespace(message=SimpleNamespace(**{**fields, **message})))
 
 
 @given(st.integers(0, 253_402_300_799_999))

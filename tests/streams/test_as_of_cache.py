@@ -73,8 +73,8 @@ def lived(seed: int = 5, **settings: Any) -> tuple[LogWriter, list[int]]:
 
 
 async def ask(cache: AsOfCache, log: LogWriter, at: int) -> Graph | None:
-    found = await cache.graph("ada", at, partition=0, events=log.seq, end=log.next_offset, hides=False)
-    return None if found is None else found.graph
+    result = await cache.graph("ada", at, partition=0, events=log.seq, end=log.next_offset, hides=False)
+    return None if result is None else result.graph
 
 
 async def expected(log: LogWriter, at: int) -> str:
@@ -131,9 +131,9 @@ async def test_no_more_of_the_log_counts_than_the_worker_has_folded() -> None:
     log.turn(id="t0", at=NOON)
     events, end = log.seq, log.next_offset
     log.turn(id="not yet", at=NOON)
-    found = await AsOfCache(CountingReader(log)).graph("ada", NOON, partition=0, events=events, end=end, hides=False)
-    assert found is not None
-    assert found.graph.passages.ids == ["t0"]
+    result = await AsOfCache(CountingReader(log)).graph("ada", NOON, partition=0, events=events, end=end, hides=False)
+    assert result is not None
+    assert result.graph.passages.ids == ["t0"]
 
 
 async def test_a_graph_of_which_nothing_was_said_by_then_is_none() -> None:
@@ -182,12 +182,12 @@ async def test_others_get_their_turn_while_a_graph_is_rebuilt() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(others())
-    found = await AsOfCache(CountingReader(log)).graph(
+    result = await AsOfCache(CountingReader(log)).graph(
         "ada", max(times), partition=0, events=log.seq, end=log.next_offset, hides=False
     )
     task.cancel()
-    assert found is not None
-    assert turns >= log.seq // AT_ONCE + found.counted.prefix // as_of_cache.STEPS_AT_ONCE > 10
+    assert result is not None
+    assert turns >= log.seq // AT_ONCE + result.counted.prefix // as_of_cache.STEPS_AT_ONCE > 10
 
 
 @pytest.mark.usefixtures("often")
@@ -264,9 +264,9 @@ async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_
     reader.held = None
     for task in asking[: 3 * as_of_cache.GRAPHS_AT_ONCE : 3]:
         task.cancel()
-    found = await asyncio.gather(*asking, return_exceptions=True)
-    assert sum(isinstance(each, asyncio.CancelledError) for each in found) == as_of_cache.GRAPHS_AT_ONCE
-    assert all(isinstance(each, AsOf | asyncio.CancelledError) for each in found)
+    result = await asyncio.gather(*asking, return_exceptions=True)
+    assert sum(isinstance(each, asyncio.CancelledError) for each in result) == as_of_cache.GRAPHS_AT_ONCE
+    assert all(isinstance(each, AsOf | asyncio.CancelledError) for each in result)
     assert reader.most == as_of_cache.GRAPHS_AT_ONCE
 
 
@@ -350,9 +350,9 @@ async def test_what_is_kept_for_who_sees_what_was_forgotten_is_shown_to_nobody_e
 
     async def held(*, hides: bool) -> set[str]:
         where = {"partition": 0, "events": log.seq, "end": log.next_offset}
-        found = await cache.graph("ada", NOON + DAY, hides=hides, **where)
-        assert found is not None
-        return {*found.graph.passages.numbers, *found.graph.concepts.numbers}
+        result = await cache.graph("ada", NOON + DAY, hides=hides, **where)
+        assert result is not None
+        return {*result.graph.passages.numbers, *result.graph.concepts.numbers}
 
     for _ in range(2):
         assert await held(hides=False) == {"t0", "t1", "milk", "tea", "honey"}

@@ -22,8 +22,8 @@ def cluster(**counts: int) -> Any:
 
 
 def groups(assignor: type[PartitionAssignor], **counts: int) -> dict[int, list[set[str]]]:
-    found = assignor._get_copartitioned_groups(TOPICS, cluster(**counts), cast(Any, MEMBERS))  # noqa: SLF001 - Faust asks it so
-    return {count: [set(together) for together in topics] for count, topics in found.items()}
+    result = assignor._get_copartitioned_groups(TOPICS, cluster(**counts), cast(Any, MEMBERS))  # noqa: SLF001 - Faust asks it so
+    return {count: [set(together) for together in topics] for count, topics in result.items()}
 
 
 @pytest.mark.parametrize("assignor", [BirthAssignor, PartitionAssignor])
@@ -68,7 +68,7 @@ def share_out(members: dict[str, Any], counts: dict[str, int]) -> dict[str, dict
     shares = next(iter(members.values())).assign(cluster_of(counts), metadata)
     for name, share in shares.items():
         members[name].on_assignment(share)
-    return {name: {topic: list(found) for topic, found in share.assignment} for name, share in shares.items()}
+    return {name: {topic: list(result) for topic, result in share.assignment} for name, share in shares.items()}
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3])
@@ -80,8 +80,8 @@ def test_a_worker_gets_all_questions_about_its_partitions_in_whatever_order_work
             del members["1"]
         members[str(number)] = a_member(BirthAssignor, number)
         shares = share_out(members, counts)
-        asked = sorted(q for share in shares.values() for q in share.get("m.queries", []))
-        assert asked == list(range(8 * readers))
+        request = sorted(q for share in shares.values() for q in share.get("m.queries", []))
+        assert request == list(range(8 * readers))
         for share in shares.values():
             owned = set(share.get("m.turns", []))
             assert {q % 8 for q in share.get("m.queries", [])} == owned

@@ -40,9 +40,9 @@ def test_what_a_library_logs_is_a_line_of_json_as_a_workers_own_are(capsys: pyte
     except ValueError:
         logging.getLogger("faust").exception("crashed")
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    said = {line["event"]: line for line in lines}  # what the tests before left to be collected may speak up, too
-    ours, lost, crashed = said["owns"], said["lost node 1"], said["crashed"]
-    assert "found node 1" not in said
+    text = {line["event"]: line for line in lines}  # what the tests before left to be collected may speak up, too
+    ours, lost, crashed = text["owns"], text["lost node 1"], text["crashed"]
+    assert "found node 1" not in text
     assert [each["level"] for each in (ours, lost, crashed)] == ["info", "warning", "error"]
     assert lost["logger"] == "aiokafka.conn"
     assert "ValueError: two\nlines" in crashed["exception"]
@@ -73,13 +73,13 @@ def test_brackets_in_a_turn_are_shown_as_they_are(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("how", ["string", "cell", "text"])
 def test_a_text_gives_no_orders_to_the_terminal(how: str, capsys: pytest.CaptureFixture[str]) -> None:
-    said = "\x1b]0;owned\x07\x1b[2Jhi\x9b31m\x7f"
+    text = "\x1b]0;owned\x07\x1b[2Jhi\x9b31m\x7f"
     if how == "cell":
         rows = output.table("", "text")
-        rows.add_row(said)
+        rows.add_row(text)
         output.out.print(rows)
     else:
-        output.out.print(said if how == "string" else Text(said), markup=False)
+        output.out.print(text if how == "string" else Text(text), markup=False)
     printed = capsys.readouterr().out
     assert not output.CONTROL.search(printed)
     assert "\\x1b[2Jhi\\x9b31m\\x7f" in printed.replace("\n", "")
@@ -107,8 +107,8 @@ def test_a_text_shows_what_would_turn_or_hide_it(how: str, said: str, capsys: py
         output.out.print(said if how == "string" else Text(said), markup=False)
     printed = capsys.readouterr().out
     assert not output.CONTROL.search(printed)
-    told = printed.encode().decode("unicode-escape", "surrogatepass")
-    assert all(sign in told for sign in output.CONTROL.findall(said)), "each is told by its number"
+    answer = printed.encode().decode("unicode-escape", "surrogatepass")
+    assert all(sign in answer for sign in output.CONTROL.findall(said)), "each is told by its number"
 
 
 def test_every_sign_that_cannot_be_seen_is_shown_but_for_those_that_writing_needs() -> None:
@@ -126,9 +126,9 @@ def test_what_writing_needs_is_shown_as_it_is(said: str) -> None:
 
 
 def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
-    said = "pay \u202e001 \x1b[2J"
-    output.print_json({"text": said})
-    assert json.loads(capsys.readouterr().out) == {"text": said}
+    text = "pay \u202e001 \x1b[2J"
+    output.print_json({"text": text})
+    assert json.loads(capsys.readouterr().out) == {"text": text}
 
 
 def test_what_programs_read_is_untouched(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +148,7 @@ def test_a_traceback_shows_no_values_and_no_secret(quiet: bool, capsys: pytest.C
         raise ValueError("s3://ada:geheim@bucket")
     except ValueError:
         logger("query").exception("answer failed")
-    told = capsys.readouterr().err
-    assert "answer failed" in told
-    assert private not in told
-    assert "geheim" not in told
+    answer = capsys.readouterr().err
+    assert "answer failed" in answer
+    assert private not in answer
+    assert "geheim" not in answer

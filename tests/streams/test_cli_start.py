@@ -56,8 +56,8 @@ def told() -> dict[str, tuple[str, list[str]]]:
         check=True,
         env=plain,
     )
-    found: dict[str, tuple[str, list[str]]] = json.loads(done.stdout)
-    return found
+    result: dict[str, tuple[str, list[str]]] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -92,11 +92,11 @@ def test_a_log_whose_clock_is_ahead_is_clamped_too() -> None:
 def test_a_known_turn_is_a_duplicate_and_with_another_text_it_is_rejected() -> None:
     log = LogWriter(partitions=PARTITIONS)
     log.turn(id="t1", text="The kettle broke.")
-    known = a_handler(log.folded())
-    event = event_of(decide(known, arrival(a_turn(speaker="Bob"), offset=3)))
+    existing = a_handler(log.folded())
+    event = event_of(decide(existing, arrival(a_turn(speaker="Bob"), offset=3)))
     assert isinstance(event, TurnDuplicated)
     assert (event.src, event.graph, event.id) == (3, "ada", "t1")
-    assert "turn id 't1' is known with another text" in reason_of(decide(known, arrival(a_turn(text="Another."))))
+    assert "turn id 't1' is known with another text" in reason_of(decide(existing, arrival(a_turn(text="Another."))))
 
 
 def test_within_a_batch_the_same_holds_before_anything_is_folded() -> None:
@@ -317,6 +317,6 @@ def test_a_worker_whose_clock_is_behind_the_brokers_moves_no_turn_into_the_past(
     behind: int, by_broker: bool, clamped: bool
 ) -> None:
     """Only the broker's own time is believed: a sender's would let it be said in the year 9999."""
-    said = NOW + behind
-    event = recorded(decide(a_handler(), arrival(a_turn(at=said), timestamp=said, by_broker=by_broker)))
-    assert (event.at, event.clamped) == ((NOW + SKEW, True) if clamped else (said, False))
+    text = NOW + behind
+    event = recorded(decide(a_handler(), arrival(a_turn(at=text), timestamp=text, by_broker=by_broker)))
+    assert (event.at, event.clamped) == ((NOW + SKEW, True) if clamped else (text, False))

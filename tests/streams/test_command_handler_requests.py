@@ -225,8 +225,8 @@ def test_every_request_to_undo_is_recorded_or_refused_in_words(happened: list[St
     events = graph.events if graph else 0
     for first in range(events + 2):
         for last in (None, first - 1, first, first + 2, events):
-            wanted = {} if last is None else {"last": max(0, last)}
-            decision = decide(a_handler(state), arrival(undo(first=first, **wanted), offset=10**6))
+            expected = {} if last is None else {"last": max(0, last)}
+            decision = decide(a_handler(state), arrival(undo(first=first, **expected), offset=10**6))
             if decision.status == "rejected":
                 reason = reason_of(decision)
                 assert any(words in reason for words in REFUSALS), reason
@@ -262,8 +262,8 @@ def test_a_command_needs_the_key_of_its_graph_too(value: bytes) -> None:
 
 
 def reinforce(**changes: Any) -> bytes:
-    asked = {"kind": "reinforce", "id": "q-0-7", "graph": "ada", "concepts": ["kettle", "tea"], "at": NOW}
-    return json.dumps({**asked, **changes}).encode()
+    request = {"kind": "reinforce", "id": "q-0-7", "graph": "ada", "concepts": ["kettle", "tea"], "at": NOW}
+    return json.dumps({**request, **changes}).encode()
 
 
 def test_what_a_reader_tells_is_recorded_once_for_its_record_and_brings_back_what_had_faded() -> None:

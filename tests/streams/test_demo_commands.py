@@ -21,6 +21,6 @@ def test_the_commands_to_go_on_with_can_be_pasted(
     monkeypatch.setattr(sys, "argv", [str(program)])
     monkeypatch.setenv("PATH", str(program.parent) if is_found else str(tmp_path))
     _tell_how_to_go_on(Path("kept"))
-    told = capsys.readouterr().out.splitlines()
-    assert f"  {command} --data kept timeline demo" in told
-    assert sum(line.startswith(f"  {command} ") for line in told) == 3
+    answer = capsys.readouterr().out.splitlines()
+    assert f"  {command} --data kept timeline demo" in answer
+    assert sum(line.startswith(f"  {command} ") for line in answer) == 3

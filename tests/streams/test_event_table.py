@@ -50,14 +50,14 @@ def records(log: MemoryLog, start: int = 0) -> list[tuple[int, int, bytes]]:
 
 async def test_what_recovery_hands_over_is_folded_and_kept(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0, 1})
-    held.fold(records(log))
-    assert held.open[0].digest() == writer.folded().digest()
-    held.close()
-    await held.hold({0})
-    assert held.open[0].digest() == writer.folded().digest()
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    contents.fold(records(log))
+    assert contents.open[0].digest() == writer.folded().digest()
+    contents.close()
+    await contents.hold({0})
+    assert contents.open[0].digest() == writer.folded().digest()
+    contents.close()
 
 
 class SlowLog(MemoryLog):
@@ -77,70 +77,70 @@ class SlowLog(MemoryLog):
 
 
 async def test_partitions_are_opened_side_by_side_as_the_group_waits_for_all_of_them(tmp_path: Path) -> None:
-    held = partitions(tmp_path, SlowLog())
+    contents = partitions(tmp_path, SlowLog())
     async with asyncio.timeout(PATIENCE):  # one after the other would never end
-        await held.hold(set(range(PARTITIONS)))
-    assert set(held.open) == set(range(PARTITIONS))
-    held.close()
+        await contents.hold(set(range(PARTITIONS)))
+    assert set(contents.open) == set(range(PARTITIONS))
+    contents.close()
 
 
 async def test_a_record_that_is_read_once_more_is_passed_over(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
     for start in (0, 3, 1):
-        held.fold(records(log, start))
-    assert held.open[0].digest() == writer.folded().digest()
-    held.close()
+        contents.fold(records(log, start))
+    assert contents.open[0].digest() == writer.folded().digest()
+    contents.close()
 
 
 async def test_what_lies_beyond_a_hole_in_what_recovery_hands_over_is_not_folded(tmp_path: Path) -> None:
     log, writer = a_log(turns=6)
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log)[:2])
-    with capture_logs() as said:
-        held.fold(records(log, start=4))
-        held.fold(records(log, start=5))
-    assert held.open[0].position.watermark == 1
-    assert [(line["event"], line["delivered"]) for line in said] == [("recovery left records out", 4)]
-    held.fold(records(log, start=1))
-    assert held.open[0].digest() == writer.folded().digest(), "the hole was filled"
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log)[:2])
+    with capture_logs() as logs:
+        contents.fold(records(log, start=4))
+        contents.fold(records(log, start=5))
+    assert contents.open[0].position.watermark == 1
+    assert [(line["event"], line["delivered"]) for line in logs] == [("recovery left records out", 4)]
+    contents.fold(records(log, start=1))
+    assert contents.open[0].digest() == writer.folded().digest(), "the hole was filled"
+    contents.close()
 
 
 async def test_the_owner_of_a_partition_reads_from_the_log_what_recovery_left_out(tmp_path: Path) -> None:
     log, writer = a_log(turns=6)
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold([record for record in records(log) if record[1] != 3])
-    await PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="me", timeout=60.0).claim()
-    assert held.open[0].position.seq == writer.seq
-    assert held.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold([record for record in records(log) if record[1] != 3])
+    await PartitionWriter(0, contents.open[0], log, partitions=PARTITIONS, worker="me", timeout=60.0).claim()
+    assert contents.open[0].position.seq == writer.seq
+    assert contents.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
+    contents.close()
 
 
 async def test_what_comes_late_of_a_partition_that_was_taken_away_is_left_to_its_owner(tmp_path: Path) -> None:
     log, _ = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0, 1})
-    await held.hold({1})
-    held.fold(records(log))
-    assert set(held.open) == {1}
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    await contents.hold({1})
+    contents.fold(records(log))
+    assert set(contents.open) == {1}
+    contents.close()
 
 
 async def test_a_partition_that_stays_keeps_its_fold_and_one_that_goes_is_closed(tmp_path: Path) -> None:
     log, _ = a_log()
-    held, other = partitions(tmp_path, log), partitions(tmp_path, log)
-    await held.hold({0, 1})
-    stays = held.open[0]
-    await held.hold({0, 2})
-    assert held.open[0] is stays
+    contents, other = partitions(tmp_path, log), partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    stays = contents.open[0]
+    await contents.hold({0, 2})
+    assert contents.open[0] is stays
     await other.hold({1})
     with pytest.raises(DataDirectoryInUseError):
         await other.hold({0})
-    held.close()
+    contents.close()
     other.close()
 
 
@@ -150,46 +150,46 @@ async def test_an_event_that_cannot_be_folded_breaks_its_partition_alone_and_not
     log, _ = a_log()
     bad = log.put(b'{"v": 9, "kind": "Unheard"}')
     log.put(log.records[0][1].value)
-    held = partitions(tmp_path, log)
+    contents = partitions(tmp_path, log)
     log.records[1] = log.records[0][:bad]
-    await held.hold({0, 1})
-    held.fold([*records(log), *((1, offset, value) for _, offset, value in records(log)[:bad])])
-    assert isinstance(held.broken[0], UnreadableEventError)
-    assert (0 in held.open, held.folded_to(0), held.open[1].position.watermark) == (False, bad - 1, bad - 1)
+    await contents.hold({0, 1})
+    contents.fold([*records(log), *((1, offset, value) for _, offset, value in records(log)[:bad])])
+    assert isinstance(contents.broken[0], UnreadableEventError)
+    assert (0 in contents.open, contents.folded_to(0), contents.open[1].position.watermark) == (False, bad - 1, bad - 1)
     with pytest.raises(UnreadableEventError):
-        await held.reopen(0)
-    assert (set(held.broken), set(held.open)) == ({0}, {1})
-    held.close()
+        await contents.reopen(0)
+    assert (set(contents.broken), set(contents.open)) == ({0}, {1})
+    contents.close()
 
 
 async def test_what_an_owner_folded_behind_the_claim_of_another_is_set_aside(tmp_path: Path) -> None:
     """The log lost its end while the owner was frozen, and grew again by as much: its next event fits there."""
     log, _ = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    writer = PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="frozen", timeout=60.0)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    writer = PartitionWriter(0, contents.open[0], log, partitions=PARTITIONS, worker="frozen", timeout=60.0)
     await writer.claim()
     await writer.append([turn_rejected(src=3)])
     log.records[0].pop()
     log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="its own")))
     await writer.append([turn_rejected(src=4)])
-    await held.hold({0})
+    await contents.hold({0})
     assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
-    assert held.open[0].position.watermark == -1
-    held.close()
+    assert contents.open[0].position.watermark == -1
+    contents.close()
 
 
 async def test_a_store_ahead_of_the_log_is_set_aside_and_folded_anew(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    contents.close()
     del log.records[0][2:]
-    await held.hold({0})
-    assert held.open[0].position.watermark == -1
-    held.close()
+    await contents.hold({0})
+    assert contents.open[0].position.watermark == -1
+    contents.close()
     store = Settings(data=tmp_path, broker=None).store_of(0)
     aside = RocksStore(store.with_name("0.set-aside"))
     assert Partition(aside).digest() == writer.folded().digest(), "it may be the last copy"
@@ -198,52 +198,52 @@ async def test_a_store_ahead_of_the_log_is_set_aside_and_folded_anew(tmp_path: P
 
 async def test_a_store_of_another_log_is_folded_anew(tmp_path: Path) -> None:
     log, _ = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    contents.close()
     last = log.records[0][-1]
     log.records[0][-1] = last._replace(value=last.value.replace(b"t2", b"x2"))
-    await held.hold({0})
-    assert held.open[0].position.watermark == -1
-    held.close()
+    await contents.hold({0})
+    assert contents.open[0].position.watermark == -1
+    contents.close()
 
 
 async def test_a_fold_that_stays_open_is_folded_anew_once_the_log_lost_its_end_and_grew_again(tmp_path: Path) -> None:
     """Found by the simulation: who claimed with the old fold left a log that nobody else could fold any more."""
     log, _ = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
     del log.records[0][2:]
     for value in ("another leader", "took these", "instead"):
         log.put(value.encode())
-    await held.hold({0})
-    assert held.open[0].position.watermark == -1
-    held.close()
+    await contents.hold({0})
+    assert contents.open[0].position.watermark == -1
+    contents.close()
 
 
 async def test_a_log_without_its_beginning_is_an_error_and_the_store_is_closed_again(tmp_path: Path) -> None:
     log, _ = a_log()
     del log.records[0][:2]
-    held = partitions(tmp_path, log)
-    await held.hold({0, 1})
-    assert isinstance(held.broken[0], LogRewrittenError)
-    assert "begins at offset 2, but the state ends at -1: events are missing" in str(held.broken[0])
-    assert set(held.open) == {1}
+    contents = partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    assert isinstance(contents.broken[0], LogRewrittenError)
+    assert "begins at offset 2, but the state ends at -1: events are missing" in str(contents.broken[0])
+    assert set(contents.open) == {1}
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
 
 
 async def test_a_log_without_its_beginning_is_no_matter_for_a_store_that_reaches_further(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    contents.close()
     del log.records[0][:2]
-    await held.hold({0})
-    assert held.open[0].digest() == writer.folded().digest()
-    held.close()
+    await contents.hold({0})
+    assert contents.open[0].digest() == writer.folded().digest()
+    contents.close()
 
 
 async def test_a_log_that_cannot_be_asked_is_an_error_and_the_store_is_closed_again(tmp_path: Path) -> None:
@@ -251,23 +251,23 @@ async def test_a_log_that_cannot_be_asked_is_an_error_and_the_store_is_closed_ag
         async def bounds(self, partition: int) -> tuple[int, int]:
             raise TransportError("the broker is gone")
 
-    held = partitions(tmp_path, Gone(PARTITIONS))
+    contents = partitions(tmp_path, Gone(PARTITIONS))
     with pytest.raises(TransportError):
-        await held.hold({0})
-    held.close()
+        await contents.hold({0})
+    contents.close()
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
 
 
 async def test_an_empty_fold_stands_before_the_first_record_whatever_recovery_knew_before(tmp_path: Path) -> None:
     log, _ = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    store = FoldStore(SimpleNamespace(conf=None), SimpleNamespace(name="memory"), held, lambda error: None)  # type: ignore[arg-type]
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    store = FoldStore(SimpleNamespace(conf=None), SimpleNamespace(name="memory"), contents, lambda error: None)  # type: ignore[arg-type]
     assert store.persisted_offset(TP("events", 0)) == -1
     assert store.persisted_offset(TP("events", 1)) is None
-    held.fold(records(log))
+    contents.fold(records(log))
     assert store.persisted_offset(TP("events", 0)) == 3
-    held.close()
+    contents.close()
 
 
 def damaged(store: Path, what: str) -> None:
@@ -288,62 +288,62 @@ def damaged(store: Path, what: str) -> None:
 @pytest.mark.parametrize("what", ["table", "CURRENT", "manifest", "no manifest"])
 async def test_a_damaged_store_is_set_aside_and_its_partition_folded_anew(tmp_path: Path, what: str) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0, 1})
-    held.fold(records(log))
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    contents.fold(records(log))
+    contents.close()
     store = Settings(data=tmp_path, broker=None).store_of(0)
     damaged(store, what)
-    await held.hold({0, 1})
-    assert (held.broken, held.open[0].position.watermark) == ({}, -1)
-    await held.reopen(0)
-    assert held.open[0].digest() == writer.folded().digest()
+    await contents.hold({0, 1})
+    assert (contents.broken, contents.open[0].position.watermark) == ({}, -1)
+    await contents.reopen(0)
+    assert contents.open[0].digest() == writer.folded().digest()
     assert store.with_name("0.damaged").is_dir()
-    held.close()
+    contents.close()
 
 
 async def test_a_store_of_an_older_layout_is_set_aside_and_its_partition_folded_anew(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    contents.close()
     path = Settings(data=tmp_path, broker=None).store_of(0)
     store = RocksStore(path)
     store.write({LAYOUT_KEY: u64(LAYOUT - 1)})
     store.close()
-    await held.hold({0})
-    assert (held.broken, held.open[0].position.watermark) == ({}, -1)
-    await held.reopen(0)
-    assert held.open[0].digest() == writer.folded().digest()
+    await contents.hold({0})
+    assert (contents.broken, contents.open[0].position.watermark) == ({}, -1)
+    await contents.reopen(0)
+    assert contents.open[0].digest() == writer.folded().digest()
     assert path.with_name("0.old-layout").is_dir()
-    held.close()
+    contents.close()
 
 
 async def test_a_store_that_turns_out_to_be_damaged_is_set_aside_and_folded_to_the_end_of_the_log(
     tmp_path: Path,
 ) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log))
-    held.condemn(0, StoreCorruptError("a block is damaged"))
-    await held.reopen(0)
-    assert (held.broken, held.open[0].digest()) == ({}, writer.folded().digest())
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    contents.condemn(0, StoreCorruptError("a block is damaged"))
+    await contents.reopen(0)
+    assert (contents.broken, contents.open[0].digest()) == ({}, writer.folded().digest())
     assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.damaged").is_dir()
-    held.close()
+    contents.close()
 
 
 async def test_what_was_folded_of_a_condemned_partition_and_not_flushed_is_not_kept(tmp_path: Path) -> None:
     log, writer = a_log()
-    held = partitions(tmp_path, log)
-    await held.hold({0})
-    held.fold(records(log)[:2])
-    held.open[0].fold(2, log.values()[2][1])
-    held.condemn(0, LogRewrittenError("half-way through"))
-    held.close()
-    await held.hold({0})
-    assert held.open[0].position.watermark == 1
-    await held.reopen(0)
-    assert held.open[0].digest() == writer.folded().digest()
-    held.close()
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log)[:2])
+    contents.open[0].fold(2, log.values()[2][1])
+    contents.condemn(0, LogRewrittenError("half-way through"))
+    contents.close()
+    await contents.hold({0})
+    assert contents.open[0].position.watermark == 1
+    await contents.reopen(0)
+    assert contents.open[0].digest() == writer.folded().digest()
+    contents.close()

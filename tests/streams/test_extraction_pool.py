@@ -86,13 +86,13 @@ def test_the_events_are_the_same_byte_for_byte_wherever_their_concepts_are_found
     ahead, here = a_handler(extractor=Nowhere()), a_handler(extractor=YAKE)
     came = [arrival(a_turn(id=f"t{n}", **turn), n) for n, turn in enumerate(unlike(turns))]
     runner.run(ahead.extract_ahead(pool, came))
-    found = [draft(event) for each in came for event in decide(ahead, each).events]
-    assert found == values(here, unlike(turns))
+    results = [draft(event) for each in came for event in decide(ahead, each).events]
+    assert results == values(here, unlike(turns))
     before = a_handler(extractor=YAKE)
-    for said in [before.extraction_request(each) for each in came]:
-        if said is not None:
-            before.extract(said)
-    assert [draft(event) for each in came for event in decide(before, each).events] == found
+    for text in [before.extraction_request(each) for each in came]:
+        if text is not None:
+            before.extract(text)
+    assert [draft(event) for each in came for event in decide(before, each).events] == results
 
 
 def unlike(turns: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -127,15 +127,15 @@ async def test_a_process_that_is_killed_is_replaced_and_what_it_had_is_found_nev
     pool = await started()
     try:
         first = set(pool.pids)
-        with capture_logs() as said:
-            asked = asyncio.create_task(pool.extract(some(400)))
+        with capture_logs() as logs:
+            task = asyncio.create_task(pool.extract(some(400)))
             await asyncio.sleep(0)
             os.kill(min(first), signal.SIGKILL)
-            found = await asked
-            assert found == {each: YAKE.of_turn(each.text, speaker="Ada", at=NOW) for each in some(400)}
+            result = await task
+            assert result == {each: YAKE.of_turn(each.text, speaker="Ada", at=NOW) for each in some(400)}
             await eventually(lambda: pool.ready == 2)
         assert min(first) not in pool.pids
-        assert "extraction process died" in {line["event"] for line in said}
+        assert "extraction process died" in {line["event"] for line in logs}
     finally:
         await pool.close()
 
@@ -143,10 +143,10 @@ async def test_a_process_that_is_killed_is_replaced_and_what_it_had_is_found_nev
 async def test_what_kills_every_process_is_left_to_who_asked_and_the_rest_is_found() -> None:
     pool = await started(DYING, processes=1)
     try:
-        said = [*some(20), Said(DEADLY, "Ada", NOW), Said("fail here", "Ada", NOW), *some(20, "Another kettle")]
-        found = await pool.extract(said)
-        assert {each for each in said if each not in found} <= {*said[16:24]}, "its portion, at most"
-        assert not {said[20], said[21]} & found.keys()
+        texts = [*some(20), Said(DEADLY, "Ada", NOW), Said("fail here", "Ada", NOW), *some(20, "Another kettle")]
+        result = await pool.extract(texts)
+        assert {each for each in texts if each not in result} <= {*texts[16:24]}, "its portion, at most"
+        assert not {texts[20], texts[21]} & result.keys()
         assert (await pool.extract(some(9))).keys() == set(some(9))
     finally:
         await pool.close()
@@ -154,9 +154,9 @@ async def test_what_kills_every_process_is_left_to_who_asked_and_the_rest_is_fou
 
 async def test_where_no_process_can_be_started_nobody_waits_for_one() -> None:
     pool = ExtractionPool(1, DYING._replace(version="of another installation"))
-    with capture_logs() as said:
+    with capture_logs() as logs:
         pool.start()
-        await eventually(lambda: any(line["event"] == "extraction process not started" for line in said))
+        await eventually(lambda: any(line["event"] == "extraction process not started" for line in logs))
         await eventually(lambda: not pool._serving)  # noqa: SLF001 - nobody else asks
     pool.start()
     assert not pool.is_ready

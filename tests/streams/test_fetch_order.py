@@ -36,14 +36,14 @@ class Prefetched:
         self.reads.append((partitions, seconds, most))
         for tp in partitions & set(self.failures):
             raise self.failures[tp]
-        found: dict[TP, list[str]] = {}
+        result: dict[TP, list[str]] = {}
         for tp in [tp for tp in self.at_hand if tp in partitions]:
             records = self.at_hand[tp]
             taken = [records.popleft() for _ in range(min(most, len(records)))]
             most -= len(taken)
             if taken:
-                found[tp] = taken
-        return cast(RecordMap, found)
+                result[tp] = taken
+        return cast(RecordMap, result)
 
     async def fetch(self, active: Iterable[TP] = ALL, seconds: float = 0.25) -> dict[TP, list[Any]]:
         return dict(await self.order.fetch(self.read, set(active), seconds, 500))

@@ -11,8 +11,8 @@ from tests.support.clocks import NOON
 
 
 def of_turns(name: str, count: int, gone: str = "") -> Graph:
-    said = [turn_recorded(id=f"t{n}", at=NOON + n, concepts="a b", tokens=5) for n in range(count)]
-    graph = folded(*said, *([memory_archived(at=NOON + count, turns=gone)] if gone else []))
+    texts = [turn_recorded(id=f"t{n}", at=NOON + n, concepts="a b", tokens=5) for n in range(count)]
+    graph = folded(*texts, *([memory_archived(at=NOON + count, turns=gone)] if gone else []))
     graph.graph_id = name
     return graph
 

@@ -82,12 +82,12 @@ async def test_positions_and_sizes_are_those_of_the_partition(watched: Watched) 
     for id in ("1", "2", "3"):
         await watched.memory.record(turn(id))
     samples, position = await watched.scrape(), watched.app.folds.open[OWNER].position
-    told = {name: value for (name, labels), value in samples.items() if labels == (("partition", str(OWNER)),)}
-    assert told["emgas_source_offset"] == position.source == 2
-    assert told["emgas_watermark_offset"] == position.watermark
-    assert (told["emgas_graphs"], told["emgas_held_turns"], told["emgas_lag_turns"]) == (1, 3, 0)
-    assert told["emgas_store_bytes"] > 0
-    assert told["emgas_last_fold_timestamp_seconds"] > samples["process_start_time_seconds", ()]
+    answer = {name: value for (name, labels), value in samples.items() if labels == (("partition", str(OWNER)),)}
+    assert answer["emgas_source_offset"] == position.source == 2
+    assert answer["emgas_watermark_offset"] == position.watermark
+    assert (answer["emgas_graphs"], answer["emgas_held_turns"], answer["emgas_lag_turns"]) == (1, 3, 0)
+    assert answer["emgas_store_bytes"] > 0
+    assert answer["emgas_last_fold_timestamp_seconds"] > samples["process_start_time_seconds", ()]
     assert (samples["emgas_owned_partitions", ()], samples["emgas_claims_total", ()]) == (2, 2)
 
 
@@ -122,21 +122,21 @@ async def test_answers_are_counted_by_kind_and_failures_by_their_code(watched: W
 
 async def test_a_worker_that_owns_its_partitions_is_alive_and_ready(watched: Watched) -> None:
     assert await watched.get("/livez") == (200, "ok\n")
-    status, told = await watched.get("/readyz")
-    assert (status, json.loads(told)) == (200, {"ready": True, "role": "all", "partitions": [0, 1], "problems": []})
+    status, answer = await watched.get("/readyz")
+    assert (status, json.loads(answer)) == (200, {"ready": True, "role": "all", "partitions": [0, 1], "problems": []})
     assert await watched.value("emgas_ready") == 1
 
 
 async def test_a_partition_that_was_taken_away_or_claimed_by_another_is_named(watched: Watched) -> None:
     writer = watched.app.ownership.writers[OWNER]
     writer._epoch -= 1  # noqa: SLF001 - as if a claim of somebody else had been folded
-    status, told = await watched.get("/readyz")
-    assert (status, json.loads(told)["problems"]) == (503, [f"partition {OWNER} was claimed by another worker"])
+    status, answer = await watched.get("/readyz")
+    assert (status, json.loads(answer)["problems"]) == (503, [f"partition {OWNER} was claimed by another worker"])
     writer._epoch += 1  # noqa: SLF001 - only from inside can this be told
     await watched.app.ownership.release()
-    status, told = await watched.get("/readyz")
+    status, answer = await watched.get("/readyz")
     assert status == 503
-    assert json.loads(told) == {
+    assert json.loads(answer) == {
         "ready": False,
         "role": "all",
         "partitions": [],
@@ -148,16 +148,16 @@ async def test_a_partition_that_was_taken_away_or_claimed_by_another_is_named(wa
 
 async def test_a_worker_that_halted_says_so_and_not_whose_memory_it_was(watched: Watched) -> None:
     watched.app.halt(StoreCorruptError("graph ada should have 3 events and has 2"))
-    status, told = await watched.get("/readyz")
-    assert (status, json.loads(told)["problems"]) == (503, ["the worker has halted: StoreCorruptError"])
+    status, answer = await watched.get("/readyz")
+    assert (status, json.loads(answer)["problems"]) == (503, ["the worker has halted: StoreCorruptError"])
     assert await watched.value("emgas_halts_total", what="worker", error="StoreCorruptError") == 1
 
 
 async def test_a_partition_that_halts_alone_is_named_and_counted(watched: Watched) -> None:
     watched.app.ownership.fail(OWNER, StoreCorruptError("graph ada should have 3 events and has 2"))
-    status, told = await watched.get("/readyz")
+    status, answer = await watched.get("/readyz")
     assert status == 503
-    assert f"partition {OWNER} has halted: StoreCorruptError" in json.loads(told)["problems"]
+    assert f"partition {OWNER} has halted: StoreCorruptError" in json.loads(answer)["problems"]
     assert await watched.value("emgas_halts_total", what="partition", error="StoreCorruptError") == 1
     assert (await watched.get("/livez"))[0] == 200
 
@@ -166,8 +166,8 @@ async def test_no_sample_names_a_graph_a_speaker_or_a_turn(watched: Watched) -> 
     named = {"id": "turn-of-mine", "graph": "graph-of-mine", "speaker": "speaker-of-mine", "text": "Text of mine."}
     await watched.memory.record(named)
     await watched.memory.query("graph-of-mine", "what of mine?")
-    told = (await watched.get("/metrics"))[1] + (await watched.get("/readyz"))[1]
-    assert "mine" not in told
+    answer = (await watched.get("/metrics"))[1] + (await watched.get("/readyz"))[1]
+    assert "mine" not in answer
 
 
 async def test_the_names_follow_the_rules_of_prometheus(watched: Watched) -> None:
@@ -181,8 +181,8 @@ async def test_the_names_follow_the_rules_of_prometheus(watched: Watched) -> Non
 
 def names_of_worker() -> set[str]:
     """Name what a worker tells, with what Prometheus adds to counters and histograms."""
-    held = WorkerMetrics().registry.collect()
-    samples = {sample.name for family in held for sample in family.samples}
+    contents = WorkerMetrics().registry.collect()
+    samples = {sample.name for family in contents for sample in family.samples}
     declared = {family.name + "_total" for family in WorkerMetrics().registry.collect() if family.type == "counter"}
     return samples | declared
 
@@ -203,20 +203,20 @@ def expressions() -> dict[str, str]:
 
 
 async def test_all_that_the_dashboard_and_the_alerts_ask_for_is_told(watched: Watched) -> None:
-    told = {name for name, _ in await watched.scrape()} | names_of_worker()
+    answer = {name for name, _ in await watched.scrape()} | names_of_worker()
     for where, expression in expressions().items():
-        asked = asked_by(expression)
-        assert asked, where
-        assert asked <= told, where
+        request = asked_by(expression)
+        assert request, where
+        assert request <= answer, where
 
 
 async def test_the_page_on_operations_lists_every_metric_and_no_other(watched: Watched) -> None:
     await watched.memory.record(turn("1"))
     families = {family.name for family in text_string_to_metric_families((await watched.get("/metrics"))[1])}
-    told = {name for name in families if name.startswith("emgas_") and not name.endswith("_created")}
+    answer = {name for name in families if name.startswith("emgas_") and not name.endswith("_created")}
     page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     listed = {name.removesuffix("_total").removesuffix("_info") for name in re.findall(r"\| `(emgas_[a-z_]+)", page)}
-    assert {name.removesuffix("_info") for name in told} == listed
+    assert {name.removesuffix("_info") for name in answer} == listed
 
 
 @pytest.mark.parametrize(

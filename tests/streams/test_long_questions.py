@@ -35,8 +35,8 @@ EXPLAINED = {"explain": True, "top_passages": 100}
 
 def turn(source: int, **changes: Any) -> TurnRecorded:
     text = f"The kettle number {source} whistles in the kitchen of house {source * source}."
-    said = {"id": f"t{source}", "text": text, "at": NOW - 10**6 + source, "metadata": {"n": source % 9}}
-    return turn_recorded(src=source, **{"concepts": "kettle kitchen", "tokens": 10, **said, **changes})
+    message = {"id": f"t{source}", "text": text, "at": NOW - 10**6 + source, "metadata": {"n": source % 9}}
+    return turn_recorded(src=source, **{"concepts": "kettle kitchen", "tokens": 10, **message, **changes})
 
 
 async def grown(answerer: Answerer = ANSWERER, **changes: Any) -> Answering:

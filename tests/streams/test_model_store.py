@@ -99,31 +99,31 @@ def at_length_one(vector: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def test_published_weights_become_the_network_that_they_were_trained_in(tmp_path: Path) -> None:
-    given = weights()
-    place = model_store.add(str(published(tmp_path / "tiny", given)), tmp_path / "data")
+    options = weights()
+    place = model_store.add(str(published(tmp_path / "tiny", options)), tmp_path / "data")
     made = load(place).embed(["tea cup sun", "cup"])
-    assert made[0] == pytest.approx(at_length_one(by_hand(given, [1, 2, 3]).mean(0)), abs=1e-5)
-    assert made[1] == pytest.approx(at_length_one(by_hand(given, [2]).mean(0)), abs=1e-5), "padding counts nothing"
+    assert made[0] == pytest.approx(at_length_one(by_hand(options, [1, 2, 3]).mean(0)), abs=1e-5)
+    assert made[1] == pytest.approx(at_length_one(by_hand(options, [2]).mean(0)), abs=1e-5), "padding counts nothing"
 
 
 def test_a_model_may_take_the_first_token_for_the_text_and_leave_places_for_padding(tmp_path: Path) -> None:
-    given = weights(positions=8)
+    options = weights(positions=8)
     source = published(
         tmp_path / "tiny",
-        {f"roberta.{name}": array for name, array in given.items()},
+        {f"roberta.{name}": array for name, array in options.items()},
         model_type="xlm-roberta",
         pad_token_id=1,
     )
     (source / "1_Pooling").mkdir()
     (source / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
     made = load(model_store.add(str(source), tmp_path / "data")).embed(["tea cup", "sun"])
-    assert made[0] == pytest.approx(at_length_one(by_hand(given, [1, 2], offset=2)[0]), abs=1e-5)
-    assert made[1] == pytest.approx(at_length_one(by_hand(given, [3], offset=2)[0]), abs=1e-5)
+    assert made[0] == pytest.approx(at_length_one(by_hand(options, [1, 2], offset=2)[0]), abs=1e-5)
+    assert made[1] == pytest.approx(at_length_one(by_hand(options, [3], offset=2)[0]), abs=1e-5)
 
 
 def test_half_precision_is_read_and_counters_are_passed_over(tmp_path: Path) -> None:
-    given = weights()
-    half = {name: array.astype(np.float16) for name, array in given.items()}
+    options = weights()
+    half = {name: array.astype(np.float16) for name, array in options.items()}
     source = published(tmp_path / "tiny", half | {"embeddings.position_ids": np.arange(6)})
     made = load(model_store.add(str(source), tmp_path / "data")).embed(["tea cup"])
     near = by_hand({name: array.astype(np.float32) for name, array in half.items()}, [1, 2]).mean(0)
@@ -154,14 +154,14 @@ def test_a_model_comes_out_of_an_installed_package(tmp_path: Path, monkeypatch: 
 
 def test_what_is_no_model_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
     source, data = tmp_path / "tiny", tmp_path / "data"
-    for given, config, told in (
+    for options, config, answer in (
         (weights(), {"hidden_act": "relu"}, "describes a bert with relu"),
         (weights(), {"model_type": "mpnet"}, "describes a mpnet"),
         ({}, {}, "has no encoder.layer|has no embeddings"),
         ({"a": np.zeros(2)}, {}, "type F64 cannot be read"),
     ):
-        published(source, given, **config)
-        with pytest.raises(InvalidMessageError, match=told):
+        published(source, options, **config)
+        with pytest.raises(InvalidMessageError, match=answer):
             model_store.add(str(source), data)
     (source / "model.safetensors").write_bytes(b"noise and more noise")
     with pytest.raises(InvalidMessageError, match="no file of safetensors"):

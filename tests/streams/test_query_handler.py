@@ -70,8 +70,10 @@ async def test_counting_what_many_graphs_hold_lets_others_in_between_them(monkey
     while worker.handler.answering:
         passes += 1
         await asyncio.sleep(0)
-    (told,) = await worker.answers()
-    assert told["graphs"] == len(names) + 1 == len(set(seen)), "no two graphs are counted in one pass of the event loop"
+    (answer,) = await worker.answers()
+    assert answer["graphs"] == len(names) + 1 == len(set(seen)), (
+        "no two graphs are counted in one pass of the event loop"
+    )
 
 
 async def test_a_partition_that_was_taken_away_answers_nothing() -> None:
@@ -134,9 +136,9 @@ async def test_a_question_that_lay_in_the_log_for_long_is_told_before_its_asker_
         await worker.ask(a_query(after=1))
     await worker.ask(deadline=b"%d" % (NOW + PATIENCE_MS), by_broker=True)
     await eventually(lambda: worker.sent.to(REPLIES))
-    (told,) = (sent.message for sent in worker.sent.to(REPLIES))
-    assert told["code"] == "overloaded"
-    assert told["message"].startswith("2 questions wait, and at most 2 may before one that lay in the log for 4.0 s")
+    (answer,) = (sent.message for sent in worker.sent.to(REPLIES))
+    assert answer["code"] == "overloaded"
+    assert answer["message"].startswith("2 questions wait, and at most 2 may before one that lay in the log for 4.0 s")
     await worker.handler.drop()
 
 
@@ -238,10 +240,10 @@ async def test_256_questions_about_turns_that_are_far_away_shut_nobody_out() -> 
     await worker.ask(client=2)
     await worker.answers()
     answers = [(sent.partition, sent.message) for sent in worker.sent.to(REPLIES)]
-    told = Counter((client, answer.get("code", answer["kind"])) for client, answer in answers)
-    assert told.pop((2, "reply")) == 1
-    assert set(told) <= {(1, "not-yet"), (1, "overloaded")}
-    assert told.total() == 256
+    report = Counter((client, answer.get("code", answer["kind"])) for client, answer in answers)
+    assert report.pop((2, "reply")) == 1
+    assert set(report) <= {(1, "not-yet"), (1, "overloaded")}
+    assert report.total() == 256
 
 
 async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
@@ -287,8 +289,8 @@ async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time
         await worker.ask(deadline=b"%d" % (NOW + 20))
         await eventually(lambda: worker.sent.to(REPLIES))
     await worker.ask()
-    told = await worker.answers()
-    assert [answer.get("code", answer["kind"]) for answer in told] == ["overloaded", "reply"]
+    report = await worker.answers()
+    assert [answer.get("code", answer["kind"]) for answer in report] == ["overloaded", "reply"]
 
 
 async def test_too_many_questions_are_refused_and_a_free_place_is_given_again() -> None:
@@ -352,8 +354,8 @@ def concepts_recalled(worker: Answering) -> list[str]:
 
 @pytest.mark.parametrize("shown", [{"top_concepts": 0}, {"top_concepts": 100}, {"top_passages": 0, "budget": 0}])
 async def test_what_is_recorded_does_not_depend_on_what_is_shown(shown: dict[str, Any]) -> None:
-    said = ["kettle " + " ".join(f"c{number}" for number in range(30)), *["sea"] * 8]
-    turns = [turn_recorded(src=n, id=f"t{n}", at=NOW, concepts=each) for n, each in enumerate(said)]
+    texts = ["kettle " + " ".join(f"c{number}" for number in range(30)), *["sea"] * 8]
+    turns = [turn_recorded(src=n, id=f"t{n}", at=NOW, concepts=each) for n, each in enumerate(texts)]
     recorded = []
     for changes in ({}, shown):
         worker = Answering()

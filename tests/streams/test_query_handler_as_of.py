@@ -21,11 +21,11 @@ async def test_a_graph_is_described_at_a_position_and_nothing_is_appended() -> N
     worker = Answering()
     await worker.remember("t0", "t1")
     await worker.ask(a_description(after=1))
-    (told,) = await worker.answers()
-    assert (told["kind"], told["found"], told["preset"], told["clock"]) == ("description", True, "default", NOW)
-    assert (told["turns"], told["archived"], told["concepts"], told["themes"]) == (2, 0, 2, [])
-    assert told["settings"] == {name: getattr(PRESETS["default"], name) for name in AllSettings.model_fields}
-    assert told["position"] == {"partition": HERE, "watermark": 2, "source": 1}
+    (answer,) = await worker.answers()
+    assert (answer["kind"], answer["found"], answer["preset"], answer["clock"]) == ("description", True, "default", NOW)
+    assert (answer["turns"], answer["archived"], answer["concepts"], answer["themes"]) == (2, 0, 2, [])
+    assert answer["settings"] == {name: getattr(PRESETS["default"], name) for name in AllSettings.model_fields}
+    assert answer["position"] == {"partition": HERE, "watermark": 2, "source": 1}
     assert len(worker.log.records[HERE]) == 3
 
 
@@ -33,8 +33,8 @@ async def test_a_graph_that_nobody_wrote_to_is_described_as_not_found() -> None:
     worker = Answering()
     await worker.writer.claim()
     await worker.ask(a_description())
-    (told,) = await worker.answers()
-    assert (told["kind"], told["found"], told["turns"]) == ("description", False, 0)
+    (answer,) = await worker.answers()
+    assert (answer["kind"], answer["found"], answer["turns"]) == ("description", False, 0)
 
 
 async def test_a_description_of_another_partition_or_of_a_turn_yet_to_come_is_refused() -> None:

@@ -66,8 +66,8 @@ def test_what_differs_is_told_and_so_is_every_turn_that_is_rejected() -> None:
         logger("worker").error("partition halted", partition=1)
     finally:
         logging.getLogger("emgas").removeHandler(handler)
-    told = [line.split(" ")[0] for line in written.getvalue().splitlines()]
-    assert told == ["turn", "cannot", "turn", "turn", "partition"]
+    answers = [line.split(" ")[0] for line in written.getvalue().splitlines()]
+    assert answers == ["turn", "cannot", "turn", "turn", "partition"]
 
 
 def test_the_log_of_a_command_is_quiet_too() -> None:
@@ -82,8 +82,8 @@ def test_the_log_of_a_command_is_quiet_too() -> None:
 
 def test_a_worker_that_is_told_to_stop_while_it_is_still_imported_ends_with_0() -> None:
     begin = "import os, signal, sys; from emgas_service import start; sys.argv = ['emgas', 'worker']; "
-    told = "start.mixed = lambda: os.kill(os.getpid(), signal.SIGTERM); start.main()"
-    ended = subprocess.run([sys.executable, "-c", begin + told], cwd=ROOT, timeout=PATIENCE, check=False)
+    answer = "start.mixed = lambda: os.kill(os.getpid(), signal.SIGTERM); start.main()"
+    ended = subprocess.run([sys.executable, "-c", begin + answer], cwd=ROOT, timeout=PATIENCE, check=False)
     assert ended.returncode == 0, f"it was {-signal.SIGTERM} before"
 
 
@@ -101,8 +101,8 @@ def test_a_full_disk_is_a_sentence_that_says_what_to_do(number: int, capsys: pyt
 
     with pytest.raises(typer.Exit):
         output.run(work())
-    told = capsys.readouterr().err.replace("\n", " ")
-    assert "error: the disk is full (/data/file): free some space" in told
+    answer = capsys.readouterr().err.replace("\n", " ")
+    assert "error: the disk is full (/data/file): free some space" in answer
 
 
 def test_any_other_error_of_the_system_still_shows_its_place() -> None:

@@ -25,17 +25,17 @@ def test_graphs_are_counted_one_by_one_and_not_all_of_them_held_in_memory(
     for number in range(20):
         log.turn(graph=f"g{number:02}", concepts="tea milk")
     fold(log.records, Partition(store)).flush()
-    held, most, compact = weakref.WeakSet[Graph](), 0, Graph.compact
+    contents, most, compact = weakref.WeakSet[Graph](), 0, Graph.compact
 
     def counting(graph: Graph) -> None:
         nonlocal most
-        held.add(graph)
-        most = max(most, len(held))
+        contents.add(graph)
+        most = max(most, len(contents))
         compact(graph)
 
     monkeypatch.setattr(Graph, "compact", counting)
     owner = PartitionWriter(0, Partition(store, memory=1), MemoryLog(), partitions=1, worker="me", timeout=60.0)
-    told = in_one_go(inspection(owner, Inspect(digest=False, graphs_after=after)))
-    assert (told.graphs, told.concepts, told.pairs) == (20, 40, 20)
-    assert len(told.digests) == (0 if after is None else 20)
+    answer = in_one_go(inspection(owner, Inspect(digest=False, graphs_after=after)))
+    assert (answer.graphs, answer.concepts, answer.pairs) == (20, 40, 20)
+    assert len(answer.digests) == (0 if after is None else 20)
     assert most <= 4

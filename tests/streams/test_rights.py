@@ -214,9 +214,9 @@ def test_no_sequence_of_commands_increases_the_senders_rights(
     team.send(OPERATOR, "turn", speaker="Ada", text="The kettle broke.")
     for kind, fields in granted:
         team.send(OPERATOR, kind, **fields)
-    for sender, (kind, asked) in steps:
+    for sender, (kind, request) in steps:
         had, access = team.rights(sender), team.access
-        fields = team.counted_from_the_newest(asked) if kind == "undo" else asked
+        fields = team.counted_from_the_newest(request) if kind == "undo" else request
         is_accepted = team.send(sender, kind, **fields).status == "accepted"
         has = team.rights(sender)
         if sender == OPERATOR:

@@ -167,12 +167,12 @@ async def test_answers_to_several_partitions_are_not_mixed() -> None:
 async def test_a_large_answer_goes_by_itself(large: str) -> None:
     sent, done = SentTogether(), list[int]()
     sender, many = sent.sender(), "x" * TOGETHER_BYTES
-    said = Failure(code="internal", message=many) if large == "what it says" else FAILURE
+    text = Failure(code="internal", message=many) if large == "what it says" else FAILURE
     correlation = many.encode() if large == "its correlation id" else b""
     for number in range(3):
         is_large = number == 1
         address = numbered(number, correlation=correlation if is_large else b"")
-        sender.start(address, "failure", said if is_large else FAILURE, partial(done.append, number))
+        sender.start(address, "failure", text if is_large else FAILURE, partial(done.append, number))
     await eventually(lambda: done == [0, 1, 2])
     assert sent.runs == []
     assert len(sent.all) == 3

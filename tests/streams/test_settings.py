@@ -60,9 +60,9 @@ def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, g
 )
 def test_a_setting_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"EMGAS_{name.upper()}", value)
-    with pytest.raises(ValidationError) as told:
+    with pytest.raises(ValidationError) as answer:
         Settings()
-    assert told.value.errors()[0]["loc"] == (name,)
+    assert answer.value.errors()[0]["loc"] == (name,)
 
 
 def test_words_of_ones_own_are_read_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_a_file_without_such_words_is_refused(
     if held is not None:
         (tmp_path / "words").write_bytes(held)
     monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
-    with pytest.raises(ValidationError) as told:
+    with pytest.raises(ValidationError) as answer:
         Settings()
-    assert told.value.errors()[0]["loc"] == ("words",)
+    assert answer.value.errors()[0]["loc"] == ("words",)
 
 
 def test_stores_of_different_logs_never_meet(tmp_path: Path) -> None:

@@ -44,12 +44,12 @@ def a_log() -> LogWriter:
 def rows_in(log: LogWriter) -> dict[str, Table]:
     """Fold the whole log; give the rows that a sink of it must hold."""
     state = log.folded()
-    found: dict[str, Table] = {table: {} for table in KEYS}
+    result: dict[str, Table] = {table: {} for table in KEYS}
     for name in state.graph_ids():
         rows = rows_of(state.graph(name))
         for table in KEYS:
-            found[table] |= {(name, *key): values for key, values in getattr(rows, table).items()}
-    return found
+            result[table] |= {(name, *key): values for key, values in getattr(rows, table).items()}
+    return result
 
 
 class SinkContract:
@@ -176,9 +176,9 @@ def select(table: str) -> str:
 
 def keyed(table: str, rows: Sequence[Sequence[Any]]) -> Table:
     keys = 1 + len(KEYS[table])
-    found = {tuple(row[:keys]): tuple(row[keys:]) for row in rows}
-    assert len(found) == len(rows)
-    return found
+    result = {tuple(row[:keys]): tuple(row[keys:]) for row in rows}
+    assert len(result) == len(rows)
+    return result
 
 
 class TestSqlite(SinkContract):
@@ -229,10 +229,10 @@ async def test_no_byte_of_what_is_forgotten_is_left_in_a_file_of_sqlite(tmp_path
 async def test_a_row_that_is_written_over_leaves_nothing_of_what_it_said(tmp_path: Path) -> None:
     file = tmp_path / "sink.db"
     sink = await sinks.opened(f"sqlite://{file}", "emgas")
-    said = words("kettle", 50)
-    named = [(row[0], "kryptonite", *row[2:]) for row in said.put]
-    await sink.write(0, None, AT[1], [said._replace(put=named)])
-    await sink.write(0, AT[1], AT[2], [said])
+    text = words("kettle", 50)
+    named = [(row[0], "kryptonite", *row[2:]) for row in text.put]
+    await sink.write(0, None, AT[1], [text._replace(put=named)])
+    await sink.write(0, AT[1], AT[2], [text])
     assert left(file) == 0
     await sink.close()
 
@@ -295,8 +295,8 @@ class TestPostgres(SinkContract):
 
         connection = await asyncpg.connect(self.url)
         try:
-            found: list[Any] = await connection.fetch(command)
-            return found
+            result: list[Any] = await connection.fetch(command)
+            return result
         finally:
             await connection.close()
 
@@ -361,11 +361,11 @@ async def test_a_sink_killed_again_and_again_while_turns_come_ends_with_what_the
             await process.wait()
         done = await asyncio.to_thread(subprocess.run, [*command, "--once"], cwd=ROOT, env=environment, check=False)
         assert done.returncode == 0
-        held = {name: rows_of(pipeline.graph(name)) for name in ("ada", "ben")}
+        contents = {name: rows_of(pipeline.graph(name)) for name in ("ada", "ben")}
     database = sqlite3.connect(file)
     for table in KEYS:
-        found = keyed(table, database.execute(select(table).replace("'emgas'", "'test'")).fetchall())
-        assert found == {(name, *key): row for name in held for key, row in getattr(held[name], table).items()}
+        result = keyed(table, database.execute(select(table).replace("'emgas'", "'test'")).fetchall())
+        assert result == {(name, *key): row for name in contents for key, row in getattr(contents[name], table).items()}
     database.close()
 
 

@@ -64,20 +64,20 @@ def test_one_broker_may_always_be_away(copies: int, in_sync: str) -> None:
 
 
 def test_a_topic_as_planned_has_no_differences_and_another_is_told_apart() -> None:
-    wanted = PLANS[NAMES.events]
-    config = settings_of(wanted, 1)
-    assert differences(TopicDescription(wanted.name, 8, 1, (), None, config), wanted) == []
+    expected = PLANS[NAMES.events]
+    config = settings_of(expected, 1)
+    assert differences(TopicDescription(expected.name, 8, 1, (), None, config), expected) == []
     compacted = {**config, "cleanup.policy": "compact", "retention.ms": "604800000"}
-    assert differences(TopicDescription(wanted.name, 8, 1, (), None, compacted), wanted) == [
+    assert differences(TopicDescription(expected.name, 8, 1, (), None, compacted), expected) == [
         "emgas.events: cleanup.policy is compact, should be delete",
         "emgas.events: retention.ms is 604800000, should be -1",
     ]
 
 
 def test_another_partition_count_is_told_with_what_to_do() -> None:
-    told = another_partition_count("emgas.turns", 8, 16)
-    assert "has 8 partitions, not the 16 asked for" in told
-    assert "set the partition count back to 8" in told
+    answer = another_partition_count("emgas.turns", 8, 16)
+    assert "has 8 partitions, not the 16 asked for" in answer
+    assert "set the partition count back to 8" in answer
 
 
 def test_when_replaced_keys_are_gone_is_told_as_far_as_a_broker_tells() -> None:
@@ -89,7 +89,7 @@ def test_when_replaced_keys_are_gone_is_told_as_far_as_a_broker_tells() -> None:
 
 
 def test_what_brokers_refuse_is_left_out_of_the_settings_and_nothing_else() -> None:
-    wanted = PLANS[NAMES.turns]
-    all_of_them = settings_of(wanted, 3)
-    without = settings_of(wanted, 3, ["unclean.leader.election.enable"])
+    expected = PLANS[NAMES.turns]
+    all_of_them = settings_of(expected, 3)
+    without = settings_of(expected, 3, ["unclean.leader.election.enable"])
     assert all_of_them == {**without, "unclean.leader.election.enable": "false"}

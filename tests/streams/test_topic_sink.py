@@ -52,18 +52,18 @@ async def records_in(address: str, topic: str) -> list[Sent]:
         parts = [TopicPartition(topic, number) for number in range(await KafkaReader(address, topic).partitions())]
         consumer.assign(parts)
         await consumer.seek_to_beginning(*parts)
-        ends, found = await consumer.end_offsets(parts), list[Sent]()
+        ends, result = await consumer.end_offsets(parts), list[Sent]()
         while any([await consumer.position(part) < ends[part] for part in parts]):
             for part, records in (await consumer.getmany(timeout_ms=200)).items():
-                found += [Sent(part.partition, record.key, record.value) for record in records]
+                result += [Sent(part.partition, record.key, record.value) for record in records]
     finally:
         await consumer.stop()
-    return found
+    return result
 
 
 async def tables_in(address: str, prefix: str, source: str) -> dict[str, Table]:
     """Read the topics as tables: the newest record of every key, but for tombstones."""
-    found: dict[str, Table] = {}
+    result: dict[str, Table] = {}
     for table in KEYS:
         rows: dict[tuple[Any, ...], tuple[Any, ...] | None] = {}
         for record in await records_in(address, f"{prefix}.{table}"):
@@ -71,11 +71,11 @@ async def tables_in(address: str, prefix: str, source: str) -> dict[str, Table]:
             assert list(key) == ["source", "graph", *KEYS[table]]
             if key.pop("source") != source:
                 continue
-            told = None if record.value is None else json.loads(record.value)
-            assert told is None or list(told) == list(COLUMNS[table])
-            rows[tuple(key.values())] = None if told is None else tuple(told.values())
-        found[table] = {key: row for key, row in rows.items() if row is not None}
-    return found
+            answer = None if record.value is None else json.loads(record.value)
+            assert answer is None or list(answer) == list(COLUMNS[table])
+            rows[tuple(key.values())] = None if answer is None else tuple(answer.values())
+        result[table] = {key: row for key, row in rows.items() if row is not None}
+    return result
 
 
 class TestTopics(SinkContract):
@@ -134,9 +134,9 @@ class TestTopics(SinkContract):
         ]
         await sink.write(2, None, SinkPosition(7, "x"), changed)
         await sink.close()
-        found = await records_in(self.address, f"{self.prefix}.links")
-        assert [record.partition for record in found] == [2, 2, 2]
-        assert found[-1].value is None, "what is gone is a tombstone"
+        result = await records_in(self.address, f"{self.prefix}.links")
+        assert [record.partition for record in result] == [2, 2, 2]
+        assert result[-1].value is None, "what is gone is a tombstone"
         assert (await self.held())["links"] == {("ada", "c", "d"): (2,)}
 
     async def test_the_topics_are_compacted_and_a_tombstone_stays_for_a_week(self) -> None:
@@ -172,11 +172,11 @@ class TestTopics(SinkContract):
                 await process.wait()
             done = await asyncio.to_thread(subprocess.run, [*command, "--once"], cwd=ROOT, env=environment, check=False)
             assert done.returncode == 0
-            held = {name: rows_of(pipeline.graph(name)) for name in ("ada", "ben")}
-        found = await tables_in(self.address, self.prefix, "test")
+            contents = {name: rows_of(pipeline.graph(name)) for name in ("ada", "ben")}
+        result = await tables_in(self.address, self.prefix, "test")
         for table in KEYS:
-            wanted = {(name, *key): row for name in held for key, row in getattr(held[name], table).items()}
-            assert found[table] == wanted
+            expected = {(name, *key): row for name in contents for key, row in getattr(contents[name], table).items()}
+            assert result[table] == expected
 
     async def written(self) -> int:
         """Count the transactions that were committed; 0 before the topics are there."""

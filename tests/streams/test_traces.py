@@ -53,9 +53,9 @@ async def test_a_worker_goes_on_with_the_trace_of_a_turn_and_of_a_question(
         with trace.get_tracer("a program").start_as_current_span("a call") as call:
             await memory.record(TURN)
             await memory.query("ada", "what broke?")
-        found = by_name(spans)
+        result = by_name(spans)
         for topic, offset in (("traced.turns", 0), ("traced.queries", 0)):
-            sent, processed = found[f"send {topic}"], found[f"process {topic}"]
+            sent, processed = result[f"send {topic}"], result[f"process {topic}"]
             assert sent.parent == call.get_span_context()
             assert processed.context.trace_id == call.get_span_context().trace_id
             assert processed.parent

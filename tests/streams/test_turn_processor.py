@@ -271,8 +271,8 @@ async def test_turns_that_expired_unread_are_told_and_recorded_as_lost() -> None
     ]
     assert [(event.src, event.first, event.last) for event in lost] == [(2, 0, 2)]
     assert (bench.ids, bench.state.position.source) == (["t3", "t4", "t9"], 5)
-    told = [each for each in logs if each["event"] == "turns lost"]
-    assert [(each["log_level"], each["first"], each["last"], each["count"]) for each in told] == [("error", 0, 2, 3)]
+    answers = [each for each in logs if each["event"] == "turns lost"]
+    assert [(each["log_level"], each["first"], each["last"], each["count"]) for each in answers] == [("error", 0, 2, 3)]
 
 
 async def test_turns_of_another_topic_are_not_told_to_be_lost_of_the_one_that_was_claimed() -> None:
@@ -467,33 +467,33 @@ class LastWord(OneConcept):
 
 
 async def test_windows_are_foretold_once_for_all_batches_of_turns_that_follow(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    request: list[int] = []
     bench = Bench(now=NOON + DAY)
 
     def next_due(graph: Graph, now: int) -> DueWindow | None:
-        asked.append(now)
+        request.append(now)
         return windows.next_due(graph, now)
 
     monkeypatch.setattr(turn_processor, "next_due", next_due)
     await bench.put(*(said_at(number, NOON + number) for number in range(40)))
     async with running(bench):
         await bench.until_done(39)
-        assert asked == [NOON + 8], "once after the batch in which the graph was born"
+        assert request == [NOON + 8], "once after the batch in which the graph was born"
         await bench.put(json.dumps({"kind": "pin", "id": "p", "graph": "ada", "turns": ["t1"]}).encode())
         await bench.until_done(40)
         await bench.put(said_at(41, NOON + 41))
         await bench.until_done(41)
-    assert asked == [NOON + 8, NOON + 41], "and anew after an event that is no turn"
+    assert request == [NOON + 8, NOON + 41], "and anew after an event that is no turn"
 
 
 def happened(seeded: random.Random) -> list[bytes]:
     """Make up turns of some months, late ones among them, with requests between them."""
-    found, at = list[bytes](), NOON
+    result, at = list[bytes](), NOON
     for number in range(150):
         at += seeded.choice([0, HOUR_MS, HOUR_MS, DAY, DAY, 9 * DAY])
-        found.append(said_at(number, at - seeded.choice([0, 0, 0, DAY, 30 * DAY])))
+        result.append(said_at(number, at - seeded.choice([0, 0, 0, DAY, 30 * DAY])))
         if seeded.random() < 0.1:
-            asked = seeded.choice(
+            request = seeded.choice(
                 [
                     {"kind": "configure", "settings": {"decay_every": seeded.choice([DAY, 7 * DAY]), "least_turns": 3}},
                     {"kind": "forget", "turns": [f"t{number // 2}"]},
@@ -501,8 +501,8 @@ def happened(seeded: random.Random) -> list[bytes]:
                     {"kind": "undo", "first": number},
                 ]
             )
-            found.append(json.dumps({"id": f"r{number}", "graph": "ada", **asked}).encode())
-    return found
+            result.append(json.dumps({"id": f"r{number}", "graph": "ada", **request}).encode())
+    return result
 
 
 async def recorded(values: Sequence[bytes]) -> list[DataEvent]:

@@ -54,8 +54,8 @@ class Words:
     version = "words"
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
-        found = dict.fromkeys(text.split())
-        return Extraction(tuple(Concept(word, word, 0.5, 1) for word in found), False, len(found))
+        result = dict.fromkeys(text.split())
+        return Extraction(tuple(Concept(word, word, 0.5, 1) for word in result), False, len(result))
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
         return self.of_turn(text, speaker="", at=0)
@@ -153,8 +153,8 @@ async def test_windows_that_end_before_a_turn_are_closed_before_it_in_order(batc
     house = House(batch)
     talk = [said("t0", NOON), said("t1", NOON + MINUTE), said("t2", NOON + DAY), said("t3", NOON + 900 * DAY)]
     await house.hears(configured(), *talk)
-    told = ["configured", "t0", "t1", "consolidation", "t2", "consolidation", "decay", "t3"]
-    assert house.story() == told
+    answers = ["configured", "t0", "t1", "consolidation", "t2", "consolidation", "decay", "t3"]
+    assert house.story() == answers
     windows = [event for event in house.events() if isinstance(event, WindowEvent)]
     ends = [event.at for event in windows]
     assert ends == sorted(ends)
@@ -208,11 +208,11 @@ async def test_the_size_of_a_batch_does_not_show_over_months(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_how_graphs_take_turns_does_not_show(seed: int) -> None:
-    seeded, told = random.Random(seed), months(seed)
-    by_graph = {name: [each for each in told if each["graph"] == name] for name in ("ada", "bob", "eve")}
+    seeded, answer = random.Random(seed), months(seed)
+    by_graph = {name: [each for each in answer if each["graph"] == name] for name in ("ada", "bob", "eve")}
     digests, windows = [], []
     for _ in range(3):
-        order = seeded.sample([each["graph"] for each in told], len(told))
+        order = seeded.sample([each["graph"] for each in answer], len(answer))
         queues = {name: iter(messages) for name, messages in by_graph.items()}
         house = House(batch=seeded.choice([1, 7, 64]))
         await house.hears(*(next(queues[name]) for name in order))
@@ -227,20 +227,20 @@ async def test_how_graphs_take_turns_does_not_show(seed: int) -> None:
 
 def months(seed: int) -> list[dict[str, Any]]:
     """Return what three people say in some months, some of it late, and how one wants to be remembered meanwhile."""
-    seeded, at, told = random.Random(seed), NOON, list[dict[str, Any]]()
+    seeded, at, answer = random.Random(seed), NOON, list[dict[str, Any]]()
     for number in range(300):
         at += seeded.choice([MINUTE, MINUTE, MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR, 3 * HOUR, DAY, 4 * DAY, -DAY])
         text = " ".join(f"word{seeded.randrange(40)}" for _ in range(4))
-        told.append(said(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
+        answer.append(said(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
         if number % 60 == 40:
-            told.append(
+            answer.append(
                 configured(f"c{number}", half_life=seeded.choice([DAY, 9 * DAY]), grace=seeded.choice([0, DAY]))
             )
         if number % 70 == 50:
-            told.append({"kind": "forget", "id": f"f{number}", "graph": "ada", "concepts": ["word1", "word2"]})
+            answer.append({"kind": "forget", "id": f"f{number}", "graph": "ada", "concepts": ["word1", "word2"]})
         if number % 50 == 30:
-            told.append(told[-1])  # delivered twice
-    return told
+            answer.append(answer[-1])  # delivered twice
+    return answer
 
 
 # ticks
@@ -294,9 +294,9 @@ async def test_a_graph_that_is_imported_into_again_is_not_told_the_time_any_more
     house = await live_house()
     house.now = NOON + DAY
     await house.hears(said("old", NOON - 50 * DAY))
-    told = house.story()
+    answer = house.story()
     await house.timer.tick(NOON + 900 * DAY)
-    assert house.story() == told
+    assert house.story() == answer
 
 
 async def test_a_new_owner_tells_the_time_to_graphs_that_it_has_not_heard_of_since() -> None:
