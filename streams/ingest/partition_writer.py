@@ -149,8 +149,8 @@ class PartitionWriter:
             self._check_owned()
             await self._sealer.prepare(self.state, events)
             drafted = list(zip(events, drafts or [None] * len(events), strict=True))
-            stamped, records, known = _stamped(self.state.position, drafted, self._sealer.values(self.state))
-            offsets = await self._append(records, known)
+            stamped, records, decoded = _stamped(self.state.position, drafted, self._sealer.values(self.state))
+            offsets = await self._append(records, decoded)
             if any(isinstance(event, SubjectErased) for event in events):
                 await self._sealer.finish_erasures(self.state)
             placed = zip(offsets, stamped, records, strict=True)
@@ -193,7 +193,7 @@ class PartitionWriter:
         """Whether another worker is known to have claimed the partition."""
         return self.state.position.epoch != self._epoch
 
-    async def _append(self, records: Sequence[KeyValue], known: Sequence[AnyEvent | None] = (None,)) -> list[int]:
+    async def _append(self, records: Sequence[KeyValue], decoded: Sequence[AnyEvent | None] = (None,)) -> list[int]:
         """Append records, and fold each: as the event that it is known to hold, else as the event that is decoded."""
         passing(Step.APPEND)
         started = time.perf_counter()
@@ -210,7 +210,7 @@ class PartitionWriter:
             await self._check_there(dict(zip(offsets, (value for _, value in records), strict=True)))
         self._route = route
         with self.slices.work() as share:
-            appended = zip(offsets, (value for _, value in records), known, strict=True)
+            appended = zip(offsets, (value for _, value in records), decoded, strict=True)
             for offset, value, event in sorted(appended, key=itemgetter(0)):
                 await self._fold_own(offset, value, event)
                 await share.checkpoint()
@@ -227,10 +227,10 @@ class PartitionWriter:
             while self.state.tidy():
                 await share.checkpoint()
 
-    async def _fold_own(self, offset: int, value: bytes, known: AnyEvent | None) -> None:
+    async def _fold_own(self, offset: int, value: bytes, decoded: AnyEvent | None) -> None:
         await self._catch_up(offset)
         self._before = self.state.position
-        acceptance = self.state.fold(offset, value, known).acceptance
+        acceptance = self.state.fold(offset, value, decoded).acceptance
         passing(Step.FOLD)
         if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
@@ -307,15 +307,15 @@ def _stamped(
     """
     stamped: list[DataEvent] = []
     records: list[KeyValue] = []
-    known: list[AnyEvent | None] = []
+    decoded: list[AnyEvent | None] = []
     for unstamped, drafted in events:
         event = stamp(unstamped if drafted is None else drafted.event, position)
         value, read = write(event, drafted)
         stamped.append(event)
         records.append((_key(event), value))
-        known.append(read)
+        decoded.append(read)
         position, _ = position.after(position.watermark + 1, event, value, is_last=False)
-    return stamped, records, known
+    return stamped, records, decoded
 
 
 def _key(event: DataEvent) -> bytes | None:

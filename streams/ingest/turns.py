@@ -1,12 +1,14 @@
 """From a record of `turns` that holds a turn to its events: recognise, extract, clamp, embed, apply gates.
 
-id known to the graph, same text        TurnDuplicated
-id known to the graph, other text       TurnRejected
-id known as erased                      TurnDuplicated: nothing of it is kept again, whatever its text
-while recording is paused               TurnNotRecorded: nothing of the text is kept, not even as a dead letter
-else                                    TurnRecorded with what extraction found; before it a new graph's
-GraphConfigured, behind it TurnEmbedded if there is a model, and
-Superseded for statements that are history now
+A turn becomes one event that accounts for it, by what its id stands for:
+
+    id known to the graph, same text        TurnDuplicated
+    id known to the graph, other text       TurnRejected
+    id known as erased                      TurnDuplicated: nothing of it is kept again, whatever its text
+    while recording is paused               TurnNotRecorded: nothing of the text is kept, not even as a dead letter
+    else                                    TurnRecorded with what extraction found; before it a new graph's
+                                            GraphConfigured, behind it TurnEmbedded if there is a model, and
+                                            Superseded for statements that are history now
 """
 
 from __future__ import annotations
@@ -213,21 +215,21 @@ class TurnDecider:
 
     def decide(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         """Decide which events a turn becomes."""
-        known = self._known_text(turn, graph)
-        if known is None:
+        existing = self._known_text(turn, graph)
+        if existing is None:
             is_recording = graph is None or bool(graph.settings.recording)
             return self._recorded(arrival, turn, graph) if is_recording else _not_recorded(arrival, turn)
-        if known not in (ERASED, fingerprint(turn.text)):
+        if existing not in (ERASED, fingerprint(turn.text)):
             return rejected(arrival, turn, f"turn id {turn.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=turn.graph, id=turn.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", turn.id)
 
     def _known_text(self, turn: Turn, graph: Graph | None) -> int | None:
         """Return the fingerprint of the text that a turn's id stands for already, folded or not."""
-        known = None if graph is None else graph.passages.knows(turn.id)
-        if known is None and (text := self._unfolded.turns.get((turn.graph, turn.id))) is not None:
+        existing = None if graph is None else graph.passages.knows(turn.id)
+        if existing is None and (text := self._unfolded.turns.get((turn.graph, turn.id))) is not None:
             return fingerprint(text)
-        return known
+        return existing
 
     def _recorded(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         extractor = self._context.extractor
@@ -292,16 +294,16 @@ class TurnDecider:
 
     def _encodings(self, turn: Turn) -> dict[str, Vectors]:
         """Encode a turn's attachments, once: by model, the first attachment that its encoder can read."""
-        known = self._ahead.encodings.get((turn.graph, turn.id))
-        if known is None:
-            known = self._ahead.encodings[turn.graph, turn.id] = {}
+        encodings = self._ahead.encodings.get((turn.graph, turn.id))
+        if encodings is None:
+            encodings = self._ahead.encodings[turn.graph, turn.id] = {}
             for encoder in self._context.encoders:
                 fitting = (each.uri for each in turn.attachments if each.kind == encoder.kind)
                 vectors = (_encoded(encoder, uri) for uri in fitting)
                 vector = next((vector for vector in vectors if vector is not None), None)
                 if vector is not None:
-                    known[encoder_name(encoder)] = vector
-        return known
+                    encodings[encoder_name(encoder)] = vector
+        return encodings
 
     def _perceived(self, turn: Turn, at: int) -> list[TurnEmbedded]:
         """Record the vectors of a turn's attachments, each of its own model."""

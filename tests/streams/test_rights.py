@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.wire import RIGHTS, SUBJECT, Record
+from state.events.base import GraphEvent
 from state.events.events import Retracted, SubjectErased, encode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, stamp
@@ -91,7 +92,7 @@ class Team:
         position = self.state.position
         stamped = stamp(event, position)
         key = self.keys.of("ada").get(bytes(ID_BYTES).hex())
-        if key is not None and hasattr(event, "graph") and not (isinstance(event, SubjectErased) and event.whole):
+        if key is not None and isinstance(event, GraphEvent) and not (isinstance(event, SubjectErased) and event.whole):
             stamped = sealed(stamped, key, self.graph.events if self.graph else 0)
         folded = self.state.fold(position.watermark + 1, encode(stamped))
         assert folded.acceptance is Acceptance.ACCEPTED
@@ -238,3 +239,11 @@ def test_every_kind_of_command_is_among_the_random_ones() -> None:
     assert isinstance(team.send(OPERATOR, "undo", first=3).events[-1], Retracted)
     assert team.send(OPERATOR, "erase", whole=True).status == "accepted"
     assert team.access == {}
+
+
+def test_a_turn_that_is_erased_twice_is_a_duplicate_the_second_time() -> None:
+    team = Team(encrypted=True)
+    team.send(OPERATOR, "turn", speaker="Ada", text="The kettle broke.")
+    decisions = [team.send(OPERATOR, "erase", turn="c0") for _ in range(2)]
+    assert [decision.status for decision in decisions] == ["accepted", "duplicate"]
+    assert "this is erased already" in (decisions[1].reason or "")
