@@ -1,6 +1,6 @@
 """EMGAS, associative memory for conversational AI: the messages, and the client that other programs import.
 
-What is named here is imported when it is used: who needs an error alone does not wait for every message.
+Names are imported when they are first used, so importing an error does not load every message.
 """
 
 from importlib import import_module
@@ -110,11 +110,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 if not TYPE_CHECKING:  # for a checker, what is not imported above is not there
 
     def __getattr__(name: str) -> Any:
-        """Import what is asked for by a name of `__all__`."""
+        """Import a name of `__all__` when it is first used."""
         if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
-        return found
+        value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

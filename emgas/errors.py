@@ -18,14 +18,14 @@ from emgas.masking import masked
 
 
 class EmgasError(Exception):
-    """Base of every error that EMGAS raises on purpose; its text says what to do, and tells no secret of a URL."""
+    """Base of every error that EMGAS raises on purpose; its text says what to do, with secrets of URLs masked."""
 
     def __str__(self) -> str:
         return masked(super().__str__())
 
 
 class InvalidMessageError(EmgasError):
-    """A message breaks the contract.  Caller's fault; nothing was sent."""
+    """A message is invalid.  Caller's fault; nothing was sent."""
 
 
 class NoAnswerError(EmgasError):

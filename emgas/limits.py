@@ -20,9 +20,9 @@ CONCEPTS_PER_TURN = 64
 ATTACHMENTS = 16  # of one turn, at most
 PHRASES_PER_TURN = 16  # beside those: of several words
 RELATIONS_PER_TURN = 16
-MENTIONS_PER_TURN = 32  # pronouns of which a turn's event records whom they mean
+MENTIONS_PER_TURN = 32  # pronouns whose meaning a turn's event records
 DIMENSIONS = 4096  # of the vector that a model of text embeddings gives a turn
-SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
+SPANS_PER_TURN = 16  # time expressions whose meaning a turn's event records
 TOP = 100  # concepts or passages that one reply may carry
 EVENT_NAMES_BYTES = 1024 * 1024  # of what one event of a window, or of a request to forget, names: more are more events
 GRAPH_EVENTS = 2**40  # that a graph may have
@@ -51,7 +51,7 @@ LATEST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 
 
 def utf8(text: str) -> str:
-    """Let `text` through.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
+    """Return `text`.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
     if "\x00" in text:
         raise ValueError("holds the character U+0000 (NUL): remove it")
     if text.isascii():
@@ -64,9 +64,9 @@ def utf8(text: str) -> str:
 
 
 def graph_id(name: str) -> str:
-    """Give a graph id in Unicode's normal form C, so that however "Zoë" is typed, it is one graph.
+    """Return a graph id in Unicode's normal form C, so that "Zoë" is one graph, however it is typed.
 
-    Raises ValueError for what would be unsafe in a path or a URL, or could not be told from another on a screen.
+    Raises ValueError for a name that is unsafe in a path or a URL, or that looks like another on a screen.
     """
     name = name if name.isascii() else unicodedata.normalize("NFC", name)
     is_path = {"", ".", ".."}.isdisjoint(name.split("/"))
@@ -79,7 +79,7 @@ def graph_id(name: str) -> str:
 
 
 def short_enough(text: str) -> str:
-    """Let `text` through.  Raises ValueError when its UTF-8 form is longer than `TEXT_BYTES`."""
+    """Return `text`.  Raises ValueError if its UTF-8 form is longer than `TEXT_BYTES`."""
     size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
     if size > TEXT_BYTES:
         raise ValueError(f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: split it into several turns")
@@ -87,7 +87,7 @@ def short_enough(text: str) -> str:
 
 
 def storable(value: str | int | float | None) -> str | int | float | None:  # noqa: PYI041 - the integers are meant
-    """Let `value` through.  Raises ValueError for an integer beyond 64 bits: most JSON libraries refuse or round it."""
+    """Return `value`.  Raises ValueError for an integer beyond 64 bits: most JSON libraries refuse or round it."""
     if isinstance(value, int) and abs(value) > METADATA_INTEGER:
         raise ValueError("is an integer beyond 64 bits: write it as a string")
     return value

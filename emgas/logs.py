@@ -1,7 +1,7 @@
-"""What EMGAS logs: a sentence and facts, through the standard library's `logging`, below the logger "emgas".
+"""Log a sentence with facts, through the standard library's `logging`, below the logger "emgas".
 
-A program that embeds EMGAS decides what becomes of it, as with any library: without a word from it nothing is shown
-(not even warnings), and `logging.getLogger("emgas")` turns it up.  A record's message is the sentence with its facts;
+As with any library, the program that embeds EMGAS decides what is shown: by default nothing, not even warnings; use
+`logging.getLogger("emgas")` to show more.  A record's message is the sentence with its facts;
 the facts stand on the record as well, as `facts`, for a formatter that wants them apart.
 """
 
@@ -16,7 +16,7 @@ logging.getLogger("emgas").addHandler(logging.NullHandler())
 
 
 class FactLogger:
-    """Logs sentences with facts.  No fact tells a secret of a URL."""
+    """Logs sentences with facts.  Secrets of URLs are masked."""
 
     def __init__(self, name: str) -> None:
         self._logger = logging.getLogger(name)
@@ -56,5 +56,5 @@ class FactLogger:
 
 
 def logger(room: str) -> FactLogger:
-    """Give the logger of a room: "worker" logs as "emgas.worker"."""
+    """Return the logger of a room: "worker" logs as "emgas.worker"."""
     return FactLogger(f"emgas.{room}")

@@ -1,4 +1,4 @@
-"""Secrets in what people read: an address is told, what opens its door is not."""
+"""Mask the secrets of URLs in texts that people read."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _QUERY = re.compile(
 
 
 def masked(text: str) -> str:
-    """Put MASK in place of the user and password, and of the values of telling query fields, of each URL in `text`."""
+    """Replace by MASK the user and password, and the values of secret query fields, of each URL in `text`."""
     return _QUERY.sub(rf"\g<1>{MASK}", _USER_INFO.sub(rf"\g<1>{MASK}@", text))

@@ -1,6 +1,6 @@
 """Times as people and programs write them, as the integer that every message carries: ms since 1970, UTC.
 
-The one epoch and the one length of a minute, an hour and a day; whoever counts in them imports them from here.
+The only epoch, and the only lengths of a minute, an hour and a day: other modules import them from here.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def since_epoch(when: datetime, zone: tzinfo = UTC) -> int:
 
 
 def zone(name: str) -> tzinfo:
-    """Look up a time zone by its IANA name.  Raises InvalidMessageError."""
+    """Return the time zone with this IANA name.  Raises InvalidMessageError."""
     try:
         return UTC if name == "UTC" else ZoneInfo(name)  # some machines know no other
     except (KeyError, ValueError, OSError):  # the name may be any path
         raise InvalidMessageError(f"timezone: there is no {name[:40]!r}: write it as Europe/Berlin") from None
 
 
-def known_zone(name: str) -> str:
-    """Let the name of a time zone through.  Raises ValueError."""
+def valid_zone(name: str) -> str:
+    """Return the name of a time zone.  Raises ValueError for an unknown one."""
     try:
         zone(name)
     except InvalidMessageError as error:
@@ -93,7 +93,7 @@ def _read(text: str, zone: tzinfo) -> int:
         ) from None
 
 
-def _within(at: int, given: str) -> int:
+def _within(at: int, text: str) -> int:
     if not EARLIEST_MS <= at <= LATEST_MS:
-        raise InvalidMessageError(f"{given[:40]} lies outside the years 1 to 9999: times are in ms since 1970")
+        raise InvalidMessageError(f"{text[:40]} lies outside the years 1 to 9999: times are in ms since 1970")
     return at

@@ -1,8 +1,8 @@
-"""From outside data to messages and from messages to bytes, with every problem told in one clear sentence.
+"""Parse outside data into messages, and encode messages as bytes.  Each problem is reported in one sentence.
 
-pydantic finds what is wrong; this file says it as "field: what is wrong, what to do", the same in the client (which
-refuses before sending), the importers (which go on with the next line) and the owner of a partition (which
-dead-letters).  No sentence repeats a value: what people said to each other does not belong in an error message.
+pydantic finds the problems; this file writes them as "field: what is wrong, what to do".  The client reports them
+before sending, importers with the bad line, and the owner of a partition in a dead letter.  No sentence repeats a
+value: what people said to each other does not belong in an error message.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def build(model: type[M], fields: Mapping[str, Any]) -> M:
 
 
 def checked_graph(name: str) -> str:
-    """Give a graph id as messages hold it.  Raises InvalidMessageError."""
+    """Return a graph id as messages hold it.  Raises InvalidMessageError."""
     return build(GraphName, {"graph": name}).graph
 
 
@@ -89,13 +89,13 @@ def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    """Name where a problem lies: `text`, `spreading.delta`, `metadata.source`."""
+    """Return the place of a problem: `text`, `spreading.delta`, `metadata.source`."""
     parts = location[:2] if location[:1] == ("metadata",) else location
     return ".".join(_printable(str(part)) for part in parts) or "message"
 
 
 def _printable(name: str) -> str:
-    """Make a name that a sender chose fit to print: cut, and without what a log or a terminal could not show."""
+    """Return a sender's name as printable text: shortened, with other characters escaped."""
     name = name if len(name) <= 40 else name[:40] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 

@@ -10,14 +10,14 @@ A record of `turns` or `queries`:
     headers  correlation-id   any bytes; comes back on the answer
              reply-to         the topic to answer on; the worker keeps an allow-list
              reply-partition  decimal; the one partition that the client reads
-             deadline         decimal, ms since the epoch: no answer is wanted later
+             deadline         decimal, ms since the epoch, after which no answer is needed
              subject          on whose behalf: rights of a graph are checked against it (emgas/messages/rights.py)
              rights           what a gateway lets that subject do, as read,write: no more, whatever the graph grants
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
 No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
-clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The worker rejects a key that
-landed elsewhere, because another worker would hold its graph.
+clients (kcat, confluent-kafka) need the setting `partitioner=murmur2_random`.  The worker rejects a key in
+the wrong partition, because another worker owns its graph.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Headers = tuple[tuple[str, bytes], ...]
 
 
 class Record(NamedTuple):
-    """One record as it lies in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b"".
+    """One record as stored in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b"".
 
     by_broker  the timestamp is known to be the broker's own, not the sender's
     """
@@ -63,7 +63,7 @@ class ProducerRecord(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """An acknowledgement: where a record came to lie, and the timestamp (ms) that the log gave it."""
+    """An acknowledgement: the position of a record, and the timestamp (ms) that the log gave it."""
 
     partition: int
     offset: int
@@ -114,7 +114,7 @@ class ReplyAddress:
     correlation_id: bytes
 
     def headers(self, deadline_ms: int) -> Headers:
-        """Ask in headers for an answer at this address until `deadline_ms`."""
+        """Return the headers that ask for an answer at this address until `deadline_ms`."""
         return (
             (CORRELATION_ID, self.correlation_id),
             (REPLY_TO, self.topic.encode()),
@@ -156,6 +156,6 @@ def murmur2(key: bytes) -> int:
 
 @lru_cache(maxsize=4096)  # graphs that are talked to come again and again
 def partition_of(graph_id: str | bytes, partitions: int) -> int:
-    """Find the partition that holds the graph `graph_id` (or the key that names it), one of `partitions`."""
+    """Return the partition of the graph `graph_id` (or of its key), one of `partitions`."""
     key = graph_id.encode() if isinstance(graph_id, str) else graph_id
     return (murmur2(key) & 0x7FFFFFFF) % partitions

@@ -14,11 +14,10 @@ type Command interface{ graph() string }
 // Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
 type Question interface{ graph() string }
 
-// Attachment: what came with a turn: a photo, a voice note, a file. It stays where it is; its caption is
-// remembered.
+// Attachment: a file that came with a turn: a photo, a voice note. Only its address and its caption are stored.
 //
-// caption: what is on it, or said in it: remembered as if it had been said
-// sha256 of its bytes, hex, where somebody wants to know later that it is the same
+// caption: what is on it, or said in it: remembered like a part of the turn's text
+// sha256 of its bytes, hex, to recognise the same file later
 type Attachment struct {
 	Uri     string `json:"uri"`
 	Mime    string `json:"mime,omitempty"`
@@ -27,8 +26,7 @@ type Attachment struct {
 	Sha256  string `json:"sha256,omitempty"`
 }
 
-// Settings: what may be changed about how a graph lives; what is not given keeps the preset's value. Durations in
-// ms.
+// Settings: the settings of a graph; a setting that is not set has the preset's value. Durations in ms.
 type Settings struct {
 	// in which a fresh concept loses half its strength
 	HalfLife *int64 `json:"half_life,omitempty"`
@@ -156,7 +154,7 @@ type Settings struct {
 	LinkConfidence *float64 `json:"link_confidence,omitempty"`
 }
 
-// JudgedTurn: how much a turn is worth remembering, and the words of it that matter.
+// JudgedTurn: how much a turn is worth remembering, and its important words.
 type JudgedTurn struct {
 	Turn     string   `json:"turn"`
 	Worth    float64  `json:"worth"`
@@ -169,14 +167,14 @@ type NamedTheme struct {
 	Name  string `json:"name"`
 }
 
-// RatedLink: how closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+// RatedLink: how closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
 type RatedLink struct {
 	Source string  `json:"source"`
 	Target string  `json:"target"`
 	Rating float64 `json:"rating"`
 }
 
-// Rewritten: a turn, or what recurs (habit), in other words; role: in whose, "" nobody's.
+// Rewritten: a turn, or a habit, in other words; role: whose words, "" for none.
 type Rewritten struct {
 	Turn  string `json:"turn,omitempty"`
 	Habit string `json:"habit,omitempty"`
@@ -184,20 +182,20 @@ type Rewritten struct {
 	Role  string `json:"role,omitempty"`
 }
 
-// SplitTurn: a turn says several things: the parts of its text, in their order.
+// SplitTurn: a turn with several statements: the parts of its text, in their order.
 type SplitTurn struct {
 	Turn  string     `json:"turn"`
 	Parts []TextPart `json:"parts"`
 }
 
-// SummedUp: what a conversation that has ended was about: its topic in a word or two, and a summary.
+// SummedUp: the topic, in a word or two, and the summary of a conversation that has ended.
 type SummedUp struct {
 	Session string `json:"session"`
 	Topic   string `json:"topic,omitempty"`
 	Summary string `json:"summary"`
 }
 
-// TextPart: the characters of a turn's text, from start to before end, that say one thing.
+// TextPart: a part of a turn's text with one statement: its characters from start to before end.
 type TextPart struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -209,8 +207,8 @@ type TextPart struct {
 // sessions, speakers: it is of one of these, as they were written
 // roles: its role is one of these: a turn without a role passes none
 // since, until: it was said in since <= at < until (ms): what counts is not the time that it speaks of
-// min_importance: it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
-// pinned: whether a user wants it kept in mind
+// min_importance: at least this importance; 0.5 if unknown, and 1 for pinned turns
+// pinned: whether a user pinned it
 // concepts: it holds one of these, by id or as it was written
 // metadata: it has all of these entries, whatever they are
 // spoken_since, spoken_until: it speaks of a time in since <= time < until (ms): "last week", as it is resolved
@@ -234,7 +232,7 @@ type Filter struct {
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
 }
 
-// Guidance: how to search, where the asker knows: what is not given changes nothing.
+// Guidance: hints for the search, if the asker knows them; a hint that is not set changes nothing.
 //
 // depth how thoroughly, 0 to 1: in the place of what the question itself tells. It says how many passages
 // come back, 3 to 20, and how far staged goes
@@ -258,7 +256,7 @@ type Guidance struct {
 // (processors/recall/ranking/activation.py).
 //
 // window: what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
-// before somebody speaks again who has had their say in it; in a session
+// before a speaker of it speaks again; in a session
 // window_turns: in so many turns of a session, one after the other; in the place of window
 //
 // propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how
@@ -286,8 +284,7 @@ type Position struct {
 	Source    int64 `json:"source"`
 }
 
-// ActivatedConcept: a concept that the query woke, and the strongest path by which its energy came (seed first,
-// itself last).
+// ActivatedConcept: a concept that the query activated, and the strongest path to it (seed first, itself last).
 type ActivatedConcept struct {
 	ID     string   `json:"id"`
 	Label  string   `json:"label"`
@@ -300,7 +297,7 @@ type ActivatedConcept struct {
 // words: concepts of mood and role that the graph knows: sought too, weakly
 // unknown: words of mood and role that it does not know: they did nothing
 // depth: how thoroughly it was searched, 0 to 1, and passages: how many that is
-// weights: what counted more or less than by itself, by name: edge types, kinds of turns, relations
+// weights: what counted more or less than usual, by name: edge types, kinds of turns, relations
 type Guided struct {
 	Words    []string           `json:"words"`
 	Unknown  []string           `json:"unknown"`
@@ -340,8 +337,8 @@ type Kind struct {
 	Member string `json:"member"`
 }
 
-// KnownRelation: what turns say of two concepts: how many of them do, when they first and last did (ms), the latest
-// by id.
+// KnownRelation: a relation of two concepts: how many turns state it, when first and last (ms), and the latest by
+// id.
 type KnownRelation struct {
 	Source      string   `json:"source"`
 	Type        string   `json:"type"`
@@ -352,7 +349,7 @@ type KnownRelation struct {
 	First       int64    `json:"first"`
 	Last        int64    `json:"last"`
 	IDs         []string `json:"ids"`
-	// all turns that say it are history: it is otherwise now
+	// outdated: later turns replaced all that state it
 	History bool `json:"history"`
 }
 
@@ -368,7 +365,7 @@ type Mention struct {
 	Times    int64   `json:"times"`
 }
 
-// RecalledPassage: an old turn, and how well it answers; or what recurs, if the question asks for that.
+// RecalledPassage: an old turn, and how well it answers; or a habit, if the question asks for habits.
 //
 // kind: "habit": text says what recurs, speaker whose it is, at when it last did
 // members: of a habit: ids of its latest turns
@@ -380,22 +377,22 @@ type RecalledPassage struct {
 	Text    string  `json:"text"`
 	At      int64   `json:"at"`
 	Score   float64 `json:"score"`
-	// it had faded, and comes from the archive
+	// it had faded, and was found in the archive
 	Archived bool `json:"archived"`
-	// a user wants it kept in mind
+	// a user pinned it
 	Pinned  bool     `json:"pinned"`
 	Kind    string   `json:"kind"`
 	Members []string `json:"members"`
-	// it is history: the turn that says how things are since
+	// it is outdated: the later turn that replaced it
 	SupersededBy *string `json:"superseded_by"`
-	// how much it matters, 0 to 1, where that is known
+	// how much it matters, 0 to 1, if known
 	Importance *float64 `json:"importance"`
-	// if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+	// if the query is masked: the text with placeholders for faded words
 	Masked      *string      `json:"masked"`
 	Attachments []Attachment `json:"attachments"`
-	// in modes that find concepts first: the concept through which it was found
+	// in modes that find concepts first: the concept that led to it
 	Topic *string `json:"topic"`
-	// if the query said explain
+	// if the query has explain
 	Why *Why `json:"why"`
 }
 
@@ -404,7 +401,7 @@ type RecalledPassage struct {
 // name: direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
 // found: passages that it found
 // mass share of their score that the best hold; coverage: share of what is asked that the best hold, by rarity
-// enough: whether that was enough, so that no further stage was needed; null where nobody asked
+// enough: whether that was enough, so that no further stage was needed; null if not requested
 type Stage struct {
 	Name     string   `json:"name"`
 	Found    int64    `json:"found"`
@@ -413,7 +410,7 @@ type Stage struct {
 	Enough   *bool    `json:"enough"`
 }
 
-// Timing: where the time went inside the owner, in milliseconds.
+// Timing: how long each part took inside the owner, in milliseconds.
 type Timing struct {
 	WaitedMS float64 `json:"waited_ms"`
 	RecallMS float64 `json:"recall_ms"`
@@ -433,9 +430,9 @@ type Why struct {
 	Kinds        []Kind             `json:"kinds"`
 }
 
-// Theme: a theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+// Theme: a theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
 //
-// name, by: what an advisor calls it, and who
+// name, by: an advisor's name for it, and the advisor
 type Theme struct {
 	ID       string   `json:"id"`
 	Label    string   `json:"label"`
@@ -445,7 +442,7 @@ type Theme struct {
 	By       *string  `json:"by"`
 }
 
-// Advised: what advisors said of a turn: other words, its parts, its worth; each with who said it.
+// Advised: advice on a turn: other words, its parts, its worth; each with its advisor.
 type Advised struct {
 	Rewritten   *string    `json:"rewritten"`
 	Role        string     `json:"role"`
@@ -457,8 +454,7 @@ type Advised struct {
 	JudgedBy    string     `json:"judged_by"`
 }
 
-// BoundPronoun: a pronoun of a turn, the characters from start to end: the concept that it means, by id, and how
-// surely.
+// BoundPronoun: a pronoun of a turn, at the characters from start to end, and the concept (id) that it means.
 type BoundPronoun struct {
 	Start      int64   `json:"start"`
 	End        int64   `json:"end"`
@@ -466,7 +462,7 @@ type BoundPronoun struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// RecordedTurn: a turn as it was said. at: ms; without a time of its own, when it was recorded.
+// RecordedTurn: a turn as it was said. at: its time in ms, by default when it was recorded.
 type RecordedTurn struct {
 	ID       string         `json:"id"`
 	Session  string         `json:"session"`
@@ -475,27 +471,27 @@ type RecordedTurn struct {
 	Text     string         `json:"text"`
 	At       int64          `json:"at"`
 	Metadata map[string]any `json:"metadata"`
-	// it has faded, and can still be found
+	// it has faded, but can still be found
 	Archived bool `json:"archived"`
-	// a user wants it kept in mind
+	// a user pinned it
 	Pinned bool `json:"pinned"`
-	// how much it matters, 0 to 1, where that is known
+	// how much it matters, 0 to 1, if known
 	Importance *float64 `json:"importance"`
-	// the rule that says that it matters: remember, health, code, birthday, promise, meeting
+	// the rule by which it matters: remember, health, code, birthday, promise, meeting
 	Anchor *string `json:"anchor"`
-	// what it says of time
+	// its time expressions
 	Times []SpokenTime `json:"times"`
-	// whom its pronouns mean
+	// the meaning of its pronouns
 	Mentions []BoundPronoun `json:"mentions"`
-	// how much of it was new, 0 to 1, in a graph that asks for that
+	// how much of it was new, 0 to 1, if the graph measures that
 	Novelty *float64 `json:"novelty"`
-	// why it is in the log and in no count: no question finds it
+	// why it is in the log only, and no question finds it
 	Uncounted string `json:"uncounted"`
-	// what advisors said of it, if that was asked for
+	// the advice on it, if requested
 	Advised *Advised `json:"advised"`
 }
 
-// SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
+// SpokenTime: the meaning of a time expression in a turn (docs/time.md), by the sender's clock: from since to
 // until, ms.
 //
 // kind: "" days, time (of day), duration, set (what repeats), vague
@@ -598,9 +594,9 @@ type GrownPair struct {
 	After  int64  `json:"after"`
 }
 
-// Ending: how a conversation ended, at at (ms). summary: what it was about, made of turns (ids), and by whom.
+// Ending: how a conversation ended, at at (ms). summary: a summary of turns (ids), and by whom.
 //
-// topic: what it was about in a word or two, where its author says it
+// topic: its topic in a word or two, if the author of the summary names it
 type Ending struct {
 	At      int64    `json:"at"`
 	Reason  string   `json:"reason"`
@@ -621,8 +617,8 @@ type Quote struct {
 // SessionRecap: one conversation.
 //
 // since, until: ms, of its first and its last turn; archived: turns of it that have faded
-// concepts: what sets it apart from others, labels; summary: its most telling sentences, in order
-// state: whether it goes on; ended: how it, or one before under its name, ended
+// concepts: labels that set it apart from others; summary: its most important sentences, in order
+// state: working, idle or ended; ended: how it, or an earlier one of this name, ended
 type SessionRecap struct {
 	Session  string   `json:"session"`
 	Since    int64    `json:"since"`
@@ -634,12 +630,11 @@ type SessionRecap struct {
 	Summary  []Quote  `json:"summary"`
 	State    string   `json:"state"`
 	Ended    *Ending  `json:"ended"`
-	// if that was asked for
+	// if requested
 	Topics []SessionTopic `json:"topics"`
 }
 
-// SessionTopic: a part of a conversation: its topic in a few words, from its first to its last turn (ids), and its
-// summary.
+// SessionTopic: a part of a conversation: its topic in a few words, its first and last turn (ids), and its summary.
 type SessionTopic struct {
 	Topic   string  `json:"topic"`
 	First   string  `json:"first"`
@@ -648,7 +643,7 @@ type SessionTopic struct {
 	Summary []Quote `json:"summary"`
 }
 
-// Span: a time, from since to until (ms), how many turns lie in it, and of how many moods they tell, if asked.
+// Span: a period, from since to until (ms), with its number of turns, and of moods if requested.
 type Span struct {
 	Since int64            `json:"since"`
 	Until int64            `json:"until"`
@@ -665,7 +660,7 @@ type Inferred struct {
 	Path       []string `json:"path"`
 }
 
-// KnownConcept: what a concept is to a memory. strength: what is left of it at the graph's time; times in ms.
+// KnownConcept: what a memory knows of a concept. strength: what is left of it at the graph's time; times in ms.
 type KnownConcept struct {
 	ID       string           `json:"id"`
 	Label    string           `json:"label"`
@@ -681,13 +676,13 @@ type KnownConcept struct {
 	Theme    *string          `json:"theme"`
 	// what it is: person, place, organisation …
 	Of *string `json:"of"`
-	// of a turn that people keep unasked: it fades slower
+	// of an important turn: it fades more slowly
 	Anchored bool `json:"anchored"`
 }
 
 // Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
 //
-// first, last: ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
+// first, last: ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
 type Neighbour struct {
 	ID         string   `json:"id"`
 	Label      string   `json:"label"`
@@ -700,22 +695,22 @@ type Neighbour struct {
 	Last       *int64   `json:"last"`
 }
 
-// Exemption: when something that recurs did not: from since to until (ms). turn: which says so, where one does.
+// Exemption: an exception from a habit, from since to until (ms). turn: the turn that mentions it, if there is one.
 type Exemption struct {
 	Since int64   `json:"since"`
 	Until int64   `json:"until"`
 	Turn  *string `json:"turn"`
 }
 
-// Habit: what recurs, an abstract of the turns that are its members.
+// Habit: a habit: an abstract of the turns that are its members.
 //
 // text: what is said of it; by: who wrote that
 // concepts: what all of it is about; period: days from one day of it to the next, in the middle
 // turns, days: how many, on how many days; members: ids of the latest of them
 // hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
 // by the clock of who said them
-// exceptions: the latest times at which it did not recur, as far as that is an exception
-// rewritten: other words for it by an advisor, and who
+// exceptions: the latest times at which it unexpectedly did not recur
+// rewritten: an advisor's words for it, and the advisor
 type Habit struct {
 	ID          string      `json:"id"`
 	Speaker     string      `json:"speaker"`
@@ -735,13 +730,13 @@ type Habit struct {
 	RewrittenBy *string     `json:"rewritten_by"`
 }
 
-// HabitGroup: habits that are near one another: a level of the tree. above: their affinity; habits: ids.
+// HabitGroup: similar habits: a level of the tree. above: their affinity; habits: ids.
 type HabitGroup struct {
 	Above  float64  `json:"above"`
 	Habits []string `json:"habits"`
 }
 
-// Inherited: what the conversation before was about: recorded when it ended, or else read from it now, by by.
+// Inherited: the summary of the conversation before: recorded when it ended, or else computed now, by by.
 type Inherited struct {
 	Session  string   `json:"session"`
 	At       int64    `json:"at"`
@@ -751,10 +746,10 @@ type Inherited struct {
 	Recorded bool     `json:"recorded"`
 }
 
-// Turn: one utterance of a conversation. id names it for ever: the same id again has no second effect.
+// Turn: one utterance of a conversation. Its id is permanent: sending the same id again has no effect.
 //
-// Of metadata, one entry means something: timezone, as Europe/Berlin, says where "yesterday" was said (else it was
-// where the graph's people are, by Configure.timezone, else UTC).
+// One entry of metadata has a meaning: timezone, as Europe/Berlin, decides what "yesterday" means (by default, the
+// graph's own zone, Configure.timezone, else UTC).
 type Turn struct {
 	ID string `json:"id"`
 	// whose memory: a user, an agent, a room; also the record's key
@@ -763,36 +758,35 @@ type Turn struct {
 	Text    string `json:"text"`
 	Session string `json:"session,omitempty"`
 	Role    string `json:"role,omitempty"`
-	// event time; without it, the broker's timestamp counts
+	// event time; by default the broker's timestamp
 	At       *int64         `json:"at,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
-	// how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more
+	// how much it matters, 0.5 for a usual turn; without it, rules decide whether it matters more
 	Importance *float64 `json:"importance,omitempty"`
-	// photos, voice notes, files that came with it
+	// photos, voice notes and files that came with it
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
-// Configure: how a graph is to live from here on: a preset, and what differs from it.
+// Configure a graph from now on: a preset, and the settings that differ from it.
 type Configure struct {
 	Kind     string    `json:"kind"`
 	ID       string    `json:"id"`
 	Graph    string    `json:"graph"`
 	Preset   string    `json:"preset,omitempty"`
 	Settings *Settings `json:"settings,omitempty"`
-	// what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+	// weights of features of turns in recall, where not the default; {}: the defaults; null: unchanged
 	Weights *map[string]float64 `json:"weights,omitempty"`
-	// mode of questions that name none; else as is, or the preset's where that is another
+	// mode of questions without one; null: unchanged, or the new preset's if the preset changes
 	Mode string `json:"mode,omitempty"`
-	// formula of this system by which they are ordered; else as mode
+	// the system whose formula orders their results; null: as for mode
 	Rerank string `json:"rerank,omitempty"`
-	// where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+	// time zone of turns and questions without one, as Europe/Berlin; null: unchanged
 	Timezone string `json:"timezone,omitempty"`
 }
 
-// Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
-// past.
+// Forget concepts (by id or surface form), turns and sessions (by id). The log still holds them.
 //
-// everything: all that it holds: its name, its settings and the ids of its turns stay known
+// everything: the whole graph, except its name, its settings and the ids of its turns
 type Forget struct {
 	Kind       string   `json:"kind"`
 	ID         string   `json:"id"`
@@ -803,7 +797,7 @@ type Forget struct {
 	Everything bool     `json:"everything,omitempty"`
 }
 
-// Pin: what a graph is to keep in mind, whatever fades: never archived until it is unpinned.
+// Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
 type Pin struct {
 	ID       string   `json:"id"`
 	Graph    string   `json:"graph"`
@@ -812,7 +806,7 @@ type Pin struct {
 	Kind     string   `json:"kind"`
 }
 
-// Unpin: what may fade again as everything does.
+// Unpin concepts and turns, so that they fade again.
 type Unpin struct {
 	ID       string   `json:"id"`
 	Graph    string   `json:"graph"`
@@ -821,9 +815,9 @@ type Unpin struct {
 	Kind     string   `json:"kind"`
 }
 
-// Feedback: what somebody thinks of turns that came back: right, wrong, or something between.
+// Feedback: rate turns that came back: right, wrong, or something between.
 //
-// query: the question that they came back for: what it asks for is linked with what they say, if they were right
+// query: the question that they answered: its concepts are linked with theirs, if they were right
 // value: from −1, wrong, to 1, right
 type Feedback struct {
 	Kind  string   `json:"kind"`
@@ -834,7 +828,7 @@ type Feedback struct {
 	Value float64  `json:"value"`
 }
 
-// Undo: take back a graph's events first..last (None: to the newest), counted from 0. Itself one of its events.
+// Undo a graph's events first..last (null: up to the newest), counted from 0. The undo is an event, too.
 type Undo struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"id"`
@@ -843,9 +837,10 @@ type Undo struct {
 	Last  *int64 `json:"last,omitempty"`
 }
 
-// Erase content of an encrypted graph for ever: its keys are destroyed. Exactly one of the three is given.
+// Erase: permanently erase content of an encrypted graph by destroying its keys. Set exactly one of the three
+// fields.
 //
-// turn: the turn of that id. speaker: every turn that this speaker said. whole: all of the graph.
+// turn: the turn with this id. speaker: every turn of this speaker. whole: the whole graph.
 type Erase struct {
 	Kind    string `json:"kind"`
 	ID      string `json:"id"`
@@ -855,10 +850,9 @@ type Erase struct {
 	Whole   bool   `json:"whole,omitempty"`
 }
 
-// EndSession: a conversation is over: it is summed up and consolidated, and the next one inherits what it was
-// about.
+// EndSession: end a conversation: it is summarised and consolidated, and the next one starts with the summary.
 //
-// What is said in the session from then on is another conversation under the same name.
+// Later turns of the session are a new conversation under the same name.
 type EndSession struct {
 	Kind    string `json:"kind"`
 	ID      string `json:"id"`
@@ -866,8 +860,7 @@ type EndSession struct {
 	Session string `json:"session,omitempty"`
 }
 
-// Grant: somebody may do this in a graph from here on; a graph that grants anything is closed to all other
-// subjects.
+// Grant a subject rights in a graph. From the first grant on, only subjects with a right have access.
 type Grant struct {
 	ID      string   `json:"id"`
 	Graph   string   `json:"graph"`
@@ -876,7 +869,7 @@ type Grant struct {
 	Kind    string   `json:"kind"`
 }
 
-// Revoke: somebody may no longer do this in a graph.
+// Revoke rights of a subject in a graph.
 type Revoke struct {
 	ID      string   `json:"id"`
 	Graph   string   `json:"graph"`
@@ -885,10 +878,10 @@ type Revoke struct {
 	Kind    string   `json:"kind"`
 }
 
-// Reinforce: what a question that asked to reinforce woke, told by the reader that answered it: it writes no
+// Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no
 // events.
 //
-// concepts: ids of what it woke, strongest first; turns: ids of what it brought back from the archive
+// concepts: ids of the activated ones, strongest first; turns: ids of those found in the archive
 // at: when it was asked, ms
 type Reinforce struct {
 	Kind     string   `json:"kind"`
@@ -899,7 +892,7 @@ type Reinforce struct {
 	At       int64    `json:"at"`
 }
 
-// Advice: what an advisor says; by: who, with its version. Exactly one of the others is given.
+// Advice: an advisor's statement; by: who advises, with its version. Set exactly one of the other fields.
 type Advice struct {
 	Kind      string      `json:"kind"`
 	ID        string      `json:"id"`
@@ -921,12 +914,12 @@ type Query struct {
 	Kind  string `json:"kind"`
 	Graph string `json:"graph"`
 	Text  string `json:"text"`
-	// which retriever answers; else the graph's own, default where it has none
+	// which retriever answers; by default the graph's own, else default
 	Mode      string     `json:"mode,omitempty"`
 	Spreading *Spreading `json:"spreading,omitempty"`
-	// weight of a link between concepts, in the place of the mode's own
+	// weighting of links between concepts, instead of the mode's own
 	Weighting string `json:"weighting,omitempty"`
-	// order the best anew, twice as many as are wanted, by the formula of this system
+	// order twice as many as requested again, by the formula of this system
 	Rerank      string    `json:"rerank,omitempty"`
 	Guidance    *Guidance `json:"guidance,omitempty"`
 	TopConcepts *int      `json:"top_concepts,omitempty"`
@@ -935,55 +928,55 @@ type Query struct {
 	Budget *int `json:"budget,omitempty"`
 	// turns in it, at most
 	ContextPassages *int `json:"context_passages,omitempty"`
-	// how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+	// show fewer results: up to 9 at 0, 7 at 0.5, 5 at 1
 	Load *float64 `json:"load,omitempty"`
-	// speaker who asks: whom my and I mean
+	// the speaker who asks, whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
 	// little counts less; semantic, what is known of what is asked: relations, and turns whenever they were
 	// said; perceptual, turns that something came with
 	Memory string `json:"memory,omitempty"`
-	// perceptual: a turn; what comes back is like what came with it
+	// perceptual: a turn; find turns with similar attachments
 	Like string `json:"like,omitempty"`
-	// masked: what has faded is left out of the context, as somebody would remember it
+	// masked: leave faded words out of the context, as a person would remember it
 	Render string `json:"render,omitempty"`
 	// masked: strength from which a word is shown as it was said
 	ClearFrom *float64 `json:"clear_from,omitempty"`
 	// masked: strength from which a placeholder says what kind of thing it was
 	HintFrom *float64 `json:"hint_from,omitempty"`
-	// conversation in which it is asked: what and then? goes on from; else the latest one
+	// conversation that and then? continues; by default the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// answer as of this time
 	AsOf *int64 `json:"as_of,omitempty"`
-	// where it is asked, as Europe/Berlin: what yesterday means, and by which clock the context tells; else the
+	// the asker's, as Europe/Berlin: what yesterday means, and by which clock the context tells; else the
 	// graph's own, UTC where it has none
 	Timezone string  `json:"timezone,omitempty"`
 	Only     *Filter `json:"only,omitempty"`
-	// say why each passage came
+	// explain why each passage was found
 	Explain   bool `json:"explain,omitempty"`
 	Reinforce bool `json:"reinforce,omitempty"`
-	// what comes back where nothing is found: nothing, or the latest turns that the filter lets through
+	// what to return if nothing is found: nothing, or the latest turns that pass the filter
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// Describe: a question about a graph itself: its themes, its settings, how much it holds.
+// Describe: ask about a graph itself: its themes, its settings, and how much it holds.
 type Describe struct {
 	Kind  string `json:"kind"`
 	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
-	// measure how it hangs together too
+	// also measure how well it is connected
 	Measures bool `json:"measures,omitempty"`
 }
 
-// Read: a question for turns as they were said, in the order in which they were recorded. What is not given passes.
+// Read: ask for turns, in the order in which they were recorded. A field that is not set does not filter.
 //
-// ids: these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
-// session: only of this session; concept: only those that hold it, by id or as it was written
-// newest: the last one first; cursor: next of the page before
-// advised: with what advisors said of them
+// ids: only these, in this order; without those that the graph lacks, or that are too much for one answer
+// session: only of this session; concept: only turns with this concept, by id or as written
+// newest: the latest first; cursor: next of the last page
+// advised: with the advice on them
 type Read struct {
 	Kind    string   `json:"kind"`
 	Graph   string   `json:"graph"`
@@ -1033,16 +1026,16 @@ type Compare struct {
 	After *int64 `json:"after,omitempty"`
 }
 
-// Recap: a question about conversations: these sessions, or without a name the last ones, the latest first.
+// Recap: ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
 //
-// words: of each one's summary, at most
-// topics: into how many parts, each about something, it falls, and what was said of each
+// words: of each summary, at most
+// topics: also split each conversation into its topics, with a summary of each
 type Recap struct {
 	Kind     string   `json:"kind"`
 	Graph    string   `json:"graph"`
 	Sessions []string `json:"sessions,omitempty"`
 	Limit    *int     `json:"limit,omitempty"`
-	// of the last ones, to pass over
+	// of the latest ones, to skip
 	Skip   *int64 `json:"skip,omitempty"`
 	Words  *int   `json:"words,omitempty"`
 	Topics bool   `json:"topics,omitempty"`
@@ -1052,10 +1045,10 @@ type Recap struct {
 	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// Trend: a question how often something is spoken of: since when, when last, at which hours, and when not.
+// Trend: ask how often something is mentioned: since when, when last, at which hours, and when not.
 //
-// text: a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
-// without it, every turn that only lets through: of a session, of a speaker
+// text: a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
+// without it, every turn that passes only: of a session, of a speaker
 // offset: of the asker's clock from UTC, minutes: where a day begins
 type Trend struct {
 	Kind   string  `json:"kind"`
@@ -1064,7 +1057,7 @@ type Trend struct {
 	By     string  `json:"by,omitempty"`
 	Offset *int    `json:"offset,omitempty"`
 	Only   *Filter `json:"only,omitempty"`
-	// also the moods that turns tell of who said them; a question for nothing else is of all turns
+	// also the speakers' moods; a question for moods only counts all turns
 	Moods bool `json:"moods,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
@@ -1072,18 +1065,17 @@ type Trend struct {
 	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// Explore: a question about one concept: what it is to this memory, what it is linked with, and how it leads to
-// another.
+// Explore: ask about one concept: what the memory knows of it, its links, and its paths to another concept.
 type Explore struct {
 	Kind  string `json:"kind"`
 	Graph string `json:"graph"`
-	// by id, or as it was written
+	// by id, or as written
 	Concept string `json:"concept"`
-	// another one: by which ways does the first lead to it?
+	// another concept, to find the paths to it
 	To string `json:"to,omitempty"`
-	// links at most from the concept to what is told
+	// links from the concept, at most
 	Hops *int `json:"hops,omitempty"`
-	// what follows about it by this relation?
+	// infer what follows by this relation
 	Relation string `json:"relation,omitempty"`
 	Limit    *int   `json:"limit,omitempty"`
 	// answer once the record at this offset of turns is folded
@@ -1092,7 +1084,7 @@ type Explore struct {
 	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// Habits: a question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+// Habits: ask for habits: those that match a text, or all of them, those with the most turns first.
 //
 // speaker: whose
 type Habits struct {
@@ -1107,8 +1099,7 @@ type Habits struct {
 	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// Recent: a question for what is in mind of a conversation, the latest one without a name: its last turns, and
-// keywords.
+// Recent: ask for a conversation's working memory, by default the latest one's: its last turns, and keywords.
 type Recent struct {
 	Kind    string `json:"kind"`
 	Graph   string `json:"graph"`
@@ -1120,33 +1111,33 @@ type Recent struct {
 	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// List: a question to the owner of a partition: which graphs are there?
+// List: ask the owner of a partition for the names of its graphs.
 //
-// The answer names those that its subject may read. A gateway writes patterns: the graphs that the key opens.
+// The answer has those that the subject may read. A gateway sets patterns to the graphs of the key.
 type List struct {
 	Kind string `json:"kind"`
 	// the names after this one, in their order
 	After string `json:"after,omitempty"`
 	Limit *int   `json:"limit,omitempty"`
-	// only graphs that one of these fits: a name, or a prefix and *
+	// only graphs that match one of these: a name, or a prefix and *
 	Patterns *[]string `json:"patterns,omitempty"`
 }
 
-// Inspect: a question to the owner of a partition: what do you hold, and what is its digest?
+// Inspect: ask the owner of a partition for counts of what it holds, and for its digest.
 type Inspect struct {
 	Kind string `json:"kind"`
 	// compute the digest too (reads every graph of the partition)
 	Digest *bool `json:"digest,omitempty"`
-	// tell the digests of the next graphs after this name, by name
+	// return the digests of the next graphs after this name, by name
 	GraphsAfter string `json:"graphs_after,omitempty"`
 }
 
-// Checkpoint: a request to the owner of a partition: write a snapshot of what you hold to where you keep snapshots.
+// Checkpoint: ask the owner of a partition to write a snapshot to its folder of snapshots.
 type Checkpoint struct {
 	Kind string `json:"kind"`
 }
 
-// Outcome: what became of a turn. duplicate: its id was known with the same text, so nothing changed.
+// Outcome: the outcome of a turn or a request. duplicate: its id came before with the same text: nothing changed.
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Status   string   `json:"status"`
@@ -1155,7 +1146,7 @@ type Outcome struct {
 	Position Position `json:"position"`
 }
 
-// Reply: the answer to a query. An unknown graph gives found: false and empty lists.
+// Reply: the answer to a query. An unknown graph returns found: false and empty lists.
 type Reply struct {
 	Kind     string             `json:"kind"`
 	Graph    string             `json:"graph"`
@@ -1167,37 +1158,37 @@ type Reply struct {
 	Tokens   int64              `json:"tokens"`
 	Position Position           `json:"position"`
 	Timing   Timing             `json:"timing"`
-	// false: nothing in the graph answers; what is listed, if anything, is the newest
+	// false: nothing in the graph answers; any passages are the latest ones
 	Matched bool `json:"matched"`
 	// recalling is paused
 	Paused bool `json:"paused"`
-	// of the semantic memory: what turns say of the concepts asked for
+	// of the semantic memory: relations of the concepts in the question
 	Relations []KnownRelation `json:"relations"`
-	// by whose clock the context tells times
+	// time zone of the times in the context
 	Timezone string `json:"timezone"`
-	// if the query said explain, or guided the search
+	// if the query has explain, or guides the search
 	How *How `json:"how"`
 }
 
-// Description: what a graph holds. An unknown graph gives found: false.
+// Description: what a graph holds. An unknown graph returns found: false.
 //
 // turns, concepts: those that are active
-// archived, archived_concepts: turns and concepts that have faded, and can still be found
-// forgotten: turns that are gone for good
-// pinned, pinned_concepts: turns and concepts that a user wants kept in mind
+// archived, archived_concepts: turns and concepts that have faded, but can still be found
+// forgotten: turns that were forgotten
+// pinned, pinned_concepts: turns and concepts that a user pinned
 type Description struct {
 	Kind     string             `json:"kind"`
 	Graph    string             `json:"graph"`
 	Found    bool               `json:"found"`
 	Preset   string             `json:"preset"`
 	Settings map[string]float64 `json:"settings"`
-	// of its questions that name none
+	// of questions without one
 	Mode string `json:"mode"`
-	// of its questions that name no mode
+	// of questions without a mode
 	Rerank *string `json:"rerank"`
-	// what features of a turn are worth in recall, where not the default
+	// weights of a turn's features in recall, where not the default
 	Weights map[string]float64 `json:"weights"`
-	// of turns and questions that do not say where they were said
+	// of turns and questions without a time zone
 	Timezone         string  `json:"timezone"`
 	Clock            int64   `json:"clock"`
 	Turns            int64   `json:"turns"`
@@ -1209,21 +1200,21 @@ type Description struct {
 	PinnedConcepts   int64   `json:"pinned_concepts"`
 	LongTerm         int64   `json:"long_term"`
 	Themes           []Theme `json:"themes"`
-	// turns that came while recording was paused
+	// turns that arrived while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
-	// turns that gates left out of what is counted: they are in the log alone
+	// turns that gates left out of the graph: they are in the log only
 	Uncounted int64 `json:"uncounted"`
-	// who may do what, by subject; empty: nobody is kept out
+	// rights by subject; empty: open to every subject
 	Access map[string][]string `json:"access"`
-	// if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was
+	// if requested: size of each tier, growth, path length, how much abstracts cover, what is left of what was
 	// said
 	Measures map[string]float64 `json:"measures"`
 	Position Position           `json:"position"`
 }
 
-// Turns: a page of turns. An unknown graph gives found: false.
+// Turns: a page of turns. An unknown graph returns found: false.
 //
-// total: how many there are of what was asked for; next: cursor of the next page, None on the last
+// total: how many turns match in all; next: cursor of the next page, null on the last
 type Turns struct {
 	Kind     string         `json:"kind"`
 	Graph    string         `json:"graph"`
@@ -1279,7 +1270,7 @@ type Compared struct {
 	Position  Position         `json:"position"`
 }
 
-// Recapped: conversations, as asked for. total: how many sessions there are. An unknown graph gives found: false.
+// Recapped: the requested conversations. total: how many sessions there are. An unknown graph returns found: false.
 type Recapped struct {
 	Kind     string         `json:"kind"`
 	Graph    string         `json:"graph"`
@@ -1289,15 +1280,16 @@ type Recapped struct {
 	Position Position       `json:"position"`
 }
 
-// Trended: how often something is spoken of. An unknown graph gives found: false, and nothing that fits no turns.
+// Trended: how often something is mentioned. An unknown graph returns found: false; without a match, there are no
+// turns.
 //
-// concepts: ids of what was counted; all: whether each turn holds all of them
-// turns: that hold it; days: on which there was one
+// concepts: ids of the counted ones; all: whether each turn has all of them
+// turns: with them; days: with such a turn
 // first, last: ms; every: days from one such day to the next, in the middle; None: one day
 // periods: those with a turn; pauses: the longest between two such days, of more than twice every
 // hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
 // ids: of the latest such turns
-// moods: in how many turns their speaker tells of each, if asked; of the latest 500 turns
+// moods: number of turns with each mood of their speaker, if requested; of the latest 500 turns
 type Trended struct {
 	Kind     string           `json:"kind"`
 	Graph    string           `json:"graph"`
@@ -1318,12 +1310,12 @@ type Trended struct {
 	Position Position         `json:"position"`
 }
 
-// Explored: a concept and what is around it. found: false: the graph is unknown, or knows no such concept.
+// Explored: a concept and its neighbours. found: false: there is no such graph or concept.
 //
-// neighbours: the strongest links first; paths: ways to to, the strongest first, as ids
-// relations: what was said of it and another, most often said first
-// inferred: what follows by the relation that was asked for, nearest first, at most 10
-// ids: of the latest turns that hold the concept
+// neighbours: the strongest links first; paths: to to, the strongest first, as ids
+// relations: to other concepts, the most frequent first
+// inferred: what follows by the requested relation, nearest first, at most 10
+// ids: of the latest turns with the concept
 type Explored struct {
 	Kind       string          `json:"kind"`
 	Graph      string          `json:"graph"`
@@ -1337,10 +1329,10 @@ type Explored struct {
 	Position   Position        `json:"position"`
 }
 
-// Recurring: what recurs in a graph. An unknown graph gives found: false.
+// Recurring: the habits of a graph. An unknown graph returns found: false.
 //
 // total: how many habits there are in all
-// groups: of these habits, from the closest to the widest; one that stands alone is in none
+// groups: of these habits, from the closest to the widest; a single habit is in none
 type Recurring struct {
 	Kind     string       `json:"kind"`
 	Graph    string       `json:"graph"`
@@ -1351,11 +1343,11 @@ type Recurring struct {
 	Position Position     `json:"position"`
 }
 
-// InMind: what is in mind of a conversation. An unknown graph gives found: false.
+// InMind: a conversation's working memory. An unknown graph returns found: false.
 //
-// state: working: it goes on; idle: it fell silent; ended; turns: the last ones, in their order
-// total: turns that are in mind in all; keywords: its last ones, the latest last
-// themes: what it touched, the latest first: labels; inherited: what the one before was about
+// state: working, idle (no turn for a while) or ended; turns: the last ones, in their order
+// total: turns in working memory in all; keywords: its last ones, the latest last
+// themes: labels of its themes, the latest first; inherited: the summary of the one before
 type InMind struct {
 	Kind      string         `json:"kind"`
 	Graph     string         `json:"graph"`
@@ -1385,8 +1377,8 @@ type Graphs struct {
 
 // Inspection: what a partition's owner holds at position.
 //
-// turns: ids that were ever accepted, each once; concepts, pairs, topics: what is held, archived or not
-// forgotten: concepts and turns that are gone; archived: turns that faded, and can be found
+// turns: accepted ids, each once; concepts, pairs, topics: active and archived ones
+// forgotten: concepts and turns that were forgotten; archived: faded turns, still searchable
 // digests: by graph, in pages
 type Inspection struct {
 	Kind      string            `json:"kind"`
@@ -1400,11 +1392,11 @@ type Inspection struct {
 	Forgotten int64             `json:"forgotten"`
 	Archived  int64             `json:"archived"`
 	Digests   map[string]string `json:"digests"`
-	// graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged
+	// graphs that cannot be read, and why: a key is missing, or stored data is damaged
 	Unavailable map[string]string `json:"unavailable"`
 }
 
-// Checkpointed: a snapshot that was written: its name, where the state in it stands, and how large it is.
+// Checkpointed: a snapshot that was written: its name, the position of its state, and its size.
 type Checkpointed struct {
 	Kind     string   `json:"kind"`
 	Snapshot string   `json:"snapshot"`
@@ -1412,7 +1404,7 @@ type Checkpointed struct {
 	Bytes    int64    `json:"bytes"`
 }
 
-// Failure: a query that got no answer, and what to do about it.
+// Failure: the failure of a query, and what to do about it.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Code    string `json:"code"`

@@ -1,9 +1,8 @@
-"""What an advisor says of something in a graph: a model, or a person.  It stands beside what was said, never for it.
+"""Advice of an advisor, a model or a person, on a graph's content.  It stands beside the turns, never in their place.
 
     Advice ── topic turns ──▶ Outcome
 
-The writer holds it against what the graph has (docs/advisor.md): what does not fit is rejected, and changes nothing.
-SEEDS E40, S16, S31, M11, P22.
+The writer checks it against the graph (docs/advisor.md): advice that does not fit is rejected, and changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class NamedTheme(Message):
 
 
 class RatedLink(Message):
-    """How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very."""
+    """How closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very."""
 
     source: Name
     target: Name
@@ -36,7 +35,7 @@ class RatedLink(Message):
 
 
 class SummedUp(Message):
-    """What a conversation that has ended was about: its topic in a word or two, and a summary."""
+    """The topic, in a word or two, and the summary of a conversation that has ended."""
 
     session: Name
     topic: str = Field("", max_length=limits.THEME_NAME_CHARACTERS)
@@ -44,7 +43,7 @@ class SummedUp(Message):
 
 
 class Rewritten(Message):
-    """A turn, or what recurs (`habit`), in other words; role: in whose, "" nobody's."""
+    """A turn, or a habit, in other words; role: whose words, "" for none."""
 
     turn: Name | None = None
     habit: Name | None = None
@@ -54,26 +53,26 @@ class Rewritten(Message):
     @model_validator(mode="after")
     def _of_one(self) -> Self:
         if (self.turn is None) == (self.habit is None):
-            raise ValueError("give one of turn and habit")
+            raise ValueError("set exactly one of turn and habit")
         return self
 
 
 class TextPart(Message):
-    """The characters of a turn's text, from `start` to before `end`, that say one thing."""
+    """A part of a turn's text with one statement: its characters from `start` to before `end`."""
 
     start: int = Field(ge=0, le=limits.TEXT_BYTES)
     end: int = Field(ge=1, le=limits.TEXT_BYTES)
 
 
 class SplitTurn(Message):
-    """A turn says several things: the parts of its text, in their order."""
+    """A turn with several statements: the parts of its text, in their order."""
 
     turn: Name
     parts: Annotated[list[TextPart], Field(min_length=2, max_length=limits.SPLIT_PARTS)]
 
 
 class JudgedTurn(Message):
-    """How much a turn is worth remembering, and the words of it that matter."""
+    """How much a turn is worth remembering, and its important words."""
 
     turn: Name
     worth: Rating
@@ -81,7 +80,7 @@ class JudgedTurn(Message):
 
 
 class Advice(Message):
-    """What an advisor says; `by`: who, with its version.  Exactly one of the others is given."""
+    """An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields."""
 
     right: ClassVar[Right] = "admin"
     kind: Literal["advice"]
@@ -97,14 +96,14 @@ class Advice(Message):
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
-        said = (self.named, self.rated or None, self.summary, self.rewritten, self.split, self.judged)
-        if sum(each is not None for each in said) != 1:
-            raise ValueError("give one of named, rated, summary, rewritten, split and judged")
+        advice = (self.named, self.rated or None, self.summary, self.rewritten, self.split, self.judged)
+        if sum(each is not None for each in advice) != 1:
+            raise ValueError("set exactly one of named, rated, summary, rewritten, split and judged")
         return self
 
 
 class Advised(Message):
-    """What advisors said of a turn: other words, its parts, its worth; each with who said it."""
+    """Advice on a turn: other words, its parts, its worth; each with its advisor."""
 
     rewritten: str | None = None
     role: str = ""

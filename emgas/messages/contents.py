@@ -1,4 +1,4 @@
-"""What is in there: the turns of a graph, page by page, and the names of the graphs of a partition."""
+"""The turns of a graph, page by page, and the names of the graphs of a partition."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name
 
 
 class Read(Message):
-    """A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
+    """Ask for turns, in the order in which they were recorded.  A field that is not set does not filter.
 
-    ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
-    session  only of this session     concept  only those that hold it, by id or as it was written
-    newest   the last one first       cursor   `next` of the page before
-    advised  with what advisors said of them
+    ids      only these, in this order; without those that the graph lacks, or that are too much for one answer
+    session  only of this session     concept  only turns with this concept, by id or as written
+    newest   the latest first         cursor   `next` of the last page
+    advised  with the advice on them
     """
 
     kind: Literal["read"] = "read"
@@ -41,7 +41,7 @@ class Read(Message):
 
 
 class SpokenTime(Message):
-    """What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
+    """The meaning of a time expression in a turn (docs/time.md), by the sender's clock: from `since` to `until`, ms.
 
     kind   "" days, time (of day), duration, set (what repeats), vague
     value  of a duration ISO 8601, of a set an RRULE, else ""       confidence  that it is meant, up to 1
@@ -56,7 +56,7 @@ class SpokenTime(Message):
 
 
 class BoundPronoun(Message):
-    """A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely."""
+    """A pronoun of a turn, at the characters from `start` to `end`, and the concept (id) that it means."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class BoundPronoun(Message):
 
 
 class RecordedTurn(Message):
-    """A turn as it was said.  `at`: ms; without a time of its own, when it was recorded."""
+    """A turn as it was said.  `at`: its time in ms, by default when it was recorded."""
 
     id: str
     session: str
@@ -74,39 +74,39 @@ class RecordedTurn(Message):
     text: str
     at: int
     metadata: Metadata = Field(default_factory=dict)
-    archived: bool = Field(default=False, description="it has faded, and can still be found")
-    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    archived: bool = Field(default=False, description="it has faded, but can still be found")
+    pinned: bool = Field(default=False, description="a user pinned it", exclude_if=lambda it: not it)
     importance: float | None = Field(
-        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+        None, description="how much it matters, 0 to 1, if known", exclude_if=lambda it: it is None
     )
     anchor: str | None = Field(
         None,
-        description="the rule that says that it matters: remember, health, code, birthday, promise, meeting",
+        description="the rule by which it matters: remember, health, code, birthday, promise, meeting",
         exclude_if=lambda rule: rule is None,
     )
     times: list[SpokenTime] = Field(
-        default_factory=list, description="what it says of time", exclude_if=lambda told: not told
+        default_factory=list, description="its time expressions", exclude_if=lambda entries: not entries
     )
     mentions: list[BoundPronoun] = Field(
-        default_factory=list, description="whom its pronouns mean", exclude_if=lambda told: not told
+        default_factory=list, description="the meaning of its pronouns", exclude_if=lambda entries: not entries
     )
     novelty: float | None = Field(
         None,
-        description="how much of it was new, 0 to 1, in a graph that asks for that",
+        description="how much of it was new, 0 to 1, if the graph measures that",
         exclude_if=lambda it: it is None,
     )
     uncounted: Literal["", "redundant", "unworthy"] = Field(
-        "", description="why it is in the log and in no count: no question finds it", exclude_if=lambda it: not it
+        "", description="why it is in the log only, and no question finds it", exclude_if=lambda it: not it
     )
     advised: Advised | None = Field(
-        None, description="what advisors said of it, if that was asked for", exclude_if=lambda it: it is None
+        None, description="the advice on it, if requested", exclude_if=lambda it: it is None
     )
 
 
 class Turns(Message):
-    """A page of turns.  An unknown graph gives `found: false`.
+    """A page of turns.  An unknown graph returns `found: false`.
 
-    total  how many there are of what was asked for    next  `cursor` of the next page, None on the last
+    total  how many turns match in all    next  `cursor` of the next page, null on the last
     """
 
     kind: Literal["turns"] = "turns"
@@ -119,9 +119,9 @@ class Turns(Message):
 
 
 class List(Message):
-    """A question to the owner of a partition: which graphs are there?
+    """Ask the owner of a partition for the names of its graphs.
 
-    The answer names those that its subject may read.  A gateway writes `patterns`: the graphs that the key opens.
+    The answer has those that the subject may read.  A gateway sets `patterns` to the graphs of the key.
     """
 
     kind: Literal["list"] = "list"
@@ -129,18 +129,18 @@ class List(Message):
     limit: int = Field(limits.LISTED_GRAPHS, ge=1, le=limits.LISTED_GRAPHS)
     patterns: list[str] | None = Field(
         None,
-        description="only graphs that one of these fits: a name, or a prefix and *",
+        description="only graphs that match one of these: a name, or a prefix and *",
         exclude_if=lambda patterns: patterns is None,
     )
 
     def wants(self, name: str) -> bool:
-        """Check whether a graph of this name is asked for."""
+        """Check whether a graph of this name is requested."""
         is_behind = self.after is None or name > self.after
         return is_behind and (self.patterns is None or fits(self.patterns, name))
 
 
 def fits(patterns: Iterable[str], name: str) -> bool:
-    """Check whether one of these patterns fits a name: the name itself, or a prefix of it and *."""
+    """Check whether one of these patterns, a name or a prefix and *, matches a name."""
     return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.times import SECONDS, datetime_of, known_zone, milliseconds
+from emgas.times import SECONDS, datetime_of, milliseconds, valid_zone
 
 Text = Annotated[str, AfterValidator(limits.utf8), AfterValidator(limits.short_enough)]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_CHARACTERS), AfterValidator(limits.utf8)]
@@ -28,21 +28,21 @@ TIME_WANTED = (
 )
 
 
-def _time(given: object) -> object:
-    """Read a time as people write it; what is neither text nor a date is left to the bounds, unless it is seconds.
+def _time(value: object) -> object:
+    """Parse a time in text or a date; leave other values to the bounds, but refuse seconds.
 
-    No error repeats what was given: it may be what somebody said.
+    No error repeats the value: it may be what a person said.
     """
-    if isinstance(given, int) and given in SECONDS:
+    if isinstance(value, int) and value in SECONDS:
         raise ValueError("looks like seconds: give milliseconds since 1970, or ISO 8601 if 1970 is meant")
     try:
-        return milliseconds(given) if isinstance(given, str | datetime) else given
+        return milliseconds(value) if isinstance(value, str | datetime) else value
     except InvalidMessageError:
         raise ValueError(TIME_WANTED) from None
 
 
 def _written(at: int) -> int | str:
-    """Write a time that could be taken for seconds in words: whoever reads it takes it as it is meant."""
+    """Write a time that could be mistaken for seconds as ISO 8601, which readers cannot mistake."""
     return f"{datetime_of(at).replace(tzinfo=None).isoformat()}Z" if at in SECONDS else at
 
 
@@ -60,7 +60,7 @@ Milliseconds = Annotated[
     PlainSerializer(_written, when_used="json"),
     WithJsonSchema(_TIMES),
 ]
-Zone = Annotated[str, AfterValidator(known_zone)]
+Zone = Annotated[str, AfterValidator(valid_zone)]
 MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), AfterValidator(limits.utf8)]
 # The bound stands on the union: on `int` alone, an integer that is too large would pass as a rounded float.
 MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]

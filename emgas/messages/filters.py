@@ -18,8 +18,8 @@ class Filter(Message):
     sessions, speakers  it is of one of these, as they were written
     roles               its role is one of these: a turn without a role passes none
     since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
-    min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
-    pinned              whether a user wants it kept in mind
+    min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
+    pinned              whether a user pinned it
     concepts            it holds one of these, by id or as it was written
     metadata            it has all of these entries, whatever they are
     spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
@@ -54,5 +54,5 @@ class Filter(Message):
 
     @property
     def asks_facts(self) -> bool:
-        """Whether it asks for what only the turns themselves tell: their metadata, the times that they speak of."""
+        """Check whether the filter needs the turns themselves: their metadata, or the times that they mention."""
         return bool(self.metadata) or self.spoken_since is not None or self.spoken_until is not None

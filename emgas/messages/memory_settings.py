@@ -325,11 +325,11 @@ class Settings(
         **{name: _optional(field) for name, field in AllSettings.model_fields.items()},
     )
 ):
-    """What may be changed about how a graph lives; what is not given keeps the preset's value.  Durations in ms."""
+    """The settings of a graph; a setting that is not set has the preset's value.  Durations in ms."""
 
 
 def is_duration(setting: str) -> bool:
-    """Tell whether a setting counts milliseconds."""
+    """Check whether a setting is a duration in milliseconds."""
     return Unit.MILLISECONDS in AllSettings.model_fields[setting].metadata
 
 
@@ -413,11 +413,11 @@ PRESET_MODES: dict[str, tuple[Mode, Rerank | Literal[""]]] = {
 }
 
 
-def known_preset(name: str) -> str:
-    """Let the name of a preset through.  Raises ValueError for any other."""
+def valid_preset(name: str) -> str:
+    """Return the name of a preset.  Raises ValueError for an unknown one."""
     if name not in PRESETS:
         raise ValueError(f"there is no such preset: choose one of {', '.join(PRESETS)}")
     return name
 
 
-PresetName = Annotated[str, AfterValidator(known_preset), Field(json_schema_extra={"enum": list(PRESETS)})]
+PresetName = Annotated[str, AfterValidator(valid_preset), Field(json_schema_extra={"enum": list(PRESETS)})]

@@ -28,7 +28,7 @@ Share = Annotated[float, Field(ge=0, le=10)]
 
 
 class Guidance(Message):
-    """How to search, where the asker knows: what is not given changes nothing.
+    """Hints for the search, if the asker knows them; a hint that is not set changes nothing.
 
     depth          how thoroughly, 0 to 1: in the place of what the question itself tells.  It says how many passages
                    come back, 3 to 20, and how far `staged` goes
@@ -59,7 +59,7 @@ class Stage(Message):
     name      direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
     found     passages that it found
     mass      share of their score that the best hold;  coverage: share of what is asked that the best hold, by rarity
-    enough    whether that was enough, so that no further stage was needed; null where nobody asked
+    enough    whether that was enough, so that no further stage was needed; null if not requested
     """
 
     name: str
@@ -75,7 +75,7 @@ class Guided(Message):
     words    concepts of mood and role that the graph knows: sought too, weakly
     unknown  words of mood and role that it does not know: they did nothing
     depth    how thoroughly it was searched, 0 to 1, and passages: how many that is
-    weights  what counted more or less than by itself, by name: edge types, kinds of turns, relations
+    weights  what counted more or less than usual, by name: edge types, kinds of turns, relations
     """
 
     words: list[str]

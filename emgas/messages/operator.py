@@ -1,4 +1,4 @@
-"""What operators ask of a partition's owner on the topic `queries`, and what comes back.
+"""Operators' questions to a partition's owner on the topic `queries`, and the answers.
 
 The record has no key: it goes to a partition, not to a graph.
 """
@@ -13,18 +13,18 @@ from emgas.messages.fields import Message, Position
 
 
 class Inspect(Message):
-    """A question to the owner of a partition: what do you hold, and what is its digest?"""
+    """Ask the owner of a partition for counts of what it holds, and for its digest."""
 
     kind: Literal["inspect"] = "inspect"
     digest: bool = Field(default=True, description="compute the digest too (reads every graph of the partition)")
-    graphs_after: str | None = Field(None, description="tell the digests of the next graphs after this name, by name")
+    graphs_after: str | None = Field(None, description="return the digests of the next graphs after this name, by name")
 
 
 class Inspection(Message):
     """What a partition's owner holds at `position`.
 
-    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is held, archived or not
-    forgotten    concepts and turns that are gone          archived                  turns that faded, and can be found
+    turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
+    forgotten    concepts and turns that were forgotten    archived                  faded turns, still searchable
     digests      by graph, in pages
     """
 
@@ -41,19 +41,19 @@ class Inspection(Message):
     digests: dict[str, str] = Field(default_factory=dict)
     unavailable: dict[str, str] = Field(
         default_factory=dict,
-        description="graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged",
+        description="graphs that cannot be read, and why: a key is missing, or stored data is damaged",
         exclude_if=lambda unavailable: not unavailable,
     )
 
 
 class Checkpoint(Message):
-    """A request to the owner of a partition: write a snapshot of what you hold to where you keep snapshots."""
+    """Ask the owner of a partition to write a snapshot to its folder of snapshots."""
 
     kind: Literal["checkpoint"] = "checkpoint"
 
 
 class Checkpointed(Message):
-    """A snapshot that was written: its name, where the state in it stands, and how large it is."""
+    """A snapshot that was written: its name, the position of its state, and its size."""
 
     kind: Literal["checkpointed"] = "checkpointed"
     snapshot: str

@@ -1,4 +1,4 @@
-"""What may be asked of a graph on the topic `queries`, and what comes back: Reply, Description or Failure."""
+"""Questions to a graph on the topic `queries`, and their answers: Reply, Description or Failure."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Query(Message):
     text: Text
     mode: Mode | None = Field(
         None,
-        description="which retriever answers; else the graph's own, default where it has none",
+        description="which retriever answers; by default the graph's own, else `default`",
         exclude_if=lambda mode: mode is None,
     )
     spreading: Spreading = Field(default_factory=Spreading)
     weighting: Weighting | None = Field(
         None,
-        description="weight of a link between concepts, in the place of the mode's own",
+        description="weighting of links between concepts, instead of the mode's own",
         exclude_if=lambda weighting: weighting is None,
     )
     rerank: Rerank | None = Field(
         None,
-        description="order the best anew, twice as many as are wanted, by the formula of this system",
+        description="order twice as many as requested again, by the formula of this system",
         exclude_if=lambda rerank: rerank is None,
     )
     guidance: Guidance = Field(default_factory=Guidance, exclude_if=lambda guidance: guidance == Guidance())
@@ -56,11 +56,11 @@ class Query(Message):
         None,
         ge=0,
         le=1,
-        description="how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1",
+        description="show fewer results: up to 9 at 0, 7 at 0.5, 5 at 1",
         exclude_if=lambda load: load is None,
     )
     asker: Name | None = Field(
-        None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
+        None, description="the speaker who asks, whom `my` and `I` mean", exclude_if=lambda asker: asker is None
     )
     memory: MemoryKind = Field(
         "all",
@@ -71,12 +71,12 @@ class Query(Message):
     )
     like: Name | None = Field(
         None,
-        description="perceptual: a turn; what comes back is like what came with it",
+        description="perceptual: a turn; find turns with similar attachments",
         exclude_if=lambda turn: turn is None,
     )
     render: Render = Field(
         "plain",
-        description="masked: what has faded is left out of the context, as somebody would remember it",
+        description="masked: leave faded words out of the context, as a person would remember it",
         exclude_if=lambda render: render == "plain",
     )
     clear_from: float = Field(
@@ -95,58 +95,58 @@ class Query(Message):
     )
     session: Name | None = Field(
         None,
-        description="conversation in which it is asked: what `and then?` goes on from; else the latest one",
+        description="conversation that `and then?` continues; by default the latest one",
         exclude_if=lambda session: session is None,
     )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     timezone: Zone | None = Field(
         None,
-        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context "
+        description="the asker's, as Europe/Berlin: what `yesterday` means, and by which clock the context "
         "tells; else the graph's own, UTC where it has none",
         exclude_if=lambda zone: zone is None,
     )
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     explain: bool = Field(
-        default=False, description="say why each passage came", exclude_if=lambda explain: not explain
+        default=False, description="explain why each passage was found", exclude_if=lambda explain: not explain
     )
     reinforce: bool = False
     fallback: Literal["none", "recent"] = Field(
         "none",
-        description="what comes back where nothing is found: nothing, or the latest turns that the filter lets through",
+        description="what to return if nothing is found: nothing, or the latest turns that pass the filter",
         exclude_if=lambda fallback: fallback == "none",
     )
 
     @property
     def retriever(self) -> Mode:
-        """The mode in which it is answered, where no graph has one of its own."""
+        """The mode of the answer, for a graph without its own."""
         return self.mode or "default"
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         of_episodes = self.memory == "episodic" and self.rerank == "hello-agents"  # which has a formula for them
         if self.memory != "all" and (self.retriever != "default" or (self.rerank and not of_episodes)):
-            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
+            raise ValueError("kinds of memory need the default mode: leave out `memory`, or `mode` and `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
         if self.hint_from > self.clear_from:
-            raise ValueError("what is clear needs no hint: `hint_from` must not be greater than `clear_from`")
+            raise ValueError("`hint_from` must not be greater than `clear_from`")
         return self
 
 
 class Describe(Message):
-    """A question about a graph itself: its themes, its settings, how much it holds."""
+    """Ask about a graph itself: its themes, its settings, and how much it holds."""
 
     kind: Literal["describe"] = "describe"
     graph: GraphId
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     measures: bool = Field(
-        default=False, description="measure how it hangs together too", exclude_if=lambda wanted: not wanted
+        default=False, description="also measure how well it is connected", exclude_if=lambda measures: not measures
     )
 
 
 class ActivatedConcept(Message):
-    """A concept that the query woke, and the strongest path by which its energy came (seed first, itself last)."""
+    """A concept that the query activated, and the strongest path to it (seed first, itself last)."""
 
     id: str
     label: str
@@ -155,7 +155,7 @@ class ActivatedConcept(Message):
 
 
 class RecalledPassage(Message):
-    """An old turn, and how well it answers; or what recurs, if the question asks for that.
+    """An old turn, and how well it answers; or a habit, if the question asks for habits.
 
     kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
     members  of a habit: ids of its latest turns
@@ -169,42 +169,42 @@ class RecalledPassage(Message):
     at: int
     score: float
     archived: bool = Field(
-        default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
+        default=False, description="it had faded, and was found in the archive", exclude_if=lambda it: not it
     )
-    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    pinned: bool = Field(default=False, description="a user pinned it", exclude_if=lambda it: not it)
     kind: Literal["turn", "habit"] = Field("turn", exclude_if=lambda kind: kind == "turn")
     members: list[str] = Field(default_factory=list, exclude_if=lambda members: not members)
     superseded_by: str | None = Field(
         None,
-        description="it is history: the turn that says how things are since",
+        description="it is outdated: the later turn that replaced it",
         exclude_if=lambda it: it is None,
     )
     importance: float | None = Field(
-        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+        None, description="how much it matters, 0 to 1, if known", exclude_if=lambda it: it is None
     )
     masked: str | None = Field(
         None,
-        description="if the query asked for masks: the text as it is remembered, with placeholders for what has faded",
+        description="if the query is masked: the text with placeholders for faded words",
         exclude_if=lambda it: it is None,
     )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
     topic: str | None = Field(
         None,
-        description="in modes that find concepts first: the concept through which it was found",
+        description="in modes that find concepts first: the concept that led to it",
         exclude_if=lambda topic: topic is None,
     )
-    why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
+    why: Why | None = Field(None, description="if the query has `explain`", exclude_if=lambda why: why is None)
 
 
 class Timing(Message):
-    """Where the time went inside the owner, in milliseconds."""
+    """How long each part took inside the owner, in milliseconds."""
 
     waited_ms: float
     recall_ms: float
 
 
 class Reply(Message):
-    """The answer to a query.  An unknown graph gives `found: false` and empty lists."""
+    """The answer to a query.  An unknown graph returns `found: false` and empty lists."""
 
     kind: Literal["reply"] = "reply"
     graph: str
@@ -218,27 +218,27 @@ class Reply(Message):
     timing: Timing
     matched: bool = Field(
         default=True,
-        description="false: nothing in the graph answers; what is listed, if anything, is the newest",
+        description="false: nothing in the graph answers; any passages are the latest ones",
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
     relations: list[KnownRelation] = Field(
         default_factory=list,
-        description="of the semantic memory: what turns say of the concepts asked for",
+        description="of the semantic memory: relations of the concepts in the question",
         exclude_if=lambda relations: not relations,
     )
     timezone: str = Field(
-        "UTC", description="by whose clock the context tells times", exclude_if=lambda zone: zone == "UTC"
+        "UTC", description="time zone of the times in the context", exclude_if=lambda zone: zone == "UTC"
     )
     how: How | None = Field(
-        None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
+        None, description="if the query has `explain`, or guides the search", exclude_if=lambda how: how is None
     )
 
 
 class Theme(Message):
-    """A theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+    """A theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
 
-    name, by  what an advisor calls it, and who
+    name, by  an advisor's name for it, and the advisor
     """
 
     id: str
@@ -250,12 +250,12 @@ class Theme(Message):
 
 
 class Description(Message):
-    """What a graph holds.  An unknown graph gives `found: false`.
+    """What a graph holds.  An unknown graph returns `found: false`.
 
     turns, concepts      those that are active
-    archived, archived_concepts  turns and concepts that have faded, and can still be found
-    forgotten            turns that are gone for good
-    pinned, pinned_concepts      turns and concepts that a user wants kept in mind
+    archived, archived_concepts  turns and concepts that have faded, but can still be found
+    forgotten            turns that were forgotten
+    pinned, pinned_concepts      turns and concepts that a user pinned
     """
 
     kind: Literal["description"] = "description"
@@ -263,20 +263,18 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
-    mode: Mode = Field(
-        "default", description="of its questions that name none", exclude_if=lambda mode: mode == "default"
-    )
+    mode: Mode = Field("default", description="of questions without one", exclude_if=lambda mode: mode == "default")
     rerank: Rerank | None = Field(
-        None, description="of its questions that name no mode", exclude_if=lambda rerank: rerank is None
+        None, description="of questions without a mode", exclude_if=lambda rerank: rerank is None
     )
     weights: dict[str, float] = Field(
         default_factory=dict,
-        description="what features of a turn are worth in recall, where not the default",
+        description="weights of a turn's features in recall, where not the default",
         exclude_if=lambda weights: not weights,
     )
     timezone: str = Field(
         "UTC",
-        description="of turns and questions that do not say where they were said",
+        description="of turns and questions without a time zone",
         exclude_if=lambda zone: zone == "UTC",
     )
     clock: int = 0
@@ -290,21 +288,21 @@ class Description(Message):
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
     unrecorded: int = Field(
-        0, description="turns that came while recording was paused", exclude_if=lambda unrecorded: not unrecorded
+        0, description="turns that arrived while recording was paused", exclude_if=lambda unrecorded: not unrecorded
     )
     uncounted: int = Field(
         0,
-        description="turns that gates left out of what is counted: they are in the log alone",
+        description="turns that gates left out of the graph: they are in the log only",
         exclude_if=lambda uncounted: not uncounted,
     )
     access: dict[str, list[str]] = Field(
         default_factory=dict,
-        description="who may do what, by subject; empty: nobody is kept out",
+        description="rights by subject; empty: open to every subject",
         exclude_if=lambda access: not access,
     )
     measures: dict[str, float] = Field(
         default_factory=dict,
-        description="if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        description="if requested: size of each tier, growth, path length, how much abstracts cover, what is left of "
         "what was said",
         exclude_if=lambda measures: not measures,
     )
@@ -317,7 +315,7 @@ FailureCode = Literal[
 
 
 class Failure(Message):
-    """A query that got no answer, and what to do about it."""
+    """The failure of a query, and what to do about it."""
 
     kind: Literal["failure"] = "failure"
     code: FailureCode

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-# phrase  several words that name one thing, of which no more is known: "support group"
-# part    a word inside another, of Chinese, or a piece of one: it finds turns, and nobody is shown it
-# guess   a Chinese word that no dictionary has, maybe a wrong cut: nobody is shown it until it came more often
+# phrase  several words that name one thing, without a known kind: "support group"
+# part    a word inside another, of Chinese, or a piece of one: it finds turns, but is never shown
+# guess   a Chinese word that no dictionary has, maybe a wrong split: not shown until it is frequent
 Kind = Literal["person", "place", "organisation", "product", "time", "number", "phrase", "part", "guess"]
 
 RelationType = Literal[

@@ -1,21 +1,20 @@
-"""Who may do what in a graph that several share: granting and revoking rights, as events of the graph.  SEEDS P44.
+"""Who may do what in a graph that several share: granting and revoking rights, as events of the graph.
 
     Grant, Revoke ── topic turns ──▶ Outcome
 
-A record says on whose behalf it comes by the header `subject` (emgas/wire.py).  A graph of which nobody was granted
-anything is open to every subject, as ever.  Once it grants something, it serves only subjects that have the right that
-a record needs:
+The header `subject` names on whose behalf a record comes (emgas/wire.py).  A graph without grants is open to every
+subject.  Once a right is granted, the graph serves only subjects with the right that a record needs:
 
     read    all questions                       write  turns, pins, feedback, reinforcing, ending a session
     forget  to forget, to undo                  admin  to configure, to erase, to grant, to revoke and to advise
 
-To undo what decides who may do what in the graph, or how it lives, needs `admin` as well, and so does an undo by which
-that counts again.  What was forgotten is shown as of a time before to subjects with `forget` or `admin` alone.
+Undoing a grant, a revocation or a configuration needs `admin` as well, and so does undoing such an undo.  Only subjects
+with `forget` or `admin` can read forgotten content as of an earlier time.
 
-A gateway says by the header `rights` what its key may do; the graph's grants give no more than that.
+A gateway puts the rights of its key into the header `rights`; the graph's grants add nothing to them.
 
-A record without the header `subject` comes from who runs the memory, and may do everything: rights are for programs
-that share it, and tell a name that they cannot choose where a gateway sets it by their key (docs/gateway.md).
+A record without the header `subject` comes from the operator and may do everything.  Rights separate programs that
+share a memory through a gateway, which sets the subject by their key (docs/gateway.md).
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ class _Rights(Message):
 
 
 class Grant(_Rights):
-    """Somebody may do this in a graph from here on; a graph that grants anything is closed to all other subjects."""
+    """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
 
     kind: Literal["grant"]
 
 
 class Revoke(_Rights):
-    """Somebody may no longer do this in a graph."""
+    """Revoke rights of a subject in a graph."""
 
     kind: Literal["revoke"]

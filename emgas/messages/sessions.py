@@ -1,8 +1,8 @@
-"""Conversations: ending one, and what is in mind of the one that goes on: its working memory.
+"""Conversations: end one, and read the working memory of one.
 
     EndSession ── topic turns ──▶ Outcome          Recent ── topic queries ──▶ InMind | Failure
 
-What conversations there are, whether they go on and what they were about is told by Recap (views.py).
+Recap (views.py) lists conversations, their states and their summaries.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ EndReason = Literal["said", "idle", "size", "topic shift"]
 
 
 class EndSession(Message):
-    """A conversation is over: it is summed up and consolidated, and the next one inherits what it was about.
+    """End a conversation: it is summarised and consolidated, and the next one starts with the summary.
 
-    What is said in the session from then on is another conversation under the same name.
+    Later turns of the session are a new conversation under the same name.
     """
 
     right: ClassVar[Right] = "write"
@@ -34,9 +34,9 @@ class EndSession(Message):
 
 
 class Ending(Message):
-    """How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+    """How a conversation ended, at `at` (ms).  summary: a summary of `turns` (ids), and `by` whom.
 
-    topic  what it was about in a word or two, where its author says it
+    topic  its topic in a word or two, if the author of the summary names it
     """
 
     at: int
@@ -48,7 +48,7 @@ class Ending(Message):
 
 
 class Recent(Message):
-    """A question for what is in mind of a conversation, the latest one without a name: its last turns, and keywords."""
+    """Ask for a conversation's working memory, by default the latest one's: its last turns, and keywords."""
 
     kind: Literal["recent"] = "recent"
     graph: GraphId
@@ -59,7 +59,7 @@ class Recent(Message):
 
 
 class Inherited(Message):
-    """What the conversation before was about: recorded when it ended, or else read from it now, by `by`."""
+    """The summary of the conversation before: recorded when it ended, or else computed now, by `by`."""
 
     session: str
     at: int
@@ -70,11 +70,11 @@ class Inherited(Message):
 
 
 class InMind(Message):
-    """What is in mind of a conversation.  An unknown graph gives `found: false`.
+    """A conversation's working memory.  An unknown graph returns `found: false`.
 
-    state      working: it goes on; idle: it fell silent; ended     turns      the last ones, in their order
-    total      turns that are in mind in all                        keywords   its last ones, the latest last
-    themes     what it touched, the latest first: labels            inherited  what the one before was about
+    state      working, idle (no turn for a while) or ended     turns      the last ones, in their order
+    total      turns in working memory in all                   keywords   its last ones, the latest last
+    themes     labels of its themes, the latest first           inherited  the summary of the one before
     """
 
     kind: Literal["inmind"] = "inmind"

@@ -1,6 +1,6 @@
 """One question to several graphs: what each of them answered, merged by rank.
 
-No record of the wire: a graph is answered for by its owner alone, so whoever asks several (client, gateway) merges.
+Not a message of the wire: each graph is answered by its owner, so the client or the gateway merges the answers.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Spreading(Message):
     """How activation spreads; what is not given takes the mode's own default (processors/recall/ranking/activation.py).
 
     window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
-                  before somebody speaks again who has had their say in it; in a session
+                  before a speaker of it speaks again; in a session
     window_turns  in so many turns of a session, one after the other; in the place of `window`
 
     propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how many

@@ -1,4 +1,4 @@
-"""What may be sent to the topic `turns`, and what comes back: a turn, or a request about a graph; an Outcome.
+"""Messages of the topic `turns`, a turn or a request about a graph, and their answer, an Outcome.
 
 Every model is strict (no coercion), frozen, and forbids unknown fields: a misspelt field is an error that the sender
 sees, never a value that is silently dropped.  Times are integer milliseconds since the epoch, UTC.
@@ -18,10 +18,10 @@ from emgas.messages.rights import Right
 
 
 class Attachment(Message):
-    """What came with a turn: a photo, a voice note, a file.  It stays where it is; its caption is remembered.
+    """A file that came with a turn: a photo, a voice note.  Only its address and its caption are stored.
 
-    caption  what is on it, or said in it: remembered as if it had been said
-    sha256   of its bytes, hex, where somebody wants to know later that it is the same
+    caption  what is on it, or said in it: remembered like a part of the turn's text
+    sha256   of its bytes, hex, to recognise the same file later
     """
 
     uri: str = Field(min_length=1, max_length=2000)
@@ -32,10 +32,10 @@ class Attachment(Message):
 
 
 class Turn(Message):
-    """One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
+    """One utterance of a conversation.  Its `id` is permanent: sending the same id again has no effect.
 
-    Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else it was
-    where the graph's people are, by `Configure.timezone`, else UTC).
+    One entry of `metadata` has a meaning: `timezone`, as Europe/Berlin, decides what "yesterday" means (by default, the
+    graph's own zone, `Configure.timezone`, else UTC).
     """
 
     right: ClassVar[Right] = "write"
@@ -45,25 +45,25 @@ class Turn(Message):
     text: Text
     session: Name = "main"
     role: Role | None = None
-    at: Milliseconds | None = Field(None, description="event time; without it, the broker's timestamp counts")
+    at: Milliseconds | None = Field(None, description="event time; by default the broker's timestamp")
     metadata: Metadata = Field(default_factory=dict)
     importance: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more",
+        description="how much it matters, 0.5 for a usual turn; without it, rules decide whether it matters more",
         exclude_if=lambda importance: importance is None,
     )
     attachments: list[Attachment] = Field(
         default_factory=list,
         max_length=limits.ATTACHMENTS,
-        description="photos, voice notes, files that came with it",
+        description="photos, voice notes and files that came with it",
         exclude_if=lambda attachments: not attachments,
     )
 
 
 class Configure(Message):
-    """How a graph is to live from here on: a preset, and what differs from it."""
+    """Configure a graph from now on: a preset, and the settings that differ from it."""
 
     right: ClassVar[Right] = "admin"
     kind: Literal["configure"]
@@ -73,30 +73,30 @@ class Configure(Message):
     settings: Settings = Field(default_factory=Settings)
     weights: Weights | None = Field(
         None,
-        description="what features of a turn are worth in recall, where not the default; {}: the defaults; else as is",
+        description="weights of features of turns in recall, where not the default; {}: the defaults; null: unchanged",
         exclude_if=lambda weights: weights is None,
     )
     mode: Mode | None = Field(
         None,
-        description="mode of questions that name none; else as is, or the preset's where that is another",
+        description="mode of questions without one; null: unchanged, or the new preset's if the preset changes",
         exclude_if=lambda mode: mode is None,
     )
     rerank: Rerank | Literal["none"] | None = Field(
         None,
-        description="formula of this system by which they are ordered; else as `mode`",
+        description="the system whose formula orders their results; null: as for `mode`",
         exclude_if=lambda rerank: rerank is None,
     )
     timezone: Zone | None = Field(
         None,
-        description="where its people are, as Europe/Berlin: of turns and questions that do not say; else as is",
+        description="time zone of turns and questions without one, as Europe/Berlin; null: unchanged",
         exclude_if=lambda timezone: timezone is None,
     )
 
 
 class Forget(Message):
-    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
+    """Forget concepts (by id or surface form), turns and sessions (by id).  The log still holds them.
 
-    everything  all that it holds: its name, its settings and the ids of its turns stay known
+    everything  the whole graph, except its name, its settings and the ids of its turns
     """
 
     right: ClassVar[Right] = "forget"
@@ -109,8 +109,8 @@ class Forget(Message):
     everything: bool = Field(default=False, exclude_if=lambda everything: not everything)
 
 
-class _Named(Message):
-    """What a pin is put on, or taken off: concepts by id or surface form, turns by id."""
+class _PinRequest(Message):
+    """The concepts (by id or surface form) and turns (by id) of a pin."""
 
     right: ClassVar[Right] = "write"
     id: Name
@@ -119,22 +119,22 @@ class _Named(Message):
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
 
 
-class Pin(_Named):
-    """What a graph is to keep in mind, whatever fades: never archived until it is unpinned."""
+class Pin(_PinRequest):
+    """Pin concepts and turns: they do not fade, and are not archived, until they are unpinned."""
 
     kind: Literal["pin"]
 
 
-class Unpin(_Named):
-    """What may fade again as everything does."""
+class Unpin(_PinRequest):
+    """Unpin concepts and turns, so that they fade again."""
 
     kind: Literal["unpin"]
 
 
 class Feedback(Message):
-    """What somebody thinks of turns that came back: right, wrong, or something between.
+    """Rate turns that came back: right, wrong, or something between.
 
-    query  the question that they came back for: what it asks for is linked with what they say, if they were right
+    query  the question that they answered: its concepts are linked with theirs, if they were right
     value  from −1, wrong, to 1, right
     """
 
@@ -148,7 +148,7 @@ class Feedback(Message):
 
 
 class Undo(Message):
-    """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
+    """Undo a graph's events `first`..`last` (null: up to the newest), counted from 0.  The undo is an event, too."""
 
     right: ClassVar[Right] = "forget"
     kind: Literal["undo"]
@@ -159,9 +159,9 @@ class Undo(Message):
 
 
 class Erase(Message):
-    """Erase content of an encrypted graph for ever: its keys are destroyed.  Exactly one of the three is given.
+    """Permanently erase content of an encrypted graph by destroying its keys.  Set exactly one of the three fields.
 
-    turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
+    turn: the turn with this id.  speaker: every turn of this speaker.  whole: the whole graph.
     """
 
     right: ClassVar[Right] = "admin"
@@ -175,14 +175,14 @@ class Erase(Message):
     @model_validator(mode="after")
     def _says_what(self) -> Self:
         if sum((self.turn is not None, self.speaker is not None, self.whole)) != 1:
-            raise ValueError("give one of turn, speaker and whole")
+            raise ValueError("set exactly one of turn, speaker and whole")
         return self
 
 
 class Reinforce(Message):
-    """What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+    """What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
 
-    concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+    concepts  ids of the activated ones, strongest first     turns  ids of those found in the archive
     at        when it was asked, ms
     """
 
@@ -196,7 +196,7 @@ class Reinforce(Message):
 
 
 class Outcome(Message):
-    """What became of a turn.  `duplicate`: its id was known with the same text, so nothing changed."""
+    """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed."""
 
     kind: Literal["outcome"] = "outcome"
     status: Literal["accepted", "duplicate", "rejected"]

@@ -1,6 +1,6 @@
-"""What else may be asked of a graph: what a conversation was about, how often something comes up, what a word is to it.
+"""Further questions to a graph: summaries of conversations, how often something is mentioned, and a concept's links.
 
-All of them are computed when somebody asks, and change nothing.
+All answers are computed on demand, and change nothing.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from emgas.messages.sessions import Ending, SessionState
 
 
 class Recap(Message):
-    """A question about conversations: these sessions, or without a name the last ones, the latest first.
+    """Ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
 
-    words   of each one's summary, at most
-    topics  into how many parts, each about something, it falls, and what was said of each
+    words   of each summary, at most
+    topics  also split each conversation into its topics, with a summary of each
     """
 
     kind: Literal["recap"] = "recap"
     graph: GraphId
     sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
     limit: int = Field(5, ge=1, le=limits.RECAPPED)
-    skip: int = Field(0, ge=0, description="of the last ones, to pass over", exclude_if=lambda skip: not skip)
+    skip: int = Field(0, ge=0, description="of the latest ones, to skip", exclude_if=lambda skip: not skip)
     words: int = Field(60, ge=0, le=400)
     topics: bool = Field(default=False, exclude_if=lambda topics: not topics)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
@@ -44,7 +44,7 @@ class Quote(Message):
 
 
 class SessionTopic(Message):
-    """A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary."""
+    """A part of a conversation: its topic in a few words, its first and last turn (ids), and its summary."""
 
     topic: str
     first: str
@@ -57,8 +57,8 @@ class SessionRecap(Message):
     """One conversation.
 
     since, until  ms, of its first and its last turn         archived  turns of it that have faded
-    concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
-    state         whether it goes on                         ended     how it, or one before under its name, ended
+    concepts      labels that set it apart from others       summary   its most important sentences, in order
+    state         working, idle or ended                     ended     how it, or an earlier one of this name, ended
     """
 
     session: str
@@ -72,12 +72,12 @@ class SessionRecap(Message):
     state: SessionState = "idle"
     ended: Ending | None = Field(None, exclude_if=lambda ended: ended is None)
     topics: list[SessionTopic] = Field(
-        default_factory=list, description="if that was asked for", exclude_if=lambda topics: not topics
+        default_factory=list, description="if requested", exclude_if=lambda topics: not topics
     )
 
 
 class Recapped(Message):
-    """Conversations, as asked for.  `total`: how many sessions there are.  An unknown graph gives `found: false`."""
+    """The requested conversations.  `total`: how many sessions there are.  An unknown graph returns `found: false`."""
 
     kind: Literal["recapped"] = "recapped"
     graph: str
@@ -92,10 +92,10 @@ Mood = Literal["glad", "sad", "angry", "afraid", "tired", "calm"]
 
 
 class Trend(Message):
-    """A question how often something is spoken of: since when, when last, at which hours, and when not.
+    """Ask how often something is mentioned: since when, when last, at which hours, and when not.
 
-    text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
-            without it, every turn that `only` lets through: of a session, of a speaker
+    text    a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
+            without it, every turn that passes `only`: of a session, of a speaker
     offset  of the asker's clock from UTC, minutes: where a day begins
     """
 
@@ -107,7 +107,7 @@ class Trend(Message):
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     moods: bool = Field(
         default=False,
-        description="also the moods that turns tell of who said them; a question for nothing else is of all turns",
+        description="also the speakers' moods; a question for moods only counts all turns",
         exclude_if=lambda moods: not moods,
     )
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
@@ -115,7 +115,7 @@ class Trend(Message):
 
 
 class Span(Message):
-    """A time, from `since` to `until` (ms), how many turns lie in it, and of how many moods they tell, if asked."""
+    """A period, from `since` to `until` (ms), with its number of turns, and of moods if requested."""
 
     since: int
     until: int
@@ -124,15 +124,15 @@ class Span(Message):
 
 
 class Trended(Message):
-    """How often something is spoken of.  An unknown graph gives `found: false`, and nothing that fits no turns.
+    """How often something is mentioned.  An unknown graph returns `found: false`; without a match, there are no turns.
 
-    concepts  ids of what was counted       all        whether each turn holds all of them
-    turns     that hold it                  days       on which there was one
+    concepts  ids of the counted ones       all        whether each turn has all of them
+    turns     with them                     days       with such a turn
     first, last  ms                         every      days from one such day to the next, in the middle; None: one day
     periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
     hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
     ids       of the latest such turns
-    moods     in how many turns their speaker tells of each, if asked; of the latest 500 turns
+    moods     number of turns with each mood of their speaker, if requested; of the latest 500 turns
     """
 
     kind: Literal["trended"] = "trended"
@@ -155,15 +155,15 @@ class Trended(Message):
 
 
 class Explore(Message):
-    """A question about one concept: what it is to this memory, what it is linked with, and how it leads to another."""
+    """Ask about one concept: what the memory knows of it, its links, and its paths to another concept."""
 
     kind: Literal["explore"] = "explore"
     graph: GraphId
-    concept: Name = Field(description="by id, or as it was written")
-    to: Name | None = Field(None, description="another one: by which ways does the first lead to it?")
-    hops: int = Field(1, ge=1, le=3, description="links at most from the concept to what is told")
+    concept: Name = Field(description="by id, or as written")
+    to: Name | None = Field(None, description="another concept, to find the paths to it")
+    hops: int = Field(1, ge=1, le=3, description="links from the concept, at most")
     relation: RelationType | None = Field(
-        None, description="what follows about it by this relation?", exclude_if=lambda relation: relation is None
+        None, description="infer what follows by this relation", exclude_if=lambda relation: relation is None
     )
     limit: int = Field(10, ge=0, le=limits.TOP)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
@@ -173,7 +173,7 @@ class Explore(Message):
 class Neighbour(Message):
     """A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
 
-    first, last  ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
+    first, last  ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
     """
 
     id: str
@@ -188,7 +188,7 @@ class Neighbour(Message):
 
 
 class KnownConcept(Message):
-    """What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms."""
+    """What a memory knows of a concept.  `strength`: what is left of it at the graph's time; times in ms."""
 
     id: str
     label: str
@@ -205,13 +205,13 @@ class KnownConcept(Message):
     of: str | None = Field(None, description="what it is: person, place, organisation …")
     anchored: bool = Field(
         default=False,
-        description="of a turn that people keep unasked: it fades slower",
+        description="of an important turn: it fades more slowly",
         exclude_if=lambda it: not it,
     )
 
 
 class KnownRelation(Message):
-    """What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id."""
+    """A relation of two concepts: how many turns state it, when first and last (ms), and the latest by id."""
 
     source: str
     type: RelationType
@@ -224,7 +224,7 @@ class KnownRelation(Message):
     ids: list[str]
     history: bool = Field(
         default=False,
-        description="all turns that say it are history: it is otherwise now",
+        description="outdated: later turns replaced all that state it",
         exclude_if=lambda it: not it,
     )
 
@@ -240,12 +240,12 @@ class Inferred(Message):
 
 
 class Explored(Message):
-    """A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
+    """A concept and its neighbours.  `found: false`: there is no such graph or concept.
 
-    neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
-    relations   what was said of it and another, most often said first
-    inferred    what follows by the relation that was asked for, nearest first, at most 10
-    ids         of the latest turns that hold the concept
+    neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
+    relations   to other concepts, the most frequent first
+    inferred    what follows by the requested relation, nearest first, at most 10
+    ids         of the latest turns with the concept
     """
 
     kind: Literal["explored"] = "explored"
@@ -261,7 +261,7 @@ class Explored(Message):
 
 
 class Habits(Message):
-    """A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+    """Ask for habits: those that match a text, or all of them, those with the most turns first.
 
     speaker  whose
     """
@@ -276,7 +276,7 @@ class Habits(Message):
 
 
 class Exemption(Message):
-    """When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does."""
+    """An exception from a habit, from `since` to `until` (ms).  `turn`: the turn that mentions it, if there is one."""
 
     since: int
     until: int
@@ -284,15 +284,15 @@ class Exemption(Message):
 
 
 class Habit(Message):
-    """What recurs, an abstract of the turns that are its members.
+    """A habit: an abstract of the turns that are its members.
 
     text         what is said of it            by          who wrote that
     concepts     what all of it is about       period      days from one day of it to the next, in the middle
     turns, days  how many, on how many days    members     ids of the latest of them
     hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
                  by the clock of who said them
-    exceptions   the latest times at which it did not recur, as far as that is an exception
-    rewritten    other words for it by an advisor, and who
+    exceptions   the latest times at which it unexpectedly did not recur
+    rewritten    an advisor's words for it, and the advisor
     """
 
     id: str
@@ -314,17 +314,17 @@ class Habit(Message):
 
 
 class HabitGroup(Message):
-    """Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids."""
+    """Similar habits: a level of the tree.  `above`: their affinity; `habits`: ids."""
 
     above: float
     habits: list[str]
 
 
 class Recurring(Message):
-    """What recurs in a graph.  An unknown graph gives `found: false`.
+    """The habits of a graph.  An unknown graph returns `found: false`.
 
     total   how many habits there are in all
-    groups  of these habits, from the closest to the widest; one that stands alone is in none
+    groups  of these habits, from the closest to the widest; a single habit is in none
     """
 
     kind: Literal["recurring"] = "recurring"

@@ -51,14 +51,14 @@ MESSAGES: tuple[type[Message], ...] = (
 
 
 def generate() -> dict[str, bytes]:
-    """Make file name → content, for every message, and of the topics."""
+    """Return the files by name: a schema for each message, and the document of the topics."""
     schemas = {model.__name__: _schema(model) for model in MESSAGES}
     files = {f"{name.lower()}.json": schema for name, schema in schemas.items()}
     return {name: _written(content) for name, content in {**files, "asyncapi.json": document(schemas)}.items()}
 
 
 def stale(folder: Path = FOLDER) -> list[str]:
-    """Name the files in `folder` that are missing, differ, or describe no message."""
+    """Return the names of files in `folder` that are missing, differ, or describe no message."""
     expected = generate()
     present = {path.name: path.read_bytes() for path in folder.glob("*.json")}
     return sorted(name for name in expected.keys() | present.keys() if expected.get(name) != present.get(name))

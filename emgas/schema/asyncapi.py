@@ -23,13 +23,17 @@ REPLY_HEADERS = {
     **CORRELATED,
     REPLY_TO: {"type": "string", "description": "the topic to answer on, one that the workers allow"},
     REPLY_PARTITION: {"type": "string", "pattern": "^[0-9]+$", "description": "the partition of it that you read"},
-    DEADLINE: {"type": "string", "pattern": "^[0-9]+$", "description": "ms since 1970: later, no answer is wanted"},
+    DEADLINE: {
+        "type": "string",
+        "pattern": "^[0-9]+$",
+        "description": "ms since 1970: no answer is needed later",
+    },
 }
 CLOUD_EVENT = {name: {"type": "string"} for name, _ in cloud_event("turn", "", "")}
 
 
 def document(schemas: Mapping[str, Json]) -> Json:
-    """Make the document from the schema of each message, by its name."""
+    """Build the document from the schema of each message, by its name."""
     inbound, questions, answers = (_names(adapter) for adapter in (INBOUND, REQUEST, ANSWER))
     return {
         "asyncapi": "3.0.0",
@@ -43,7 +47,7 @@ def document(schemas: Mapping[str, Json]) -> Json:
         "defaultContentType": "application/json",
         "servers": {"kafka": {"host": "localhost:9092", "protocol": "kafka"}},
         "channels": {
-            "turns": _channel(TOPICS.turns, "What is to be remembered, and what graphs are told.", inbound),
+            "turns": _channel(TOPICS.turns, "Turns to remember, and commands to graphs.", inbound),
             "queries": _channel(TOPICS.queries, "Questions to graphs, and to the owners of partitions.", questions),
             "replies": _channel(TOPICS.replies, "Answers, in the partition that the question named.", answers),
             "changes": _channel(TOPICS.changes, "What windows decided, at least once.", [CHANGE]),
@@ -69,7 +73,7 @@ def document(schemas: Mapping[str, Json]) -> Json:
 
 
 def _names(adapter: TypeAdapter[Any]) -> list[str]:
-    """Name the messages of a union."""
+    """Return the names of a union's messages."""
     return [each["$ref"].rpartition("/")[2] for each in adapter.json_schema()["oneOf"]]
 
 
@@ -118,13 +122,13 @@ def _message(name: str, schema: Json, headers: Json) -> Json:
 
 
 def _hoisted(schemas: Mapping[str, Json]) -> Json:
-    """Put the schemas that messages share beside those of the messages."""
+    """Move the schemas that messages share beside those of the messages."""
     shared = {name: inner for schema in schemas.values() for name, inner in schema.get("$defs", {}).items()}
     return {name: _pointed(schema) for name, schema in {**shared, **schemas}.items()}
 
 
 def _pointed(schema: Any) -> Any:
-    """Let what pointed into a message's own definitions point to the shared ones."""
+    """Point references to a message's own definitions at the shared ones."""
     if isinstance(schema, list):
         return [_pointed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -132,6 +136,6 @@ def _pointed(schema: Any) -> Any:
     kept = {name: _pointed(part) for name, part in schema.items() if name not in ("$defs", "$id", "$schema")}
     if isinstance(ref := schema.get("$ref"), str):
         kept["$ref"] = ref.replace("#/$defs/", "#/components/schemas/")
-    if isinstance(told := schema.get("discriminator"), dict) and "mapping" in told:
-        kept["discriminator"] = told["propertyName"]  # AsyncAPI names the field alone
+    if isinstance(discriminator := schema.get("discriminator"), dict) and "mapping" in discriminator:
+        kept["discriminator"] = discriminator["propertyName"]  # AsyncAPI names the field alone
     return kept

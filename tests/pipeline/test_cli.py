@@ -214,7 +214,7 @@ def test_a_query_explains_itself(memory: Path) -> None:
         (["--meta", "app"], "write KEY=VALUE"),
         (["--since", "soon"], "is no time"),
         (["--since", "2025-02-01", "--until", "2025-01-01"], "`until` must be later than `since`"),
-        (["--kind", "working", "--mode", "literal"], "kinds of memory are of the default mode"),
+        (["--kind", "working", "--mode", "literal"], "kinds of memory need the default mode"),
         (["--mode", "sideways"], "--mode sideways: choose one of default, literal, ppr, ppr-push"),
         (["--weighting", "gold"], "--weighting gold: choose one of fan, ppmi, npmi"),
         (["--guide", "haste=1"], "--guide haste: choose one of depth, by_complexity"),

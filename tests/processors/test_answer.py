@@ -200,7 +200,7 @@ def test_a_filter_changes_no_explanation() -> None:
 
 
 def test_kinds_of_memory_are_of_the_default_mode() -> None:
-    with pytest.raises(InvalidMessageError, match="kinds of memory are of the default mode"):
+    with pytest.raises(InvalidMessageError, match="kinds of memory need the default mode"):
         ask(mode="literal", memory="working")
 
 
