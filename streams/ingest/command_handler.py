@@ -84,7 +84,7 @@ class CommandHandler:
     def extraction_request(self, arrival: Record) -> Said | None:
         """Read a record that is about to be decided; return what to extract from, None if there is nothing to do."""
         command = self._ahead.commands[arrival.offset] = self.read(arrival)
-        if not isinstance(command, Turn) or not self.is_available(command.graph):
+        if isinstance(command, Decision) or not self.is_available(command.graph) or not isinstance(command, Turn):
             return None
         return self._turns.extraction_request(arrival, command)
 

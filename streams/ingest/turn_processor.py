@@ -219,6 +219,7 @@ class TurnProcessor:
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
         self._forecast_cache = ForecastCache()
+        self._tried: set[str] = set()  # damaged graphs that were to be restored
 
     def put(self, delivery: Delivery) -> None:
         """Queue a turn.  Once `queued_turns` wait, or QUEUED_BYTES, no more are fetched; what was fetched comes."""
@@ -351,6 +352,7 @@ class TurnProcessor:
         if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         await self._extract(deliveries)
+        await self._restore_damaged()
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state, self._forecast_cache)
             self._under_way = batch.decisions
@@ -376,6 +378,16 @@ class TurnProcessor:
             for utterance in requests:
                 self._handler.extract(utterance)
                 await share.checkpoint()
+
+    async def _restore_damaged(self) -> None:
+        """Fold graphs again whose rows were found damaged, before what was sent to them would be rejected.
+
+        Once for each: a graph that stays damaged is tried again with every tick.
+        """
+        damaged = set(self._writer.state.damaged)
+        if damaged - self._tried:
+            await self._timer.take_back()
+        self._tried = damaged
 
     def take_over(self, failed: TurnProcessor) -> None:
         """Send the outcomes of turns that were under way when this partition failed, if they are in the log.

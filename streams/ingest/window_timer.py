@@ -98,15 +98,19 @@ class WindowTimer:
         What has to be forgotten or consolidated is an event, and moves the graph's clock.  Otherwise nothing is
         written: nothing can show that time passed in a graph in which nothing happens.
         """
-        for graph_id in await self._writer.take_back():
-            log.warning("graph is available again", graph=graph_id)
-            self.look_at(graph_id)
+        await self.take_back()
         for graph_id in islice(self._unseen, LOOKED_AT):
             self.look_at(graph_id)
         for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
                 if self._alarms.get(graph_id, NEVER) <= now:  # else a turn came first while we waited
                     await self._close_alone(graph_id, now)
+
+    async def take_back(self) -> None:
+        """Take back the graphs that were set aside and can be read by now, and look when their windows end."""
+        for graph_id in await self._writer.take_back():
+            log.warning("graph is available again", graph=graph_id)
+            self.look_at(graph_id)
 
     async def _close_alone(self, graph_id: str, now: int) -> None:
         """Close what is due in a graph; one that cannot be read does not stop the others."""

@@ -31,8 +31,8 @@ QUESTION = "the kettle"
 
 
 @asynccontextmanager
-async def two_graphs(directory: Path, *, encryption: bool = True) -> AsyncIterator[Pipeline]:
-    async with embedded(directory, encryption=encryption, partitions=1, tick_seconds=0.05) as pipeline:
+async def two_graphs(directory: Path, *, encryption: bool = True, tick: float = 0.05) -> AsyncIterator[Pipeline]:
+    async with embedded(directory, encryption=encryption, partitions=1, tick_seconds=tick) as pipeline:
         for number in range(3):
             for graph in ("ada", "bob"):
                 await pipeline.record(graph, id=f"{graph}{number}")
@@ -232,6 +232,18 @@ async def test_rows_of_a_store_that_are_damaged_stop_their_graph_alone_and_are_m
         await is_whole(pipeline)
         turns = ["ada0", "ada1", "ada2", *(f"t{number}" for number in range(70))]
         assert [each for each in pipeline.ids("ada") if each != "again"] == turns
+
+
+async def test_no_good_turn_is_rejected_over_a_damaged_store(tmp_path: Path) -> None:
+    """The log holds all of the graph: a turn waits until it is folded again, and for no tick."""
+    async with two_graphs(tmp_path, encryption=False, tick=3600.0) as pipeline:
+        await pipeline.stop()
+        rewrite(pipeline.settings.store_of(0), keys.event_prefix("ada"), b"garbage")
+        await pipeline.start()
+        outcome = await pipeline.memory.record(a_turn("ada", "later"))
+        assert (outcome.status, outcome.reason) == ("accepted", None)
+        assert pipeline.ids("ada") == ["ada0", "ada1", "ada2", "later"]
+        assert await matches(pipeline)
 
 
 def rewrite(path: Path, prefix: bytes, value: bytes | None) -> None:
