@@ -1,6 +1,6 @@
 """Reading a partition's log: record by record, or only the graph events that a fold accepts.
 
-Whoever rebuilds a graph reads here: which events of a log are a graph's is what a fold of the partition accepts
+Code that rebuilds a graph reads here: which events of a log are a graph's is what a fold of the partition accepts
 (state/log_position.py), and of that what carries the graph's name.  What was taken back is still among it
 (state/retraction.py).
 """
@@ -36,7 +36,7 @@ async def read_records(log: LogReader, partition: int, start: int, end: int) -> 
 
 
 async def end_behind(log: LogReader, partition: int, needed: int) -> int:
-    """Look up the offset after the log's last record.  Raises LogRewrittenError when it begins behind `needed`."""
+    """Read the offset after the log's last record.  Raises LogRewrittenError when it begins behind `needed`."""
     start, end = await log.bounds(partition)
     if start > needed:
         raise LogRewrittenError(

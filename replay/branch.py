@@ -1,14 +1,14 @@
 """Branch: a log's turns as they were sent, so that another memory can be made of them beside the first.
 
 A branch is a memory of its own: another directory, or other topics on the same broker.  It gets the same turns, and its
-own workers extract, link and close windows anew, by their version, their extractor and the settings it is given.  So an
+own workers extract, link and close windows again, by their version and extractor, and its settings.  So an
 upgrade of the algorithm is a branch that is compared and then used instead (docs/replay.md).
 
     TurnRecorded       the turn, with the event time that it was folded with
     GraphConfigured    the same settings, as a request; or those that the branch is given instead
     Forgotten          the request, by concept and turn ids; pins, feedback and rights likewise.  An event may name more
                        than a message may: then it is several messages
-    SessionEnded       the request, if a user ended it; what ended by itself, the branch ends by its own settings
+    SessionEnded       the request, if a user ended it; what ended on its own, the branch ends by its own settings
     TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself

@@ -152,7 +152,7 @@ def _most(changes: Iterable[ConceptChange]) -> list[ConceptChange]:
 
 
 def _themes(old: GraphView, new: GraphView) -> list[ThemeChange]:
-    """Tell what became of the themes: those that went, then those that are there, each in order of birth."""
+    """List what became of the themes: those that went, then those that are there, each in order of birth."""
     before, after = _by_id(old), _by_id(new)
     gone = (_gone(theme, after) for theme in before.values() if theme.id not in after)
     stayed = (_changed(before[theme.id], theme) for theme in after.values() if theme.id in before)
@@ -223,7 +223,7 @@ def _pairs_of(view: GraphView) -> tuple[Integers, Integers, Integers]:
 
 
 def _counted(old: GraphView, new: GraphView, one: Integers, other: Integers) -> Integers:
-    """Look up (p,) how often `old` had counted each pair, given by its numbers in `new`."""
+    """Find (p,) how often `old` had counted each pair, given by its numbers in `new`."""
     left, right, count = _pairs_of(old)
     keys = left << 32 | right
     number = np.array([old.numbers.get(name, -1) for name in new.ids], np.int64)

@@ -11,7 +11,7 @@ EmgasError                        (emgas/errors.py)
     ├── NotThisRebuildError       the directory holds something else than the rebuild that is asked for
     └── SnapshotRefusedError      a snapshot is not what its manifest says, or not of this log
 
-What is wrong with a log or a store itself is told as while it is folded: state/errors.py.
+What is wrong with a log or a store itself is reported as during the fold: state/errors.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class ListedEvent(NamedTuple):
     """One event of a graph.
 
     ordinal   its position among the graph's events, from 0: what an undo names
-    offset    where it lies in the log            recorded  when it came to lie there, the log's timestamp, ms
+    offset    where it is in the log            recorded  when it came to lie there, the log's timestamp, ms
     counts    whether it is in the graph: it was not taken back, or its undo was
     """
 
@@ -28,7 +28,7 @@ class ListedEvent(NamedTuple):
 
 
 async def event_list(log: LogReader, partition: int, graph_id: str) -> list[ListedEvent]:
-    """List the events of a graph that lives in `partition` of `log`; none if nobody ever wrote to it.
+    """List the events of a graph that lives in `partition` of `log`; none if it was never written to.
 
     Raises as `AcceptedEvents.read`.
     """

@@ -8,7 +8,7 @@
     strength  base activation at the graph's clock, >= 0          created, accessed, at   ms since 1970, UTC
     count     turns that held both; of `holds`, times in the turn ppmi                    nats, >= 0
     weight    ppmi over the root of both fans: what activation spreads by (processors/association.py)
-    topic     label of the theme that the concept belongs to; left out without one, as is a role that nobody gave
+    topic     label of the theme that the concept belongs to; left out without one, as is a role that was not given
 
 The texts of turns are not part of a graph: a backup has them.
 """

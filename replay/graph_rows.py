@@ -4,7 +4,7 @@
     link     two ids, the lesser first → in how many exchanges both were said
     theme    id → label, name, born (ms)
 
-Counts and times alone: what is worth more or less as time goes on is worked out by whoever asks.  SEEDS E36.
+Counts and times alone: what is worth more or less as time goes on is worked out by the reader.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class GraphRows:
 
 
 def rows_of(graph: Graph | None) -> GraphRows:
-    """Write a graph as rows; none for one that nobody has written to, or of which all was taken back."""
+    """Write a graph as rows; none for one that was never written to, or of which all was taken back."""
     if graph is None or graph.is_blank:
         return GraphRows()
     graph.compact()
@@ -91,7 +91,7 @@ def rows_of(graph: Graph | None) -> GraphRows:
 
 
 def changes(graph_id: str, before: GraphRows, after: GraphRows) -> list[Changes]:
-    """Tell what changed in a graph, table by table; nothing of tables in which nothing did."""
+    """List what changed in a graph, table by table; nothing of tables in which nothing did."""
     changed_rows = []
     for table in KEYS:
         old: Rows = getattr(before, table)

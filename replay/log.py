@@ -19,7 +19,7 @@ class LogReader(Protocol):
         """Count the partitions of the topic."""
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Look up (first offset kept, offset after the last one)."""
+        """Read (first offset kept, offset after the last one)."""
 
     def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         """Yield the records with start <= offset < end in batches, in order."""
@@ -29,13 +29,13 @@ class FollowedLog(LogReader, Protocol):
     """A log that is read on as it grows."""
 
     def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
-        """Yield the records from offset `start` on in batches, in order, for ever; none twice, none left out.
+        """Yield the records from offset `start` on in batches, in order, without end; none twice, none left out.
 
-        Raises TransportError, also where the log does not have that offset: whoever folds it looks why.
+        Raises TransportError, also where the log does not have that offset: code that folds it looks why.
         """
 
 
 def keys_of(log: object) -> Keyring:
-    """Give the keys that open what is encrypted in a log: its reader brings them, if there are any."""
+    """Return the keys that open what is encrypted in a log: its reader brings them, if there are any."""
     graph_keys: Keyring = getattr(log, "graph_keys", NO_KEYS)
     return graph_keys

@@ -1,6 +1,6 @@
 """Following a log into a sink: the rows of every graph, as the fold up to a position has them, with that position.
 
-    sink = f(log[0..next))       whatever was written, and wherever whoever wrote it died
+    sink = f(log[0..next))       whatever was written, and wherever its writer died
 
 A sink keeps its position in the same transaction as the rows, so what it holds is always the rows at that position.
 Who starts again folds the log up to there, writes nothing meanwhile, and goes on: that needs no reading of the sink,
@@ -40,7 +40,7 @@ class Sink(Protocol):
     """Where rows go.  Raises SinkError."""
 
     async def position(self, partition: int) -> SinkPosition | None:
-        """Tell how far a partition is; None for one that was never written."""
+        """Return how far a partition is; None for one that was never written."""
 
     async def write(
         self, partition: int, before: SinkPosition | None, after: SinkPosition, changed: Sequence[Changes]
@@ -48,7 +48,7 @@ class Sink(Protocol):
         """Write rows and position, all or nothing; raise SinkError if the position is not `before`: another writes."""
 
     async def close(self) -> None:
-        """Let go."""
+        """Close it."""
 
 
 class PartitionSink:

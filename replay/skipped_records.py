@@ -1,11 +1,11 @@
-"""Records of the log that nobody can read, and that an operator decided to skip.
+"""Unreadable records of the log that an operator decided to skip.
 
     offset   …   X          …   Y                    …
     record       garbage        RecordSkipped{offset: X, sha256 of the garbage, reason}
 
 The decision is itself in the log, so the state stays a fold of the log alone.  A reader that meets a record it cannot
 decode looks ahead for a RecordSkipped that names its offset and its bytes, and folds that one in its place.  It is
-stamped with no claim, so a fold passes over it wherever it stands (fenced): only the watermark moves.  Whoever reads
+stamped with no claim, so a fold passes over it wherever it stands (fenced): only the watermark moves.  Code that reads
 the log, a worker, a rebuild or `verify`, wherever they begin, comes to the same state; without a decision, none does.
 
 Who may write to `events` may write this too, and could as well write garbage there: the bytes are named so that no
@@ -32,7 +32,7 @@ def decision(record: Record, reason: str) -> bytes:
 
 
 async def decision_on(log: LogReader, partition: int, record: Record) -> Record | None:
-    """Look behind `record` for the decision to skip it; give it at the offset of `record`, None without one."""
+    """Find the decision to skip `record` behind it; return it at the offset of `record`, None without one."""
     _, end = await log.bounds(partition)
     async for batch in log.read(partition, record.offset + 1, end):
         for each in batch:
@@ -42,7 +42,7 @@ async def decision_on(log: LogReader, partition: int, record: Record) -> Record 
 
 
 async def instead_of(log: LogReader, partition: int, record: Record, error: UnreadableEventError) -> Record:
-    """Give what is folded in place of `record`, which cannot be read.  Raises `error`, with its place."""
+    """Return what is folded in place of `record`, which cannot be read.  Raises `error`, with its place."""
     skipping = await decision_on(log, partition, record)
     if skipping is None:
         place = f"partition {partition}, offset {record.offset}"
@@ -51,7 +51,7 @@ async def instead_of(log: LogReader, partition: int, record: Record, error: Unre
 
 
 def skips(event: RecordSkipped, record: Record) -> bool:
-    """Tell whether `event` is the decision to skip `record`."""
+    """Return whether `event` is the decision to skip `record`."""
     return (event.offset, event.sha256) == (record.offset, _sha256(record))
 
 

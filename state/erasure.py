@@ -33,11 +33,11 @@ class Erased:
     _gone: set[int] = field(default_factory=set)
 
     def takes(self, ordinal: int) -> bool:
-        """Tell whether the event of this ordinal counts no more, at least not as it was."""
+        """Return whether the event of this ordinal counts no more, at least not as it was."""
         return ordinal < self.start or ordinal in self._gone
 
     def standing(self, ordinal: int, event: GraphEvent) -> GraphEvent | None:
-        """Give the event that counts where `event` stands, None if none does."""
+        """Return the event that counts where `event` stands, None if none does."""
         if ordinal < self.start:
             return None
         if ordinal in self._gone:

@@ -12,10 +12,10 @@ HaltedError
 │   ├── GraphLockedError   and a KeysError: its key is missing or damaged
 │   └── GraphDamagedError  and a StoreCorruptError: what is stored of it is damaged
 └── WrongLayoutError       the store was written for another number of partitions, or by another version
-    └── OldLayoutError     by an older one: what it holds is folded anew from the log
+    └── OldLayoutError     by an older one: what it holds is folded again from the log
 
-StaleViewError             who looks at a graph kept a view of it beyond a change; stops nobody else
-TooMuchAskedError          a question wants more of a large graph than can be answered in time; stops nobody else
+StaleViewError             who looks at a graph kept a view of it beyond a change; stops no one else
+TooMuchAskedError          a question wants more of a large graph than can be answered in time; stops no one else
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GraphUnavailableError(HaltedError):
 
     @property
     def told(self) -> str:
-        """Say it to a client: without a path or a key's name."""
+        """The message for clients, without a path or a key's name."""
         return f"graph {self.graph!r} is unavailable: {self.what}"
 
 
@@ -95,7 +95,7 @@ class WrongLayoutError(HaltedError):
 
 
 class OldLayoutError(WrongLayoutError):
-    """An older version laid out the store's keys.  A worker sets it aside and folds anew; others: see the message."""
+    """An older version laid out the store's keys.  A worker sets it aside and folds again; others: see the message."""
 
 
 class StaleViewError(RuntimeError):

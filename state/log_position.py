@@ -117,7 +117,7 @@ class LogPosition(Struct, frozen=True, gc=False):
 
     @property
     def link(self) -> Stamp:
-        """Give what the next event must carry to be accepted."""
+        """Return what the next event must carry to be accepted."""
         return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self._link_to_chain}
 
     @property
@@ -201,7 +201,7 @@ class LogPosition(Struct, frozen=True, gc=False):
 
 def stamp(event: DataT, position: LogPosition) -> DataT:
     """Link `event` into the log right behind `position`, as the only one that a fold there accepts next."""
-    stamped = copy(event)  # `replace` would check anew what no stamp changes
+    stamped = copy(event)  # `replace` would check again what no stamp changes
     for name, value in position.link.items():
         force_setattr(stamped, name, value)
     return stamped
@@ -224,7 +224,7 @@ def draft(event: DataEvent) -> Draft:
 
 
 def placed(drafted: Draft, event: DataEvent) -> bytes:
-    """Give the record value of a stamped event that was drafted: as `encode`, but nothing is written or checked twice.
+    """Return the record value of a stamped draft: as `encode`, but nothing is written or checked twice.
 
     The stamp stands at the beginning of every record, behind the version (state/events/base.py).
     """

@@ -17,7 +17,7 @@ class Holder(Protocol):
     """Who has graphs in memory."""
 
     def drop(self, graph_id: str) -> bool:
-        """Let go of a graph, if nothing of it waits to be flushed; tell whether it went."""
+        """Drop a graph from memory unless some of it is not flushed yet; return whether it was dropped."""
 
 
 class MemoryBudget:
@@ -69,6 +69,6 @@ class MemoryBudget:
         self._taken -= self._sizes.pop((holder, graph_id), 0)
 
     def let_go(self, holder: Holder) -> None:
-        """Note that somebody holds no graph any more."""
+        """Note that an owner has dropped its graphs."""
         for key in [key for key in self._sizes if key[0] is holder]:
             self._taken -= self._sizes.pop(key)

@@ -5,12 +5,12 @@ said.  So the graph as of T equals one that was built from only the events up to
 
     events in the log     a  b  W1 c  W2 d  W3 e        W: end of a window, recorded before what brought the time
     their times           1  2  5  6  8  20 22 7        as of 10: d lies beyond, e came late
-    as of 10, with e      a  b  W1 c  ·· e  ··          ··: windows decided anew, as closed with e in the graph
+    as of 10, with e      a  b  W1 c  ·· e  ··          ··: windows decided again, as closed with e in the graph
 
 Up to the first event that lies beyond T, everything is as the log recorded it: facts, nothing is decided again.  From
 there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
 before T, are decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph
-is told the time T, and so are graphs that nobody told when they fell silent.
+is told the time T, and so are graphs that were not told when they fell silent.
 
 Who may not see what was forgotten since T (`hides`) is shown that graph without it: each later Forgotten takes out, at
 its place among what came late, what it names, and what the graph of then has through that alone.  What was said after
@@ -84,7 +84,7 @@ def counted(history: History, at: int, *, hides: bool = False) -> Counted:
 
 
 def reaches(history: History, at: int) -> bool:
-    """Tell whether the graph as of `at` (ms) can be rebuilt: all that a history's base holds must count, and stand."""
+    """Return whether the graph as of `at` (ms) can be rebuilt: all of the history's base must count, and stand."""
     if not history.base:
         return True
     if at < history.base.clock:
@@ -164,13 +164,13 @@ class AsOf:
             yield
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
-        """Look up the event that recorded a passage of the graph."""
+        """Read the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
         place = self.place_of(ordinal)
         return decode_as(TurnRecorded, self._texts[ordinal] if place < 0 else self._values[place])
 
     def place_of(self, ordinal: int) -> int:
-        """Look up which place of the history the event of this ordinal of the graph has; below 0 in its base."""
+        """Return which place of the history the event of this ordinal of the graph has; below 0 in its base."""
         return self._late.get(ordinal, ordinal - self._first)
 
 

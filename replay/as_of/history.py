@@ -5,7 +5,7 @@
     values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
     times          ms      ms      ms             from when on the event counts, in the graph's own time
     kinds          0       1       2              UNTIMED, TIMED or WINDOW (state/events/registry.py)
-    forgettings                                   the places at which somebody had something forgotten, ascending
+    forgettings                                   the places at which a user had something forgotten, ascending
 
 `times` of a turn, a recall or a tick is its own; of a configuration or a request to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
@@ -71,7 +71,7 @@ class History:
     """See the module's docstring.  It only grows: places stay as they are, until something is taken back.
 
     every       (offset, value) of all events of the graph, by ordinal; from the base's end on, if there is a base
-    takebacks   how often something was taken back or erased: with each, places are given anew, in new lists
+    takebacks   how often something was taken back or erased: with each, places are given again, in new lists
     keys        open what is sealed: `values` have it in clear, what was erased has no place
     """
 
@@ -140,7 +140,7 @@ class History:
         return decode_as(GraphEvent, self.values[place])
 
     def logged(self, place: int) -> bytes:
-        """Give the record value of the event at `place` as it lies in the log: sealed, if it was."""
+        """Return the record value of the event at `place` as it is in the log: sealed, if it was."""
         return self.every[self.ordinals[place] - self.first][1]
 
     def events(self) -> Iterator[GraphEvent]:
@@ -178,7 +178,7 @@ class History:
             self._place(ordinal, event, encode(event) if is_sealed(value) else value)
 
     def _settle(self) -> None:
-        """Give places anew if something was taken back or erased since they were given."""
+        """Renumber the places if something was taken back or erased since."""
         changes = len(self._retractions) + len(self._erasures)
         if self._settled == changes:
             return
@@ -197,7 +197,7 @@ class History:
             self._place(ordinal, event, value if as_it_was else encode(event))
 
     def _place(self, ordinal: int, event: GraphEvent, value: bytes) -> None:
-        """Give an event that counts the next place; `value`: it, in clear."""
+        """Append an event that counts as the next place; `value`: its record, in clear."""
         at, timing = time_of(event), _timing(event)
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace
@@ -217,14 +217,14 @@ class History:
 
 
 def _timing(event: GraphEvent) -> Timing:
-    """Tell what brings an event: the end of a conversation that nobody asked for waits for late turns as windows do."""
+    """Return when an event counts: like a window, the end of a conversation that no user ended waits for late turns."""
     if isinstance(event, SessionEnded | SessionSummarised) and event.src is None:
         return WINDOW
     return SPECS[type(event)].timing
 
 
 def time_of(event: GraphEvent) -> int | None:
-    """Tell the event's time, ms; a configuration and a request to forget have none: they count from the one before."""
+    """Return the event's time, ms; a configuration and a request to forget have that of the event before them."""
     return getattr(event, "at", None)
 
 

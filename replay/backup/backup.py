@@ -1,6 +1,6 @@
 """Writing and reading a backup as a whole; what its lines look like: replay/backup/lines.py.
 
-An export that was killed goes on when it is started again: what lies in the file is compared with what would be
+An export that was killed goes on when it is started again: what is in the file is compared with what would be
 written, up to the last whole line, and the rest is written.  The header that is there says up to where.
 """
 

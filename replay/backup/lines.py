@@ -9,7 +9,7 @@
     {"specversion":"1.0", …, "data":{…},"emgascheck":"0123456789abcdef"}
 
 `emgascheck` comes last in every line: the first 8 bytes of sha256 over everything in the file before it.  So the first
-line that was damaged can be named.  It tells accidents; whoever forges a backup can compute it.
+line that was damaged can be named.  It tells accidents; code that forges a backup can compute it.
 
 The same log and header give the same lines, whichever version writes them: an export that was killed goes on with that.
 """
@@ -102,7 +102,7 @@ def _envelope(header: Header, identity: str, kind: str) -> dict[str, Any]:
 
 
 def _kind(value: bytes) -> tuple[str, bool]:
-    """Name the type of the event that a record holds, and tell whether its value survives being read and written."""
+    """List the type of the event that a record holds, and return whether its value survives being read and written."""
     try:
         event = orjson.loads(value)
         readable = orjson.dumps(event) == value
@@ -137,7 +137,7 @@ def _base64(value: bytes) -> str:
 
 
 def is_backup(first: bytes) -> bool:
-    """Tell whether a file that begins with `first` is a backup."""
+    """Return whether a file that begins with `first` is a backup."""
     return first.startswith(BEGIN) and f'"type":"{HEADER}"'.encode() in first.partition(b"\n")[0]
 
 

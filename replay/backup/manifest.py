@@ -83,7 +83,7 @@ class Manifest(BaseModel):
 
 
 def titled(partition: int, name: str) -> str:
-    """Name a snapshot, for messages."""
+    """Format a snapshot, for messages."""
     return f"snapshot {name} of partition {partition}"
 
 
@@ -173,7 +173,7 @@ def check_held(manifest: Manifest, directory: Path, graph_keys: Keyring = NO_KEY
 
 
 def _check_readable(directory: Path, graph_keys: Keyring) -> None:
-    """Load the first graph that has tables: those that another version wrote must be folded anew."""
+    """Load the first graph that has tables: those that another version wrote must be folded again."""
     with closing(RocksStore(directory, read_only=True)) as store:
         names = (graph_of_count_key(key) for key, _ in store.scan(COUNTS, COUNTS))
         packed = next((name for name in names if store.get(manifest_key(name)) is not None), None)

@@ -3,7 +3,7 @@
     pass 1   every line is checked, every event is folded as far as the head, and what the log holds is compared
     pass 2   what the log lacks is appended, at the offsets that it had: events name offsets; of each partition the
              first record comes before all else, for its mark keeps workers away until all is there (unfinished.py)
-    then     one Claim per partition says that the sources start anew (state/log_position.py): `turns` is another topic
+    then     one Claim per partition says that the sources start again (state/log_position.py): `turns` is another topic
 
 Nothing is appended before pass 1 has come to its end.  A restore that was killed is started again.  Where the log goes
 on behind the backup, there is nothing to do: it is the log that was backed up, or one that was restored before.  Where
@@ -50,7 +50,7 @@ class WritableLog(LogReader, Protocol):
         """Append records as they are, but for their offsets; return theirs once all are acknowledged."""
 
     async def sources(self, partition: int) -> int:
-        """Look up the offset after the last record of the memory's topic `turns`."""
+        """Read the offset after the last record of the memory's topic `turns`."""
 
 
 class Restored(NamedTuple):
@@ -187,7 +187,7 @@ async def _check_partition(
 ) -> LogPosition:
     """Fold what the backup has of a partition and give the position at its end; with a gap, that before all."""
     head = LogPosition()
-    refused: dict[int, tuple[Record, HaltedError]] = {}  # records that nobody can read, as long as none skips them
+    refused: dict[int, tuple[Record, HaltedError]] = {}  # records that are unreadable, as long as none skips them
     for expected, record in enumerate(ours):
         if record.offset != expected:
             return LogPosition()

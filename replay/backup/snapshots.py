@@ -187,7 +187,7 @@ class Snapshots:
 
 
 def _time_of(name: str) -> str:
-    """Tell when a snapshot was made, as text that sorts; its watermark may be of a log that was replaced."""
+    """Return when a snapshot was made, as text that sorts; its watermark may be of a log that was replaced."""
     return name.partition("-")[2]
 
 
@@ -199,7 +199,7 @@ async def restore(
 ) -> Manifest | None:
     """Copy the newest snapshot of a partition that holds good to `into`; give its manifest, None if there is none.
 
-    `refused` is told of every one that does not, by name, and why.  Raises SnapshotsUnreachableError.
+    `refused` gets the name of every one that does not, and why.  Raises SnapshotsUnreachableError.
     """
 
     async def fetch(manifest: Manifest) -> Manifest:

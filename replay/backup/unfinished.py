@@ -1,7 +1,7 @@
 """What tells that a log is restored in part: each record that a restore appends says how far its partition will go.
 
 A worker on such a log would write behind what is there, and the rest could never be appended where it belongs.  It
-could not be told from a memory whose topic `turns` was made anew, which must go on.  So a restore marks its records, in
+could not be told from a memory whose topic `turns` was recreated, which must go on.  So a restore marks its records, in
 a header that no backup holds; the last record of a log tells the rest (streams/ingest/source.py asks).
 """
 

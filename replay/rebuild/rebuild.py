@@ -4,7 +4,7 @@
     rebuild          one partition of a plan (replay/rebuild/plan.py): all of it, one graph, or every graph as of a time
 
 A store of some graphs, or of graphs as of a time, holds their tables, with the texts of their turns and a head
-that says how far the log was read.  It can be read as any other; a worker would fold it anew, for nothing follows it.
+that says how far the log was read.  It can be read as any other; a worker would fold it again, for nothing follows it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ async def _check_continues(log: LogReader, partition: int, head: LogPosition) ->
 
 
 async def folded_from(log: LogReader, partition: int, head: LogPosition) -> bool:
-    """Tell whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one.
+    """Return whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one.
 
     Shortly before it, too, it must have no other claim than the one that was folded last: where a broker lost what was
     folded and another worker claimed the partition there, an owner who had not noticed may have gone on behind it.
@@ -119,7 +119,7 @@ async def folded_from(log: LogReader, partition: int, head: LogPosition) -> bool
     at = head.watermark
     start, _ = await log.bounds(partition)
     if at < start:
-        return True  # nothing folded yet, or retention took it: whoever asks looks at what begins there
+        return True  # nothing folded yet, or retention took it: the caller looks at what begins there
     first, last, claims = max(start, at + 1 - _LOOKED_BACK), "", list[tuple[int, str]]()
     async for record in read_records(log, partition, first, at + 1):
         last = fingerprint(record.value) if record.offset == at else ""
@@ -137,14 +137,14 @@ def _is_claim(record: Record) -> bool:
 
 
 async def _told(log: LogReader, partition: int, place: int, head: LogPosition) -> str:
-    """Say where a fold that stands at `head` stopped, for people."""
+    """Describe where a fold that stands at `head` stopped, for people."""
     refused = await refused_from(log, partition, place)
     more = f"; nothing from offset {refused} on was accepted" if refused is not None else ""
     return f"partition {partition}, offset {place} (the record before it lies at {head.watermark}{more})"
 
 
 async def _accepts_last(log: LogReader, partition: int, end: int, head: LogPosition) -> bool:
-    """Tell whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
+    """Return whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
     records = [record async for record in read_records(log, partition, end - _LOOKED_BACK, end)]
     last = [(await decoded(log, partition, record))[1] for record in records]
     seqs = [event.seq for event in last if not isinstance(event, (Claim, RecordSkipped))]

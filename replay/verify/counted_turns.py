@@ -149,7 +149,7 @@ def _changing_before(version: _Version) -> _Version:
 
 
 def _holds_undo(version: _Version, taken: range) -> bool:
-    """Tell whether an undo that counts in `version` lies in the range."""
+    """Return whether an undo that counts in `version` is in the range."""
     undo = version.undo
     while undo is not None and undo.ordinal >= taken.stop:
         undo = undo.jump if undo.jump is not None and undo.jump.ordinal >= taken.stop else undo.older

@@ -91,7 +91,7 @@ def _stored_otherwise(store: Store, history: History) -> Divergence | None:
 
 
 def _fields(stored: bytes, logged: bytes) -> str:
-    """Name the fields in which two events differ, for people."""
+    """List the fields in which two events differ, for people."""
     try:
         ours, theirs = orjson.loads(stored), orjson.loads(logged)
     except orjson.JSONDecodeError:

@@ -109,6 +109,6 @@ def _pairs(window: str, concepts: Sequence[str], keys: Iterable[int], counts: It
 
 
 def concerns(event: GraphEvent, differing: Iterable[ValueDifference]) -> bool:
-    """Tell whether `event` touches any of what differs; of the graph as a whole, every event does."""
+    """Return whether `event` touches any of what differs; of the graph as a whole, every event does."""
     touched = set(SPECS[type(event)].touches(event))
     return any(each.table == GRAPH or touched & {each.name, *each.name.split(BOTH)} for each in differing)

@@ -18,7 +18,7 @@ class Audit:
     """What went by while a partition was folded, apart from the fold itself: an independent count.
 
     turns       ids of accepted turns, (graph, id)      repeated   ids recorded while they counted: must stay empty
-    sources     offsets of `turns` accounted for; -1: they start anew, for the log was restored
+    sources     offsets of `turns` accounted for; -1: they start again, for the log was restored
     ignored     events of fenced writers, duplicates, gaps
     """
 

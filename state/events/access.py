@@ -20,9 +20,9 @@ class AccessEvent(GraphEvent, frozen=True, kw_only=True):
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
 class AccessGranted(AccessEvent, frozen=True, kw_only=True):
-    """Somebody may do this from here on.  A graph of which somebody may do anything is closed to other subjects."""
+    """A subject gets rights.  From the first grant on, the graph is closed to all other subjects."""
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
 class AccessRevoked(AccessEvent, frozen=True, kw_only=True):
-    """Somebody may no longer do this."""
+    """A subject loses rights."""

@@ -15,7 +15,7 @@ from state.events.registry import control_event
 
 @control_event
 class Claim(Event, frozen=True, kw_only=True):
-    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
+    """A worker takes the partition.  Its offset is the epoch: monotone, not chosen.  No nonce is used twice.
 
     `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
     `source_topic`, written only where it is known: the id of the topic `turns` that sources are offsets in from here.
@@ -47,7 +47,7 @@ class TurnRejected(DataEvent, frozen=True, kw_only=True):
 
 @control_event
 class TurnsLost(DataEvent, frozen=True, kw_only=True):
-    """The topic `turns` no longer holds the offsets `first`..`last`, and nobody had read them.
+    """The topic `turns` no longer holds the offsets `first`..`last`, and they had not been read.
 
     They expired, or were deleted.  Reading goes on behind them; `src` is `last`.
     """
@@ -64,7 +64,7 @@ class TurnsLost(DataEvent, frozen=True, kw_only=True):
 
 @control_event
 class RecordSkipped(DataEvent, frozen=True, kw_only=True):
-    """An operator decided that the record at `offset` of this partition of `events`, which nobody can read, never was.
+    """An operator decided that the record at `offset` of this partition of `events`, which is unreadable, never was.
 
     sha256  of its value, hex: another record there is not meant
     """

@@ -32,7 +32,7 @@ class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     label   the surface form as it stood in the text ("frameworks")
     weight  importance in (0, 1], higher is more important, rounded to 6 digits (1 / (1 + YAKE score))
     count   how often it occurs in the turn, >= 1
-    kind    what it is here, "" where nobody knows; written only where it is known.  Every phrase has one
+    kind    what it is here, "" if unknown; written only where it is known.  Every phrase has one
     """
 
     id: str
@@ -77,10 +77,10 @@ AnchorKind = Literal["forced", "spontaneous"]
 
 
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Why a turn holds faster than others: SEEDS S28.
+    """Why a turn is remembered longer than others.
 
     rule  its name (processors/text/anchors.py)
-    kind  "forced": somebody asked to keep it; "spontaneous": what people keep unasked, as a first meeting
+    kind  "forced": a user asked to keep it; "spontaneous": what people keep unasked, as a first meeting
     """
 
     rule: str
@@ -101,7 +101,7 @@ STATEMENTS = 8  # of one turn, at most
 
 
 class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What a turn says of how things are: of its speaker, or of somebody whom it names.  SEEDS P38.
+    """What a turn says of how things are: of its speaker, or of a person whom it names.
 
     slot   what has one value at a time ("lives in", "sister works at", "favourite colour")
     value  as it was said, in small letters ("lisbon")
@@ -114,7 +114,7 @@ class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
 
 
 class Exempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """When something that recurs did not: SEEDS P40.
+    """When a habit did not recur.
 
     since, until  ms; whole days by the speaker's clock, as if that were UTC
     turn          the turn that says so, "" where nothing was said at all
@@ -144,6 +144,6 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     confidence: Annotated[float, Meta(gt=0, le=1)] = 1.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a span that ends before it begins: nobody could tell its days."""
+        """Raise ValueError for a span that ends before it begins: its days would be undefined."""
         if self.until <= self.since:
             raise ValueError("times: `until` must be later than `since`")

@@ -26,7 +26,7 @@ class MemorySettings(AllSettings):
     def paced(self, pace: int) -> MemorySettings:
         """Change the settings of consolidation to a pace: each step up, it comes twice as soon and takes more together.
 
-        SEEDS P27.  They stay within their bounds.
+        They stay within their bounds.
         """
         if not pace:
             return self
@@ -60,7 +60,7 @@ class MemorySettings(AllSettings):
         return bool(self.novelty_above or self.worth_words or self.counts_units)
 
     def changed(self, settings: Settings) -> MemorySettings:
-        """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""
+        """Return these settings, overridden by those that `settings` has.  Raises pydantic.ValidationError."""
         # Through validation: `model_copy(update=…)` would take anything, and what cannot be read back bricks a graph.
         chosen = settings.model_dump(exclude_none=True)
         return type(self).model_validate({**self.model_dump(), **chosen})

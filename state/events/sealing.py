@@ -37,7 +37,7 @@ class SubjectErased(GraphEvent, frozen=True, kw_only=True):
     instead: list[tuple[Ordinal, bytes]]
 
     def __post_init__(self) -> None:
-        """Raise ValueError for runs that are none, or that nobody could expand."""
+        """Raise ValueError for runs that are none, or that are too long to expand."""
         if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
             raise ValueError("events: a run ends before it begins, or is longer than any graph")
 

@@ -38,7 +38,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     """A turn was accepted.
 
     `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
-    that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
+    that it was recorded when it was said, not imported later: only a live graph gets ticks when it falls silent.
 
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
 

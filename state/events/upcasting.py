@@ -4,7 +4,7 @@
        └─ refused: plain dict ── upcast ──▶ plain dict of VERSION ── decode ──▶ event
 
 A step is registered under (kind, the version it starts from).  It gets a dict of its own, and returns the event in a
-later version, with `v` raised.  It is pure: of the same event it makes the same one for ever, for the fold rests on it.
+later version, with `v` raised.  It is pure: the same event always becomes the same one, as the fold depends on it.
 
     version 2   more kinds, and fields that have a default: every event of version 1 is one of version 2, but for `v`.
     version 3   SubjectErased and Sealed: every event of version 2 is one of version 3, but for `v`.
@@ -72,7 +72,7 @@ _PRESENT = _BEGINNING % VERSION
 
 
 def as_present(value: bytes) -> bytes:
-    """Let a record value of a version that nothing was changed since say that it is of this one; others as they are.
+    """Raise `v` of a record value to this version if nothing was changed since its own; return others unchanged.
 
     Raises TypeError for what is no bytes (a tombstone).
     """

@@ -112,7 +112,7 @@ class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
     touches=lambda event: (*event.concepts, *(end for link in event.links for end in link)),
 )
 class MemoryReplayed(WindowEvent, frozen=True, kw_only=True):
-    """A window that ended at `at` (ms) went through what was touched in it, by random walks (SEEDS S23, P46).
+    """A window that ended at `at` (ms) went through what was touched in it, by random walks.
 
     seed      of the walks, derived from the graph and the window
     concepts  by which they came, each once: they are strengthened by `dream_boost`
@@ -170,7 +170,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
 class Ticked(GraphEvent, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.
 
-    Kept because the golden log of version 1 holds some, and because a look at the past is told its time by one; no
+    Kept because the golden log of version 1 holds some, and because a look at the past gets its time from one; no
     worker writes it: window events tell the time.
     """
 

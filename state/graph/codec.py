@@ -39,7 +39,7 @@ Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 def content(tables: GraphTables) -> Content:
-    """Give what a compacted graph holds as JSON-able values, and arrays by name."""
+    """Return what a compacted graph holds as JSON-able values, and arrays by name."""
     values = {
         "layout": LAYOUT,
         "name": tables.graph_id,
@@ -61,7 +61,7 @@ def content(tables: GraphTables) -> Content:
 
 
 def _added(tables: GraphTables) -> dict[str, Any]:
-    """Give what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
+    """Return what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
     added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits", "advice")}
     added |= {"weights": tables.weights}
     added["asked"] = [tables.mode, tables.rerank] if (tables.mode, tables.rerank) != ("default", "") else []
@@ -93,7 +93,7 @@ def unpack(packed: bytes) -> Content:
 
 
 def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Let new tables hold what was packed."""
+    """Fill new tables with what was packed."""
     for name in (*PLAIN, *NO_CONTENT):
         setattr(tables, name, values[name])
     tables.settings = MemorySettings(**values["settings"])

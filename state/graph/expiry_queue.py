@@ -3,7 +3,7 @@
 A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
 and put back with its new time.  A passage's time is final: `episode_life` after it was said,
 or came back from the archive.  What is archived is in it no more.  The heap is derived from
-the tables and is no content: it is built anew after a load, and a window finds the same whichever bounds are in it.
+the tables and is no content: it is rebuilt after a load, and a window finds the same whichever bounds are in it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ExpiryQueue:
     def watch_anchored(self, concepts: ConceptTable, numbers: Iterable[int], settings: MemorySettings) -> None:
         """Note when concepts that were just anchored fade: an earlier entry speaks for them no more.
 
-        Whoever takes a concept out that was mentioned once trusts its entry, so it must not stay a lower bound.
+        Code that takes a concept out that was mentioned once trusts its entry, so it must not stay a lower bound.
         """
         for number in numbers:
             self._watched[number] = expiry = concepts.expiry(number, settings)
@@ -78,7 +78,7 @@ class ExpiryQueue:
                     heapq.heappush(self._heap, (passages.over_at(number, settings.episode_life), True, number))
 
     def renumber(self, concepts: Integers, passages: Integers) -> None:
-        """Give concept i the number concepts[i] and passage i passages[i], and drop those of -1."""
+        """Renumber concept i to concepts[i] and passage i to passages[i], and drop those of -1."""
         numbers = concepts.tolist(), passages.tolist()
         renumbered = ((time, which, numbers[which][number]) for time, which, number in self._heap)
         self._heap = [entry for entry in renumbered if entry[2] >= 0]
@@ -87,7 +87,7 @@ class ExpiryQueue:
         self._watched = {number: time for number, time in watched if number >= 0}
 
     def earliest(self) -> int:
-        """Give the time (ms) before which nothing has faded, NEVER if nothing ever does."""
+        """Return the time (ms) before which nothing has faded, NEVER if nothing ever does."""
         return self._heap[0][0] if self._heap else NEVER
 
     def until(self, at: int, expiry_of: Callable[[int], int]) -> tuple[list[int], list[int]]:

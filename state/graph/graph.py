@@ -8,7 +8,7 @@ Two things are put off, to be done for many events at once:
     turns               are counted by `settle`: until then concepts and pairs lack what the last turns said
     what was forgotten  at once nothing finds it any more; `compact` settles, and removes its rows
 
-Reading changes nothing: whoever reads concepts, pairs or rows of a graph calls one of them before.  `view`, `pack`,
+Reading changes nothing: code that reads concepts, pairs or rows of a graph calls one of them before.  `view`, `pack`,
 `digest` and `expiry_queue` do it themselves.  When it happens cannot be seen in what the graph holds.
 """
 
@@ -82,9 +82,9 @@ def folds(kind: type[GraphEvent]) -> Callable[[Fold], Fold]:
 
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
-FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
-WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive (SEEDS M11)
-ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
+FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own
+WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive
+ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; code that takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
 
@@ -100,7 +100,7 @@ class Graph(GraphTables):
     def __init__(self, graph_id: str) -> None:
         super().__init__(graph_id)
         self._begin()
-        self._expiry_queue: ExpiryQueue | None = None  # made when somebody asks for it: a replay never does
+        self._expiry_queue: ExpiryQueue | None = None  # made on first use: a replay never does
         self._link_queue: LinkQueue | None = None  # likewise, and only where links fade
         self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
@@ -122,7 +122,7 @@ class Graph(GraphTables):
         return had_effect
 
     def skip(self) -> None:
-        """Let the graph's next event have no effect: it was taken back, or says what was (state/retraction.py)."""
+        """Skip the graph's next event: it was taken back, or takes others back (state/retraction.py)."""
         self._view = None
         self.events += 1
         self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
@@ -192,7 +192,7 @@ class Graph(GraphTables):
         self._view = None
 
     def _index(self) -> TurnIndex:
-        """Give the index of a compacted graph, with all that has come since it was asked for."""
+        """Return the index of a compacted graph, with all that has come since it was asked for."""
         index = self._turn_index
         if index is None or not index.belongs_to(self.concepts, self.passages):
             index = self._turn_index = TurnIndex(self.concepts, self.passages)
@@ -241,7 +241,7 @@ class Graph(GraphTables):
         return True
 
     def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
-        """Let what a turn of `at` (ms) says hold faster; it is counted at once, as the next mention fades otherwise."""
+        """Strengthen what a turn of `at` (ms) says. Count it first, else the next mention fades differently."""
         self.settle()
         self.concepts.anchor(numbers, kind, at=at, settings=self.settings)
         if self._expiry_queue:
@@ -262,7 +262,7 @@ class Graph(GraphTables):
 
     @folds(Superseded)
     def _fold_superseded(self, event: Superseded) -> bool:
-        """Let turns be history; the clock stays, as it comes with a turn that is not older."""
+        """Mark turns as out of date; the clock stays, as the newer turn has moved it."""
         newer = self.passages.numbers.get(event.newer)
         if newer is None:
             return False
@@ -324,7 +324,7 @@ class Graph(GraphTables):
         return self._wake(event.concepts, event.at)
 
     def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
-        """Strengthen concepts at `at` (ms) that nobody asked for."""
+        """Strengthen concepts at `at` (ms) that were not asked for."""
         for number in (numbers := self._existing(concepts)):
             self.concepts.boost(number, amount, at=at, settings=self.settings)
         self._watch(numbers, amount)

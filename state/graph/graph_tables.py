@@ -2,7 +2,7 @@
 
 state/graph/graph.py folds events into them, codec.py packs them, view.py reads them.
 
-A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: whoever
+A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: code that
 reads calls `Graph.settle` or `Graph.compact` before.
 """
 
@@ -53,9 +53,9 @@ class GraphTables:
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
     uncounted      turns that gates left out of what is counted: they are passages without a word
-    access         who may do what, by subject; empty: nobody is kept out
+    access         who may do what, by subject; empty: open to everyone
     advice         what advisors said, beside all that
-    facts          metadata and times of turns, as far as somebody asked for them: no content
+    facts          metadata and times of turns, as far as they were read: no content
     """
 
     def __init__(self, graph_id: str) -> None:
@@ -94,11 +94,11 @@ class GraphTables:
 
     @property
     def rhythm(self) -> MemorySettings:
-        """Give the settings by which windows consolidate now."""
+        """Return the settings by which windows consolidate now."""
         return self.settings.paced(self.pace)
 
     def load_pairs(self, most: float = inf) -> bool:
-        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        """Read so many of the pairs that are still where they are stored; return whether there are more."""
         stored = self.pairs["exchange"].stored
         return stored is not None and not stored.grows and stored.load(most)
 
@@ -109,7 +109,7 @@ class GraphTables:
         return stored is not None and not stored.grows
 
     def merge_pairs(self, most: int) -> bool:
-        """Merge so many of the pairs in memory, if they are to be; tell whether any were."""
+        """Merge so many of the pairs in memory, if they are to be; return whether any were."""
         return any(pairs.merge_some(most) for pairs in self.pairs.values())
 
     @property
@@ -119,9 +119,9 @@ class GraphTables:
 
     @property
     def is_blank(self) -> bool:
-        """Say whether nothing counts: nothing has happened yet, or all of it was taken back."""
+        """Return whether nothing counts: nothing has happened yet, or all of it was taken back."""
         return not self.configured and self.clock == EARLIEST_MS
 
     def knows(self, turn: str) -> bool:
-        """Say whether a turn of this id was ever accepted."""
+        """Return whether a turn of this id was ever accepted."""
         return self.passages.knows(turn) is not None

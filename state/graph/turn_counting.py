@@ -21,7 +21,7 @@ from state.graph.counting.cooccurrence import PairCounts
 from state.graph.counting.mentions import Mentions
 from state.graph.graph_tables import GraphTables
 
-# Turns counted by other units than the turn and the one before it: clauses, and windows of tokens.  SEEDS P4, P12.
+# Turns counted by other units than the turn and the one before it: clauses, and windows of tokens.
 #
 #     clauses   two concepts were said together where one clause holds both: within the turn, and as an exchange
 #     windows   a turn's exchange is the turn and as many before it in its session as fit into `window_overlap` of
@@ -88,12 +88,12 @@ FEW = 8  # turns that are sooner counted one by one: a worker that is asked afte
 
 
 def count(tables: GraphTables, first: int, weights: Sequence[float], units: Units) -> None:
-    """Count the passages from `first` on, of which there is one at least, in concepts and pairs.
+    """Count the passages from `first` on, at least one, in concepts and pairs.
 
     weights  (m,) of their postings     units  what of them counts together, where that is not all (unit_counting.py)
 
     The settings must be those that held when they were said, and nothing may have been forgotten since: what stood
-    together is told from what is here.
+    together is derived from what is here.
     """
     tables.concepts.grow()
     if units or tables.settings.counts_units:

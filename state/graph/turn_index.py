@@ -5,9 +5,9 @@
     first letter, or letters → the words that begin so     two Chinese characters → the words that hold them; of a
                                                            small graph neither: its words are looked through
 
-All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
-work as there are new turns; words when one is looked for), and made anew after a compaction, which numbers everything
-anew.
+All of it is derived from the tables and no content.  It is brought up to date on first use (`catch_up`: as much
+work as there are new turns; words when one is looked for), and rebuilt after a compaction, which numbers everything
+again.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ WORD_BYTES: Final = 150
 
 
 class _Words:
-    """Words by a part of them; filled when somebody has looked for some.
+    """Words by a part of them; filled after the first search.
 
-    known   how many concepts are in;  looked: how often somebody looked for words that are not
+    known   how many concepts are in;  looked: how often words that are not in were searched
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Words:
 class Postings:
     """Which turns hold a concept, and how often.
 
-    Where there are many, as in a graph that was just opened, those of a concept are looked for when somebody asks,
+    Where there are many, as in a graph that was just opened, those of a concept are looked for on first use,
     until that has cost about as much as to sort all of them does.
     """
 
@@ -118,7 +118,7 @@ class Postings:
         return postings
 
     def look_for(self, concepts: Integers) -> None:
-        """Look for those of several concepts, each of which will be asked for, in one go."""
+        """Find the postings of several concepts in one pass, before each is read."""
         if self._sorted is not None or not self._turns:
             return
         is_missing = np.zeros(self._lengths.size, np.bool_)
@@ -175,7 +175,7 @@ class TurnIndex:
         self._beginning, self._holding, self._initials = _Words(), _Words(), _Words()
 
     def belongs_to(self, concepts: ConceptTable, passages: PassageTable) -> bool:
-        """Say whether these are the tables that it indexes: a compaction makes others."""
+        """Return whether these are the tables that it indexes: a compaction makes others."""
         return self._concepts is concepts and self._passages is passages
 
     def catch_up(self) -> None:
@@ -208,7 +208,7 @@ class TurnIndex:
         self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
     def _words_since(self, of: _Words) -> Iterator[str]:
-        """Yield the words that have come since somebody looked for one there."""
+        """Yield the words that have come since the last search."""
         first, of.indexed = of.indexed, len(self._concepts)
         if first == of.indexed:
             return iter(())
@@ -220,7 +220,7 @@ class TurnIndex:
         return (name for name in names if not is_mark[numbers[name]])
 
     def _looked_through(self, begin: str) -> Iterator[str]:
-        """Look through all words for those that begin so."""
+        """Find all words that begin so."""
         packed = self._concepts.packed
         if packed is None:
             return self._without_marks([name for name in self._concepts.ids if name.startswith(begin)])
@@ -232,7 +232,7 @@ class TurnIndex:
         return len(self._concepts) <= FEW
 
     def _looks_through(self, of: _Words) -> bool:
-        """Say whether to look through all words: if they are few, and sooner than to list many for a few questions."""
+        """Return whether to scan all words: if they are few, or if listing many would not pay for a few questions."""
         of.looked += 1
         most = WORDS_LOOKED if self._concepts.packed is None else WORDS_LOOKED_PACKED
         few_looked = of.looked <= most and len(self._concepts) - of.indexed > MANY_WORDS

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
-import numpy.ma  # the first np.unique imports it else: 10 ms of somebody's question
+import numpy.ma  # the first np.unique imports it else: 10 ms of the first question
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
@@ -80,7 +80,7 @@ class Labels(Sequence[str]):
 
 
 DEEP: Final = 3  # objects, one in the other, that are looked through for arrays
-UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
+UNTOLD: Final = 0.5  # how much a turn matters if its importance is not known
 ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
 TurnColumn = Literal[
     "at",
@@ -112,7 +112,7 @@ def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:
 
 
 def _fresh_rows(tables: GraphTables, events: int) -> ConceptTable:
-    """Give the rows of concepts as they were after so many events.  Raises StaleViewError if there were more since."""
+    """Return the rows of concepts as of so many events.  Raises StaleViewError if there were more since."""
     if tables.events != events:
         raise StaleViewError("the graph has changed since this view of it was taken: take another")
     return tables.concepts
@@ -164,10 +164,10 @@ class GraphView:
         passage_archived  (p,) whether it is in the archive
         passage_pinned    (p,) whether a user wants it kept in mind
         feedback          (p,) sum of what users thought of it, from −1, wrong, to 1, right, each
-        importance        (p,) how much it matters, 0.5 where nobody said
+        importance        (p,) how much it matters, 0.5 if nothing was stated
         role              (p,) position of each role in ROLES; passage_role: the roles
 
-    Whoever reads on once the graph has changed gets StaleViewError; what was copied before stays as it was.
+    Code that reads on once the graph has changed gets StaleViewError; what was copied before stays as it was.
     """
 
     def __init__(self, tables: GraphTables, index: TurnIndex) -> None:
@@ -215,7 +215,7 @@ class GraphView:
 
     @property
     def passage_id(self) -> Sequence[str]:
-        """The ids of turns, (p,): they are unpacked when somebody asks for one."""
+        """The ids of turns, (p,): they are unpacked on first use."""
         return self._passages.ids
 
     # Few rows
@@ -231,7 +231,7 @@ class GraphView:
         return [number for number in number_or_none if number is not None and number < self.concepts]
 
     def marks(self, concepts: Integers) -> Mask:
-        """Tell which of `concepts` (k,) are marks ("@speaker:…", "@day:…") or phrases, and not words."""
+        """Return which of `concepts` (k,) are marks ("@speaker:…", "@day:…") or phrases, and not words."""
         return np.frombuffer(self._rows.is_mark, np.bool_)[concepts]
 
     def holding(self, concepts: Integers) -> Integers:
@@ -257,7 +257,7 @@ class GraphView:
         return of, passages
 
     def extremes(self, column: Literal["importance", "pinned", "feedback"]) -> tuple[int, int]:
-        """Find the least and the most in a column of passages, of which there is one at least."""
+        """Find the least and the most in a column of passages, at least one."""
         rows = np.frombuffer(getattr(self._turns, column), np.int8)
         return int(rows.min()), int(rows.max())
 
@@ -284,12 +284,12 @@ class GraphView:
         return np.repeat(np.arange(len(passages)), ends - starts), concept, count
 
     def of_turns(self, column: TurnColumn, passages: Integers) -> Integers:
-        """Look up a column of `passages` (k,)."""
+        """Return a column of `passages` (k,)."""
         rows: array[int] = getattr(self._turns, column)
         return np.array(np.frombuffer(rows, rows.typecode)[passages], np.int64)
 
     def of_concepts(self, column: ConceptColumn, concepts: Integers) -> Integers:
-        """Look up a column of `concepts` (k,)."""
+        """Return a column of `concepts` (k,)."""
         return np.frombuffer(getattr(self._rows, column), np.int64)[concepts]
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
@@ -305,7 +305,7 @@ class GraphView:
         return self._found.words_holding(pair)
 
     def window(self, kind: Window | DerivedWindow | int) -> WindowCounts:
-        """Give the counts of a kind of window, or of windows of so many turns; what no fold counts is derived."""
+        """Return the counts of a kind of window, or of windows of so many turns; what no fold counts is derived."""
         if kind == "turn" or kind == "exchange" or kind == "recall":  # noqa: PLR1714 - so that the type is known
             return self.windows[kind]
         return self.once(("window", kind), lambda _: self._derived(kind))
@@ -347,11 +347,11 @@ class GraphView:
         return self._rows.phrases
 
     def kind(self, concept: int) -> str:
-        """Tell what a concept is: one of emgas.messages.relations.Kind, "" where nobody knows."""
+        """Return what a concept is: one of emgas.messages.relations.Kind, "" if unknown."""
         return self._rows.kind(concept)
 
     def is_part(self, concept: int) -> bool:
-        """Tell whether a concept stood mostly inside other words, where it may be a wrong cut."""
+        """Return whether a concept stood mostly inside other words, where it may be a wrong cut."""
         return self._rows.is_part(concept)
 
     @property
@@ -372,12 +372,12 @@ class GraphView:
 
     @property
     def facts(self) -> TurnFacts:
-        """Give the metadata and times of turns, as far as they were read: answer/turn_facts.py sees to that."""
+        """Return the metadata and times of turns, as far as they were read: answer/turn_facts.py sees to that."""
         self.check_fresh()
         return self._tables.facts
 
     def session_upto(self, session: str) -> int:
-        """Tell from which passage on turns of a session are of the conversation that goes on in it."""
+        """Return from which passage on turns of a session are of the conversation that goes on in it."""
         self.check_fresh()
         return self._tables.sessions.upto(session)
 
@@ -422,7 +422,7 @@ class GraphView:
 
     @cached_property
     def importance(self) -> Floats:
-        """Tell how much each passage matters, (p,): 0.5 where nobody said."""
+        """Return how much each passage matters, (p,): 0.5 if nothing was stated."""
         return importance(self.of_turns("importance", np.arange(self.turns)))
 
     @cached_property
@@ -458,17 +458,17 @@ class GraphView:
 
     @cached_property
     def passage_role(self) -> list[str | None]:
-        """Name the role of each passage, (p,), None where the turn gave none."""
+        """List the role of each passage, (p,), None where the turn gave none."""
         return [ROLES[role] for role in self.role.tolist()]
 
     @cached_property
     def sessions(self) -> Sequence[str]:
-        """Name the sessions, by number."""
+        """List the sessions, by number."""
         return self._turns.session_names
 
     @cached_property
     def speakers(self) -> list[str]:
-        """Name the speakers, by number."""
+        """List the speakers, by number."""
         self.check_fresh()
         return list(self._passages.speakers)
 
@@ -480,5 +480,5 @@ class GraphView:
 
 
 def importance(percent: Integers) -> Floats:
-    """Give what turns matter, (k,), as a share of 1: UNTOLD where nobody said."""
+    """Return what turns matter, (k,), as a share of 1: UNTOLD if nothing was stated."""
     return np.where(percent < 0, UNTOLD, percent / 100)

@@ -36,7 +36,7 @@ def packed(column: NDArray[Any]) -> bytes:
 
 
 def packed_keys(keys: Integers) -> bytes:
-    """Pack ascending keys, one or more, of which no two are alike."""
+    """Pack ascending keys, one or more, all different."""
     return packed(keys - np.arange(len(keys)))
 
 

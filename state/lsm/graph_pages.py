@@ -33,7 +33,7 @@ class GraphPages:
         return self.batch[key] if key in self.batch else self._store.get(key)
 
     def put(self, key: bytes, value: bytes | None) -> None:
-        """Put a value into the batch; None: delete it."""
+        """Add a value into the batch; None: delete it."""
         self.batch[key] = value
 
     def has(self, graph_id: str) -> bool:
@@ -91,11 +91,11 @@ class GraphPages:
         self.tree(graph_id).drop_all()
 
     def compact_step(self, graph_id: str, most: float) -> bool:
-        """Put a piece of due compaction of a graph into the batch; return whether more is due."""
+        """Add a piece of due compaction of a graph into the batch; return whether more is due."""
         return graph_id in self._trees and self._trees[graph_id].compact_step(most)
 
     def flush(self, graph: Graph, *, closing: bool = False) -> None:
-        """Put a new table of the graph's changes into the batch, and delete rows that are no longer needed."""
+        """Add a new table of the graph's changes into the batch, and delete rows that are no longer needed."""
         graph_id = graph.graph_id
         removable = self.tree(graph_id).flush(graph, closing=closing)
         self.batch.update((keys.event_key(graph_id, ordinal), None) for ordinal in removable)

@@ -165,7 +165,7 @@ def _turns(graph: Graph) -> dict[str, record_types.Part]:
 
 
 def _origins(table: PassageTable, end: str, records: NDArray[Any], names_by_key: dict[int, str]) -> Integers:
-    """Tell for each new turn under which event the name of its session or speaker is stored; note names that are new.
+    """Find the event under which each new turn's session or speaker is stored; note new names.
 
     An event names one session and one speaker: 2 n and 2 n + 1 are their keys.
     """

@@ -8,7 +8,7 @@
                first forms, -1 long where that is the id, and whether each is a phrase
 
 Keys, lengths and columns are packed, each for itself (state/lsm/frame_of_reference.py).  Column lies behind column,
-so that whoever opens a graph lays out those that are asked for, hundreds of pages at once (state/lsm/lazy_columns.py).
+so that one column can be materialised, of hundreds of pages at once (state/lsm/lazy_columns.py).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _decoded_texts(name: str, page: bytes) -> Part:
 
 @cache
 def columns_of(section: str) -> dict[str, np.dtype[Any]]:
-    """Give the dtype of each column but the key, in the order in which they lie."""
+    """Return the dtype of each column but the key, in the order in which they lie."""
     dtype = record_types.SECTION[section].dtype
     return {name: dtype[name] for name in (dtype.names or ()) if name != "key"} if dtype else {}
 
@@ -167,7 +167,7 @@ class StringPage(TextPage, array_like=True, gc=False, frozen=True):
     joined: str
 
     def strings(self) -> Strings:
-        """Tell them apart."""
+        """Split them."""
         return Strings.of([self.joined], self.column(self.lengths))
 
 

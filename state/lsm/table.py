@@ -41,10 +41,10 @@ class PageStore(Protocol):
         """Read a page.  Raises as `index`."""
 
     def put_index(self, table: int, value: bytes) -> None:
-        """Put an index into the batch."""
+        """Add an index into the batch."""
 
     def put_page(self, table: int, section: int, page: int, value: bytes) -> None:
-        """Put a page into the batch."""
+        """Add a page into the batch."""
 
 
 class TableIndex(msgspec.Struct, rename={"complete": "told"}):

@@ -51,7 +51,7 @@ class Batched(Protocol):
         """Read a value.  Raises StoreCorruptError."""
 
     def put(self, key: bytes, value: bytes | None) -> None:
-        """Put a value into the batch; None: delete it."""
+        """Add a value into the batch; None: delete it."""
 
 
 class _Manifest(
@@ -167,7 +167,7 @@ class Tree:
         return read_graph(tables[-1].events, values, MergedTables(tables), *dead, pairs=pairs, lazy=lazy)
 
     def flush(self, graph: Graph, *, closing: bool = False) -> list[int]:
-        """Put what the store lacks of the graph into the batch as a new table; list the events whose rows may go.
+        """Add what the store lacks of the graph into the batch as a new table; list the events whose rows may go.
 
         closing  also write what lets a large graph open without reading all its pairs
         """
@@ -270,7 +270,7 @@ class Tree:
         return False
 
     def _give_credit(self, flushed: int) -> None:
-        """Give every compaction its share of work for a flush; the lowest first, if that would be too much."""
+        """Credit every compaction with its share of work for a flush; the lowest first, if that would be too much."""
         left = MOST_CREDIT * max(flushed, LEAST_CREDIT)
         for level, compaction in sorted(self._compactions.items()):
             due = min(left, max(LEAST_CREDIT, SLACK * compaction.size / FAN ** (level + 1)))
@@ -294,7 +294,7 @@ class Tree:
             compaction.save()  # while it is empty, so that the next process to open the graph can resume it
 
     def _install(self, level: int, compaction: Compaction) -> None:
-        """Put a table that is complete in the place of its inputs; save how far it is otherwise."""
+        """Replace the inputs by a table that is complete; save how far it is otherwise."""
         output = compaction.save()
         if output is None:
             return

@@ -38,7 +38,7 @@ class Keyring(Protocol):
     """The keys of graphs that are at hand, those that are destroyed among them."""
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
-        """Give the keys of a graph by their ids; none for a graph that was never encrypted."""
+        """Return the keys of a graph by their ids; none for a graph that was never encrypted."""
 
     def check(self) -> None:
         """Raise KeyStoreError if what keeps the keys is not there: then it is no single key that is missing."""
@@ -166,12 +166,12 @@ def read_as(kind: type[EventT], value: bytes, keys: Keyring) -> EventT:
 
 
 def is_sealed(value: bytes) -> bool:
-    """Tell whether a record value may hold a sealed event; that it is none, only if it has no metadata of that look."""
+    """Return whether a record value may hold a sealed event; other events whose metadata look alike pass, too."""
     return _SEALED in value
 
 
 def is_locked(value: bytes) -> bool:
-    """Tell whether bytes are what `lock` made."""
+    """Return whether bytes are what `lock` made."""
     return value.startswith(LOCKED)
 
 

@@ -6,8 +6,8 @@
     g <graph>              the manifest: which tables the graph consists of, oldest first (state/lsm/tree.py)
     i <graph> <table>      the index of a table: what it holds, and its fence pointers (state/lsm/table.py)
     t <graph> <table> <section> <page>      records of one section, ascending (state/lsm/record_types.py)
-    e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
-                           cannot be taken back and nobody will read its text (state/lsm/graph_pages.py)
+    e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it is in the log; gone once it
+                           cannot be taken back and its text is no longer needed (state/lsm/graph_pages.py)
 
     k <graph>              why the graph is set aside, and that events of it came since: JSON (state/partition.py)
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)

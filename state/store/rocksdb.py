@@ -70,12 +70,12 @@ class RocksStore:
         self._open = True
         try:
             self._names_layout = self._check_layout()
-        except BaseException:  # nobody has this store to close it
+        except BaseException:  # the caller never gets the store, so it cannot close it
             self.close()
             raise
 
     def _check_layout(self) -> bool:
-        """Look whether the store names its layout, as one does that anything was folded into.
+        """Check that the layout of the store is ours; return whether it names one (an empty store does not).
 
         Raises WrongLayoutError when that is not ours.
         """

@@ -25,7 +25,7 @@ class Store(Protocol):
         """
 
     def write(self, batch: Batch) -> None:
-        """Put and delete all of `batch`, or nothing; it survives the death of the process."""
+        """Write all of `batch`, or nothing; it survives the death of the process."""
 
     def count(self) -> int:
         """Count the keys by reading all of them.  Raises StoreCorruptError."""

@@ -4,19 +4,19 @@
     count    int32
     queue    windows that no pair was made of yet, one behind the other
     counted  sorted runs of keys with a < b that are in no other form yet
-    unstored the same, of what was counted since all was stored; None where nobody stores
+    unstored the same, of what was counted since all was stored; None if nothing is stored
     half     sorted runs of keys with a < b, counted but never read; RUNS of one size become one of the next
     levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
              LEVEL times as long as the next, but for what is being merged; no key in two of them
     fan      distinct neighbours of each concept, counted as keys come into the levels
     stored   pairs that stay in the store (counting/stored_pairs.py): all others here come on top of them, and
-             what is here and there adds up.  So does all that was stored of many pairs, until somebody reads any
+             what is here and there adds up.  So does all that was stored of many pairs, until the first read
 
 A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised, and come
-into the form that readers need when somebody reads (`settle`): a rebuild never does, nor a graph that only listens.
+into the form that readers need at the first read (`settle`): a rebuild never does, nor a graph that only listens.
 Either form is merged so that a key is moved a few times in all, however many there are.
 Counts are integers, so neither order nor batching of windows can change them.  PPMI is derived from them at read
-time: the number of windows changes with every turn, so a stored weight would always be stale (SEEDS trap T2).
+time: the number of windows changes with every turn, so a stored weight would always be stale.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from state.graph.counting.stored_pairs import PairWindow, StoredPairs
 from state.graph.tables.lists import longer
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
-UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
+UNREAD_PAIRS = 1 << 18  # the same, before the first read: bounds memory
 RUNS = 8
 LEVEL = 4
 SMALLEST_LEVEL = 1 << 12  # keys
 MERGED_AT_ONCE = 1 << 18  # keys: what takes longer to be merged is, piece by piece (`merge_some`)
 MOST_WAITING = 8  # levels behind those that are being merged, which wait for that
 MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
-SPILL_ABOVE = 1 << 20  # the same, which stay in the store until somebody reads any
+SPILL_ABOVE = 1 << 20  # the same, which stay in the store until the first read
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -64,7 +64,7 @@ class PairCounts:
         self._few: Sorted | None = (
             None  # likewise, but so little that it is counted as if it were new: few ever read it
         )
-        self._fan: Integers | None = None  # until somebody asks
+        self._fan: Integers | None = None  # until first use
         self.stored: StoredPairs | None = None
         self._window: PairWindow = "turn"  # which of those
         self._uncounted: list[Integers] = []  # keys with a < b that may be there, too, and are in no fan yet
@@ -74,25 +74,25 @@ class PairCounts:
     def attach_stored(self, stored: StoredPairs, window: PairWindow, fan: Integers | None) -> None:
         """Count on top of what is stored.
 
-        fan  (n,) the distinct neighbours of each concept there, None if nobody knows: they would be counted
+        fan  (n,) the distinct neighbours of each concept there, None if unknown: they would be counted
         """
         self.stored, self._window, self._fan = stored, window, fan
         self.fans_are_stored = fan is not None
 
     def spill(self, stored: StoredPairs, window: PairWindow) -> None:
-        """Leave all that was counted to the store, which has it: until somebody reads."""
+        """Leave all that was counted to the store, which has it: until the first read."""
         self._counted, self._half, self._levels, self._merging = [], [], [], None
         self.stored, self._window = stored, window
 
     @property
     def can_spill(self) -> bool:
-        """Say whether what is stored may be left to the store: nobody has read any, or it is there already."""
+        """Return whether what is stored may be left to the store: none was read yet, or it is there already."""
         if self.stored is not None:
             return self.stored.grows
         return not (self._levels or self._was_cut or self._fan is not None)
 
     def prepare(self, most: float = inf) -> bool:
-        """Read so many of the stored pairs, if whoever reads needs all of them; tell whether there are more."""
+        """Read so many of the stored pairs, if code that reads needs all of them; return whether there are more."""
         if self.stored is None or self._fan is not None:
             return False
         self.stored.freeze()
@@ -118,11 +118,11 @@ class PairCounts:
         self._joining = StoredPairsJoin(stored, fan, self._levels)
 
     def join(self, most: float) -> bool:
-        """Join so many keys; tell whether there are more."""
+        """Join so many keys; return whether there are more."""
         return self._joining is not None and self._joining.step(most)
 
     def end_joining(self) -> None:
-        """Have what is joined by now in the place of what was stored, and of what was counted on top."""
+        """Replace what was stored, and what was counted on top, by the joined runs."""
         joined, few, self.stored = self._joining, self._few, None
         self._joining = self._few = None
         if few is not None and len(few.keys):
@@ -169,7 +169,7 @@ class PairCounts:
             self._count_queue()
 
     def _count_queue(self) -> None:
-        """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
+        """Count the queued windows.  Once there are readers, what is not in the form that they read must stay small."""
         self._only_count()
         if self._counted:
             runs, self._counted = self._counted, []
@@ -206,7 +206,7 @@ class PairCounts:
         self._unstored = []
 
     def is_not_stored(self) -> None:
-        """Note that nobody stores what was counted, or all of it has to be stored."""
+        """Note that what was counted is not stored, or all of it has to be stored."""
         if self.stored is not None:
             self.stored.load()
         self._unstored, self.fans_are_stored = None, False
@@ -266,7 +266,7 @@ class PairCounts:
                 self._count_fans(np.sort(np.concatenate((keys >> 32, keys & _LOW))))
 
     def _put_levels(self, levels: Iterable[Sorted]) -> None:
-        """Have other levels, those of them that hold anything; what was being merged is no more."""
+        """Set the levels, without empty ones, and stop the merge that was in progress."""
         self._levels, self._merging = [level for level in levels if len(level.keys)], None
 
     def _merge_levels(self) -> None:
@@ -289,7 +289,7 @@ class PairCounts:
         return 0 if self._merging is None else self._merging.among(self._levels).stop
 
     def merge_some(self, most: int) -> bool:
-        """Merge about so many keys of levels, if there are any to merge; tell whether there were."""
+        """Merge about so many keys of levels, if there are any to merge; return whether there were."""
         if self._merging is None:
             return False
         self._merge_on(most)
@@ -310,7 +310,7 @@ class PairCounts:
         return len(self.canonical()[0])
 
     def __bool__(self) -> bool:
-        """Say whether any pair was counted, without counting what is queued."""
+        """Return whether any pair was counted, without counting what is queued."""
         return bool(self._queued or self._counted or self._half or self._levels or self.stored)
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
@@ -356,23 +356,23 @@ class PairCounts:
 
     @property
     def are_many(self) -> bool:
-        """Say whether so many pairs were counted, about, that it is worth while to store their fans."""
+        """Return whether so many pairs were counted, about, that it is worth while to store their fans."""
         one_way = [*self._counted, *(run.pairs for run in self._half)]
         settled_pairs = sum(len(run.keys) for run in self._levels) + 2 * sum(len(run.keys) for run in one_way)
         return settled_pairs + 2 * self._queued + (self.stored.records if self.stored else 0) >= MANY
 
     @property
     def knows_fans(self) -> bool:
-        """Say whether it is little work to count the fans: somebody has read what is counted."""
+        """Return whether it is little work to count the fans: what is counted was read before."""
         waiting = sum(map(len, self._uncounted)) + sum(len(run.pairs.keys) for run in self._half) + self._queued
         return waiting <= LOOKED_UP and self._fan is not None if self.stored is not None else bool(self._levels)
 
     def renumber(self, numbers: Integers) -> None:
-        """Give concept i the number numbers[i], and forget the pairs of those with -1.
+        """Renumber concept i to numbers[i], and forget the pairs of those with -1.
 
         numbers  (n,) ascending but for the -1, so the keys stay sorted
 
-        Whoever calls this renumbers what is stored behind it.
+        Code that calls this renumbers what is stored behind it.
         """
         self._count_queue()
         if not (numbers < 0).any():
@@ -418,7 +418,7 @@ class PairCounts:
         """Count the pairs of these distinct keys with a < b, (k,), so often less; those that are left with 0 go.
 
         returns  (k,) how often each was counted before: what has to be taken from what is stored, as what is left is
-                 counted anew
+                 counted again
         """
         counts = self.drop(keys)
         left = np.repeat(keys, np.maximum(counts - by, 0))

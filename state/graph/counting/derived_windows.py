@@ -1,15 +1,15 @@
-"""Co-occurrence in wider windows than are counted as turns come: rounds, k turns, sessions; found when somebody asks.
+"""Co-occurrence in wider windows than are counted as turns come: rounds, k turns, sessions; found on first use.
 
-    round    a stretch of a session that ends before somebody speaks again who has had their say in it: a question and
+    round    a stretch of a session that ends before one of its speakers speaks again: a question and
              what is answered to it.  What one says in several turns, one after the other, is one say.  Where a session
              has one speaker, each turn is a round
     session  all turns of a session
     k        k turns of a session, one after the other, as they follow upon each other: a window for every turn
 
 A round of more than LONGEST turns is cut, and a session of more than LONG_SESSION.  Only `turn` and `exchange` (k = 1
-and 2) are counted by the fold: what is derived here is no state, and costs a question that asks for it, once for every
+and 2) are counted by the fold: what is derived here is no state, and costs the question that needs it, once for every
 change of the graph.  Windows hold what is still there: the counts of the fold know of forgotten turns too.  Seed 000
-§2.3 (SEEDS E15).
+§2.3.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _windows(kind: DerivedWindow | int, order: SessionOrder, speaker: Integers) 
 
 
 def _round_begins(order: SessionOrder, speaker: Integers) -> Mask:
-    """Tell (p,) at which places a round begins."""
+    """Return (p,) at which places a round begins."""
     begins = np.zeros(len(speaker), np.bool_)
     had_their_say: set[int] = set()
     length = before = 0

@@ -1,12 +1,12 @@
 """When links fade: how long each lasts, when its ends were last said together, and the earliest time at which one goes.
 
-    strength   how often two concepts were in an exchange, or recalled, together: a count (SEEDS M2)
+    strength   how often two concepts were in an exchange, or recalled, together: a count
     left       after a time of silence as of a concept (decay.py): by the half-life, by the power law where both ends
                are long-term, or one less for every `links_step`
-    gone       once less than `links_below` is left, at the next decay window                (SEEDS S27, M8)
+    gone       once less than `links_below` is left, at the next decay window
 
 When two concepts were last said together is not kept anywhere: it follows from the turns that are here, so it costs
-nothing where links do not fade, and is derived anew after a load, or once something was forgotten.  It is the same
+nothing where links do not fade, and is rebuilt after a load, or once something was forgotten.  It is the same
 whether it was brought up to date turn by turn or at once.
 """
 
@@ -29,11 +29,11 @@ RECENT = 4  # a part of what is known, beyond which what came since is brought t
 class LinkQueue:
     """Times at which pairs of concepts were last in an exchange, and the earliest time at which a link may be gone.
 
-    earliest  ms; whoever looks at all links sets it, whatever touches one lowers it
+    earliest  ms; code that looks at all links sets it, whatever touches one lowers it
     """
 
     def __init__(self) -> None:
-        self.earliest = EARLIEST_MS  # nobody has looked yet
+        self.earliest = EARLIEST_MS  # before the first look
         self._keys, self._times = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._recent: list[tuple[Integers, Integers]] = []
 
@@ -52,7 +52,7 @@ class LinkQueue:
         return queue
 
     def add(self, concepts: ConceptTable, passages: PassageTable, first: int, settings: MemorySettings) -> None:
-        """Note the exchanges of the passages from `first` on, of which there is one at least."""
+        """Note the exchanges of the passages from `first` on, at least one."""
         turns, numbers = passages.exchanges(first)
         is_linked = np.ones(len(concepts), np.bool_)
         is_linked[list(concepts.phrases)] = False  # they are in no window: their words are
@@ -73,7 +73,7 @@ class LinkQueue:
         self.earliest = EARLIEST_MS
 
     def last(self, keys: Integers) -> Integers:
-        """Tell when the pairs of these keys (m,), a << 32 | b with a < b, were last in an exchange, ms; NOT_YET."""
+        """Return when the pairs of these keys (m,), a << 32 | b with a < b, were last in an exchange, ms; NOT_YET."""
         if sum(len(each) for each, _ in self._recent) * RECENT > len(self._keys):
             runs = [(self._keys, self._times), *self._recent]
             self._keys, self._times = _latest(*(np.concatenate(each) for each in zip(*runs, strict=True)))

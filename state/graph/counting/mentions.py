@@ -67,7 +67,7 @@ def _latest(times: Integers, counts: Integers) -> Integers:
 
 
 def _strengthen(table: ConceptTable, mentions: Mentions, before: Integers, *, settings: MemorySettings) -> None:
-    """Let each strength decay up to each mention, then add its weight.
+    """Decay each strength up to each mention, then add its weight.
 
     before  (m,) ms, the largest time of the same concept before each mention, -NEVER for none
     """

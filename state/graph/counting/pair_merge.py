@@ -3,7 +3,7 @@
     stored    37 M keys  ┐  what is in both counts as often as both say; what was only counted on top is new, stays in
     on top    2 M keys   ┘  runs of its own, and adds to the fans
 
-Nobody reads any of it before it is whole: until then pairs are read where they are stored, and on top of that.
+None of it is read before it is whole: until then pairs are read where they are stored, and on top of that.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from state.graph.tables.lists import longer
 class StoredPairsJoin:
     """What was stored, which is kept and changed, and the levels that were counted on top of it, as they are now.
 
-    fan  (k,) the distinct neighbours of each concept in what was stored, None where nobody needs them
+    fan  (k,) the distinct neighbours of each concept in what was stored, None if not needed
     """
 
     def __init__(self, stored: Sorted, fan: Integers | None, on_top: Iterable[Sorted]) -> None:
@@ -43,7 +43,7 @@ class StoredPairsJoin:
         self._later.append(Sorted(keys, counts.copy()))
 
     def step(self, most: float) -> bool:
-        """Join so many keys, or what was counted at one time meanwhile; tell whether there are more."""
+        """Join so many keys, or what was counted at one time meanwhile; return whether there are more."""
         if self._levels:
             self._join(self._levels.popleft(), most)
         elif self._later:
@@ -76,7 +76,7 @@ class StoredPairsJoin:
         return Sorted(keys, counts)
 
     def runs(self) -> list[Sorted]:
-        """Give all runs once they are joined, longest first; no key is in two of them."""
+        """Return all runs once they are joined, longest first; no key is in two of them."""
         return [self._stored, *sorted(self._new, key=lambda run: -len(run.keys))]
 
 

@@ -41,7 +41,7 @@ def both_ways(records: Records) -> Records:
 
 
 def _with_counts(keys: Integers, windows: Integers, turns: Integers) -> Records:
-    """Put counts into records whose counts are 0, as many records as that takes: the first of each in their order."""
+    """Write counts into as many records as they need, the first of each in their order."""
     made = [keys | np.minimum(windows, _MOST_WINDOWS) << TURN_BITS | np.minimum(turns, _MOST_TURNS)]
     while True:
         over = np.flatnonzero((windows > _MOST_WINDOWS) | (turns > _MOST_TURNS))
@@ -87,5 +87,5 @@ def ends(records: Records) -> tuple[Integers, Integers]:
 
 
 def pair_from(row: int, other: int) -> int:
-    """Give the least record that this pair can have."""
+    """Return the least record that this pair can have."""
     return (row << ROW_BITS | other) << COUNT_BITS

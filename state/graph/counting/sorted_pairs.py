@@ -76,7 +76,7 @@ class Sorted:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
     def part(self, part: slice) -> Sorted:
-        """Give a part, which shares its counts with this run."""
+        """Return a part, which shares its counts with this run."""
         return Sorted(self.keys[part], self.counts[part])
 
     @cached_property
@@ -107,7 +107,7 @@ class Sorted:
         return is_known
 
     def has(self, keys: Integers) -> Mask:
-        """Tell which of `keys` are here."""
+        """Return which of `keys` are here."""
         if not len(self.keys):
             return np.zeros(len(keys), np.bool_)
         at = np.minimum(self.find(keys), len(self.keys) - 1)
@@ -156,7 +156,7 @@ class Sorted:
         return Sorted(self.keys[stays], self.counts[stays])
 
     def one_way(self) -> Sorted:
-        """Give the keys with a < b alone."""
+        """Return the keys with a < b alone."""
         half = (self.keys >> 32) < (self.keys & _LOW)
         return Sorted(self.keys[half], self.counts[half])
 

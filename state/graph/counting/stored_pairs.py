@@ -3,7 +3,7 @@
     a question     reads the pages in which the neighbours of its concepts lie, a few of every run
     `load`         reads all of them, a piece at a time, into the form that counts in memory have
 
-Or what was stored of a graph that grows (`grows`), of which nobody has read anything yet: whoever does loads all of it.
+Or what was stored of a graph that grows (`grows`), of which none was read yet: code that does loads all of it.
 
 They do not change: what is counted since comes on top of them (PairCounts).  A run is what one table of the graph's
 tables holds of them (state/lsm/table.py); they are runs of state/lsm/record_types.py `said`, under rows of concepts.
@@ -48,7 +48,7 @@ class SortedRuns(Protocol):
         """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
 
     def snapshot(self) -> SortedRuns:
-        """Give these runs as they are, whatever is added or brought together from here on."""
+        """Return these runs as they are, whatever is added or brought together from here on."""
 
     @property
     def size(self) -> int:
@@ -68,7 +68,7 @@ class PairCounter(Protocol):
         """
 
     def join(self, most: float) -> bool:
-        """Join so many keys that were counted on top with what was stored; tell whether there are more."""
+        """Join so many keys that were counted on top with what was stored; return whether there are more."""
 
     def end_joining(self) -> None:
         """Rest on the store no more."""
@@ -138,7 +138,7 @@ class StoredPairs:
         return _Edges(position, self._numbers[pair_records.ends(record)[1]], record)
 
     def has(self, keys: Integers) -> Mask:
-        """Tell which of the pairs a << 32 | b, a < b, were ever together in an exchange."""
+        """Return which of the pairs a << 32 | b, a < b, were ever together in an exchange."""
         one, other, was_seen = keys >> 32, keys & _LOW, np.zeros(len(keys), np.bool_)
         places = np.flatnonzero(other < len(self._rows))
         if len(places):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
@@ -160,7 +160,7 @@ class StoredPairs:
         return np.concatenate(all_keys), np.concatenate(all_counts)
 
     def renumber(self, numbers: Integers) -> None:
-        """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
+        """Renumber concept i to numbers[i], and forget those with -1.  Those that stay keep their order."""
         before = numbers[: len(self._rows)]
         self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
         self._rows, self._loading, self._are_read = self._rows[before >= 0], None, False
@@ -171,7 +171,7 @@ class StoredPairs:
             self._runs, self.grows, self._loading = self._runs.snapshot(), False, None
 
     def load(self, most: float = inf) -> bool:
-        """Read on, as many records as that, or join as many with what was counted since; tell whether there are more.
+        """Read on, as many records as that, or join as many with what was counted since; return whether there are more.
 
         Once there are none, all is counted in memory alone.
         """
@@ -186,7 +186,7 @@ class StoredPairs:
         return False
 
     def _read(self, most: float) -> bool:
-        """Read so many records; tell whether there are more: else they are being joined from here on."""
+        """Read so many records; return whether there are more: else they are being joined from here on."""
         if self._runs.records >= FEW:
             for counted in self._counted.values():
                 counted.settle()  # as they come: to be joined, all of them have to be
@@ -211,7 +211,7 @@ def _count(window: PairWindow, records: Records) -> Integers:
 
 
 def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
-    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
+    """Map summed pairs of rows to keys of numbers, without what was forgotten."""
     windows, turns, pair = totals
     one, other = numbers[pair >> pair_records.ROW_BITS], numbers[pair & (1 << pair_records.ROW_BITS) - 1]
     alive = (one >= 0) & (other >= 0)
@@ -234,7 +234,7 @@ class _Loader:
         return sum(each.size for each in self._columns.values())
 
     def step(self, most: float) -> bool:
-        """Read on, as many records as that; tell whether there are more."""
+        """Read on, as many records as that; return whether there are more."""
         done = 0
         while done < most:
             piece = next(self._pieces, None)
@@ -249,7 +249,7 @@ class _Loader:
         return True
 
     def columns_of(self, window: PairWindow) -> tuple[Integers, Counts, Integers | None]:
-        """Give the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
+        """Return the keys of a window, how often each was counted, and the distinct neighbours of each concept."""
         return self._columns[window].take()
 
 
@@ -290,7 +290,7 @@ class _GrowingArray:
         return self._rows[: self._end]
 
     def take(self) -> NDArray[Any]:
-        """Give the rows, to be kept: what is not filled is memory all the same where there is little of it."""
+        """Return the rows, to be kept: what is not filled is memory all the same where there is little of it."""
         return self.rows.copy() if len(self._rows) < FEW else self.rows
 
     def extend(self, rows: NDArray[Any]) -> None:

@@ -70,7 +70,7 @@ class AdviceTable:
         self.judged[event.turn] = Judgement(round(100 * event.worth), tuple(event.keywords), event.by)
 
     def rate(self, event: EdgesRated, concepts: Container[str]) -> bool:
-        """Keep how closely concepts that are here belong together; tell whether any are."""
+        """Keep how closely concepts that are here belong together; return whether any are."""
         by_pair = {
             pair(each.source, each.target): Rating(round(100 * each.rating), event.by)
             for each in event.ratings
@@ -98,7 +98,7 @@ class AdviceTable:
                 del self.rewritten[of, id]
 
     def values(self) -> dict[str, Any]:
-        """Give the table as JSON-able values; {} while no advice is kept."""
+        """Return the table as JSON-able values; {} while no advice is kept."""
         listed = {
             "rewritten": [[*key, *words] for key, words in self.rewritten.items()],
             "split": [[turn, [list(span) for span in parts.spans], parts.by] for turn, parts in self.split.items()],

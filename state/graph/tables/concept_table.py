@@ -5,12 +5,12 @@ Mentioned or recalled again, it is active again.  A forgotten concept leaves `nu
 the next compaction (Graph.compact): mentioned again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first
 strength from YAKE's weight), E10, E34, S17.
 
-`rows` numbers concepts for ever, whatever is forgotten: under them they are stored (state/lsm/record_types.py).  Of a
+`rows` are permanent numbers of concepts, which the store uses as keys (state/lsm/record_types.py).  Of a
 table that was opened from a store, ids and forms stay packed until a turn comes, or all are asked for.
 
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
 it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast
-first, and one that began anew with every mention would take more than the mention brings.
+first, and one that began again with every mention would take more than the mention brings.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class ConceptTable(ColumnTable):
         return number
 
     def grow(self) -> None:
-        """Give the concepts that were added a row of which nothing is known but when they were first mentioned."""
+        """Add blank rows for new concepts, with the time of their first mention."""
         if self._packed is not None:
             return
         old, new = len(self.in_turns), len(self._ids)
@@ -171,7 +171,7 @@ class ConceptTable(ColumnTable):
         self.strength_at[old:] = self.accessed[old:] = self.created[old:]
 
     def _mark_from(self, first: int) -> None:
-        """Tell which of the concepts from `first` on are no words."""
+        """Return which of the concepts from `first` on are no words."""
         phrases = self.phrases
         self.is_mark.extend([name[:1] == "@" for name in self._ids[first:]])
         for number in phrases if first == 0 else range(first, len(self._ids)):
@@ -179,7 +179,7 @@ class ConceptTable(ColumnTable):
                 self.is_mark[number] = 1
 
     def boost(self, number: int, amount: float, *, at: int, settings: MemorySettings) -> None:
-        """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
+        """Decay the strength up to `at`, then add `amount`.  A late event boosts without turning time back."""
         self._decay(number, at, settings)
         self.strength[number] += amount
         self.archived[number] = 0
@@ -246,7 +246,7 @@ class ConceptTable(ColumnTable):
         return tau + self.strength_at[number] - self.long_since[number]
 
     def anchor(self, numbers: Sequence[int], kind: AnchorKind, *, at: int, settings: MemorySettings) -> None:
-        """Let words hold faster that were just mentioned, at `at` (ms), in a turn with an anchor; marks do not."""
+        """Anchor words that were just mentioned, at `at` (ms), in a turn with an anchor; marks do not."""
         for number in numbers:
             if self.ids[number][:1] == "@":
                 continue
@@ -269,7 +269,7 @@ class ConceptTable(ColumnTable):
         self.changed[number] = 1
 
     def is_active(self) -> NDArray[np.bool_]:
-        """Tell which concepts are neither archived nor forgotten, (n,)."""
+        """Return which concepts are neither archived nor forgotten, (n,)."""
         return np.array(self.alive, np.bool_) & ~np.array(self.archived, np.bool_)
 
     def forget(self, number: int) -> None:
@@ -289,7 +289,7 @@ class ConceptTable(ColumnTable):
         return {self._form(number): self.in_turns[number] - sum(others.values()), **others}
 
     def _form(self, number: int) -> str:
-        """Give the surface form of a concept that was seen first."""
+        """Return the surface form of a concept that was seen first."""
         return self._first_form[number] if self._packed is None else self._packed.first_form(number)
 
     def phrases_with(self, word: str) -> list[int]:
@@ -301,12 +301,12 @@ class ConceptTable(ColumnTable):
         _note_words(self._phrases_with, self._ids[number], number)
 
     def kind(self, number: int) -> str:
-        """Tell what a concept was most often, of equals the first; "" where nobody knows."""
+        """Return what a concept was most often, of equals the first; "" if unknown."""
         kinds = self._kinds.get(number)
         return max(kinds, key=lambda kind: kinds[kind]) if kinds else ""
 
     def is_part(self, number: int) -> bool:
-        """Tell whether a concept stood mostly inside other words, where it may be a wrong cut."""
+        """Return whether a concept stood mostly inside other words, where it may be a wrong cut."""
         return 2 * self._kinds.get(number, {}).get("part", 0) > self.in_turns[number]
 
     def label(self, number: int) -> str:
@@ -347,12 +347,12 @@ class ConceptTable(ColumnTable):
         return table, numbers
 
     def first_form(self, number: int) -> str | None:
-        """Give the surface form of a concept that was seen first, None if that is the id."""
+        """Return the surface form of a concept that was seen first, None if that is the id."""
         name, form = self.ids[number], self._form(number)
         return None if form == name else form
 
     def kinds_of(self, number: int) -> dict[str, int]:
-        """Count how often a concept was of each kind, {} where nobody knows."""
+        """Count how often a concept was of each kind, {} if unknown."""
         return self._kinds.get(number, {})
 
     def other_forms(self, number: int) -> dict[str, int]:
@@ -365,7 +365,7 @@ class ConceptTable(ColumnTable):
         self.changed = array("b", bytes(len(self)))
 
     def values(self) -> dict[str, Any]:
-        """Give what is text as JSON-able values."""
+        """Return what is text as JSON-able values."""
         self._unpack()
         forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
         kinds = [[number, list(self._kinds[number].items())] for number in sorted(self._kinds)]

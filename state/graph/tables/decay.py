@@ -3,7 +3,7 @@
     fresh      left = strength · 2^(−elapsed / half_life)         (seed's e^(−λΔt), λ = ln 2 / half_life; SEEDS E29)
     long-term  left = strength · (1 + elapsed / tau)^(−beta)      (power law of consolidated memories; SEEDS E38)
     anchored   HOLDS times the half-life, or tau, for what people keep unasked; RUSH more strength at once, which goes
-               by the law of all others, for what somebody asked to keep: it is strong, then falls fast (SEEDS S28)
+               by the law of all others, for what a user asked to keep: it is strong, then falls fast
 
 A strength is stored as (value, time) and evaluated when read; only events rewrite it, so neither the number of reads
 nor of ticks can change the state.  `exp` and `log` differ in their last bits between CPUs, so powers of two come from

@@ -61,7 +61,7 @@ class EmbeddingTable:
         return {model: rows.taken() for model, rows in self._models.items() if rows.count}
 
     def renumber(self, passages: Integers) -> None:
-        """Give passages their new numbers, `passages` (p,), and leave out those that have none: -1."""
+        """Renumber passage i to passages[i] (p,), and drop those of -1."""
         models, self._models = self._models, {}
         for model, rows in models.items():
             taken = rows.taken()

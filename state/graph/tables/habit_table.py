@@ -1,9 +1,9 @@
-"""What recurs in a graph: habits, each an abstract of the turns that it was made of, which stay (SEEDS P22, P23, P40).
+"""What recurs in a graph: habits, each an abstract of the turns that it was made of, which stay.
 
     habit  ──▶  what is said of it, and its members       turn  ──▶  the habit that it is a member of (derived)
 
 What a window found out of a habit stands here as it was recorded (MemoryConsolidated).  A habit goes with any of its
-members, or of its concepts, that somebody wants forgotten: what it says rests on them.
+members, or of its concepts, that a user wants forgotten: what it says rests on them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class HabitTable:
         self.of_turn: dict[str, str] = {}  # member → habit
 
     def apply(self, event: MemoryConsolidated, members: Iterable[str]) -> None:
-        """Let a habit be as an event says, with `members` that joined."""
+        """Set a habit to what an event says, with `members` that joined."""
         existing = self.habits.get(event.id)
         before = existing.members if existing else ()
         joined = tuple(turn for turn in members if turn not in self.of_turn)
@@ -93,7 +93,7 @@ class HabitTable:
             self.remove(id)
 
     def values(self) -> list[Any]:
-        """Give the habits as JSON-able values; [] for none."""
+        """Return the habits as JSON-able values; [] for none."""
         return [
             {**vars(habit), "exceptions": [[each.since, each.until, each.turn] for each in habit.exceptions]}
             for habit in self.habits.values()

@@ -58,7 +58,7 @@ class Lists:
         self._end = 0
 
     def grow(self, keys: int) -> None:
-        """Let there be so many lists at least."""
+        """Grow to at least so many lists."""
         for each in (self._start, self._length, self._room):
             each.grow(keys)
 
@@ -107,7 +107,7 @@ class Lists:
         start[keys], room[keys] = new_start, wider
 
     def of(self, key: int) -> tuple[Counts, ...]:
-        """Give one list, column by column: to be read at once, and not kept."""
+        """Return one list, column by column: to be read at once, and not kept."""
         if key >= self._start.size:
             return tuple(np.zeros(0, np.int32) for _ in self._columns)
         start = int(self._start.rows[key])

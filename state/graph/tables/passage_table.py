@@ -3,11 +3,11 @@
     postings   (concept number, count), by passage ascending: the only copy of "which concept stands where"
 
 Texts are not here: they stay in the store, and only recalled passages are read.  Of a table that was opened from a
-store, ids and columns stay packed until somebody asks for them, or a turn comes.
+store, ids and columns stay packed until first use, or a turn comes.
 
     active      what is remembered
     archived    faded, over, or said twice: recall ranks it behind, and brings it back when it is asked for
-    gone        somebody wanted it forgotten (and in logs of version 1: what faded).  It leaves `numbers` at once, and
+    gone        a user wanted it forgotten (and in logs of version 1: what faded).  It leaves `numbers` at once, and
                 its row goes with the next compaction (Graph.compact); the turn itself stays in the log
 """
 
@@ -31,7 +31,7 @@ from state.graph.tables.strings import Places, Strings
 
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
-PROTECTED = 80  # percent: a turn that matters more is never archived (SEEDS M24)
+PROTECTED = 80  # percent: a turn that matters more is never archived
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
@@ -64,7 +64,7 @@ class PassageTable(ColumnTable):
     speaker: array[int] = column("i")  # position in `speakers`
     role: array[int] = column("b")  # position in ROLES
     question: array[int] = column("b")  # 1 where the turn asks something
-    event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text lies in the store
+    event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text is in the store
     fingerprint: array[int] = column("q")  # of its text
     starts: array[int] = column("q", per="offset")  # where its postings begin; they end where the next passage's begin
     kept: array[int] = column("b", default=1)  # 0 once gone
@@ -92,12 +92,12 @@ class PassageTable(ColumnTable):
     def __init__(self) -> None:
         super().__init__()
         self._ids: list[str] = []  # turn ids
-        self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
+        self._numbers: dict[str, int] | None = {}  # None: until first use, all of them
         self._packed: Places | None = None  # what both are made of, until they are
         self._packed_sessions: Strings | None = None  # the names of sessions, until there are more
         self.sessions = {}
         self.speakers: dict[str, int] = {}
-        self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
+        self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, permanently
         self.changed = array("b")  # 1 for those that have changed since they were stored
         self.removed: list[int] = []  # events of those that went since then
         self.newly_gone: list[int] = []  # what was put into `gone` since then
@@ -149,7 +149,7 @@ class PassageTable(ColumnTable):
 
     @property
     def session_names(self) -> Sequence[str]:
-        """Name the sessions, by number: not to be kept."""
+        """List the sessions, by number: not to be kept."""
         return list(self.sessions) if self._packed_sessions is None else self._packed_sessions
 
     @property
@@ -191,13 +191,13 @@ class PassageTable(ColumnTable):
         return number
 
     def _follow(self, number: int) -> None:
-        """Let a passage be the last one of its session."""
+        """Set a passage as the last one of its session."""
         session = self.session[number]
         self._before.append(self._last_of_session.get(session, -1))
         self._last_of_session[session] = number
 
     def _follow_all(self) -> None:
-        """Let each passage be the last one of its session, in their order."""
+        """Set each passage, in order, as the last one of its session."""
         self._before, self._last_of_session = _all_before(self), _last_of_all(self)
 
     def knows(self, turn: str) -> int | None:
@@ -212,7 +212,7 @@ class PassageTable(ColumnTable):
         return self._last_of_session.get(self.sessions.get(session, -1), -1)
 
     def has_session(self, session: str) -> bool:
-        """Say whether a turn of this session is kept."""
+        """Return whether a turn of this session is kept."""
         return self.last_of(session) >= 0
 
     def erase(self, turn: str) -> None:
@@ -306,7 +306,7 @@ class PassageTable(ColumnTable):
             self.repeats[number] = repeats
 
     def restore(self, number: int, at: int) -> None:
-        """Bring a passage back from the archive at `at` (ms): its life begins anew."""
+        """Bring a passage back from the archive at `at` (ms): its life begins again."""
         self.archived[number] = 0
         self.changed[number] = 1
         self.restored[number] = max(self.restored[number], at)
@@ -324,12 +324,12 @@ class PassageTable(ColumnTable):
         self.changed[number] = 1
 
     def supersede(self, number: int, newer: int) -> None:
-        """Let a passage be history since another."""
+        """Mark a passage as out of date since another."""
         self.superseded[number] = newer
         self.changed[number] = 1
 
     def stays(self, number: int) -> bool:
-        """Tell whether no window may archive a passage: it is pinned, or matters too much."""
+        """Return whether no window may archive a passage: it is pinned, or matters too much."""
         return bool(self.pinned[number]) or self.importance[number] > PROTECTED
 
     def over_at(self, number: int, life: int) -> int:
@@ -340,7 +340,7 @@ class PassageTable(ColumnTable):
         return (self.restored[number] or self.at[number]) + (life * HOLDS if self.anchored[number] else life)
 
     def is_active(self) -> NDArray[np.bool_]:
-        """Tell which passages are neither archived nor gone, (p,)."""
+        """Return which passages are neither archived nor gone, (p,)."""
         return np.array(self.kept, np.bool_) & ~np.array(self.archived, np.bool_)
 
     def remove(self, number: int) -> None:
@@ -355,7 +355,7 @@ class PassageTable(ColumnTable):
             self._find_last(session, number)
 
     def _find_last(self, session: int, number: int) -> None:
-        """Let the session's last passage be the last one that is kept, so that compaction changes nothing."""
+        """Set the session's last passage to the last one that is kept, as compaction would."""
         while number >= 0 and not self.kept[number]:
             number = self._before[number]
         if number >= 0:
@@ -405,7 +405,7 @@ class PassageTable(ColumnTable):
         return np.diff(np.array(self.starts), append=len(self.posting_concept))
 
     def values(self) -> dict[str, Any]:
-        """Give what is text as JSON-able values."""
+        """Return what is text as JSON-able values."""
         return {"turns": list(self.ids), "sessions": list(self.sessions), "speakers": list(self.speakers)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:

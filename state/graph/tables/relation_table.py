@@ -68,7 +68,7 @@ class RelationTable(ColumnTable):
         return self._related(np.flatnonzero(np.isin(source, concepts) | np.isin(target, concepts)))
 
     def types(self) -> frozenset[RelationType]:
-        """Name the types of relations that there are."""
+        """List the types of relations that there are."""
         return frozenset(RELATION_TYPES[number] for number in set(self.relation_type))
 
     def all(self) -> list[Related]:

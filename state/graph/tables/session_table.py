@@ -2,8 +2,8 @@
 
     ended    session → its latest end, in the order of the ends: the last one ended last
 
-What is said in a session behind its end is another conversation under the same name.  Sessions that nobody ended are
-not here: nothing of them is content.  Source: SEEDS S1, S15, S16, P38.
+What is said in a session behind its end is another conversation under the same name.  Sessions that were not ended are
+not here: nothing of them is content.  Source:
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class SessionEnd:
     """The end of a conversation.
 
     upto   passages of the graph that lay before its end: numbers from there on are of the next one
-    text   what it was about, "" where nobody summed it up;  turns: ids of those that the text is made of;  by: whom
-    topic  what it was about in a word or two, "" where nobody said
+    text   what it was about, "" without a summary;  turns: ids of those that the text is made of;  by: whom
+    topic  what it was about in a word or two, "" if nothing was stated
     """
 
     at: int
@@ -44,12 +44,12 @@ class SessionTable:
         self.ended: dict[str, SessionEnd] = {}
 
     def end(self, event: SessionEnded, upto: int) -> None:
-        """Let a session have ended before passage `upto`."""
+        """Record that a session ended before passage `upto`."""
         self.ended.pop(event.session, None)
         self.ended[event.session] = SessionEnd(event.at, event.reason, upto)
 
     def sum_up(self, event: SessionSummarised) -> bool:
-        """Note what a session that has ended was about; tell whether there is one."""
+        """Note what a session that has ended was about; return whether there is one."""
         end = self.ended.get(event.session)
         if end is not None:
             self.ended[event.session] = replace(
@@ -66,18 +66,18 @@ class SessionTable:
                 self.ended[session] = replace(end, text="", turns=(), by="", topic="")
 
     def renumber(self, passages: Integers) -> None:
-        """Let ends lie among passages of new numbers (p,), -1 for those that are gone."""
+        """Renumber the ends to new passage numbers (p,), -1 for passages that are gone."""
         kept = np.concatenate(([0], np.cumsum(passages >= 0)))
         for session, end in self.ended.items():
             self.ended[session] = replace(end, upto=int(kept[end.upto]))
 
     def upto(self, session: str) -> int:
-        """Tell from which passage on turns of a session are of the conversation that goes on."""
+        """Return from which passage on turns of a session are of the conversation that goes on."""
         end = self.ended.get(session)
         return end.upto if end else 0
 
     def values(self) -> list[list[Any]]:
-        """Give the table as JSON-able values."""
+        """Return the table as JSON-able values."""
         return [
             [
                 session,

@@ -44,7 +44,7 @@ class StatementTable:
                 del self._filling[speaker, one.slot]
 
     def of_turn(self, turn: str) -> tuple[str, tuple[Statement, ...]]:
-        """Give who said a turn, and what it states; ("", ()) for one that states nothing."""
+        """Return the speaker of a turn, and what it states; ("", ()) for one that states nothing."""
         return self._of_turn.get(turn, ("", ()))
 
     def filling(self, speaker: str, slot: str) -> list[tuple[str, Statement]]:
@@ -52,7 +52,7 @@ class StatementTable:
         return list(self._filling.get((speaker, slot), {}).items())
 
     def values(self) -> list[Any]:
-        """Give the table as JSON-able values; [] while nothing is stated."""
+        """Return the table as JSON-able values; [] while nothing is stated."""
         return [
             [turn, speaker, *([one.slot, one.value, one.ends] for one in stated)]
             for turn, (speaker, stated) in self._of_turn.items()

@@ -28,7 +28,7 @@ class StoredNames:
         return StoredNames(keys, self.ids.chosen(at), forms, has_form=has_form, is_phrase=self.is_phrase[at])
 
     def first_form(self, number: int) -> str:
-        """Give the surface form of a concept that was seen first."""
+        """Return the surface form of a concept that was seen first."""
         return self._forms[number] if self._has_form[number] else self.ids[number]
 
     def first_forms(self, ids: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Many texts in one, with no object for each: ids of turns and concepts, as they are stored.
 
-    │tea│black tea│milk│      │ is NUL; where each begins and ends is told by arrays
+    │tea│black tea│milk│      │ is NUL; where each begins and ends is in arrays
 
 One is found by looking through all of them for it between two NULs, which takes 0.5 ms a million characters: for a few
 looks that is sooner done than to make an object of each and a dictionary of all.  A text may hold NULs itself: what
@@ -92,10 +92,10 @@ class Strings(Sequence[str]):
 
 
 class Places(Mapping[str, int]):
-    """The place of each of Strings, no two of which are alike; once many were looked up, a dictionary of all."""
+    """The place of each of Strings, all different; once many were looked up, a dictionary of all."""
 
     def __init__(self, count: int, texts: Callable[[], Strings]) -> None:
-        """Begin with so many texts, which are made when somebody asks for one."""
+        """Begin with so many texts, which are made on first use."""
         self._count, self._make = count, texts
         self._found: dict[str, int] = {}  # those that were looked up, -1 for one that is not there
         self._all: dict[str, int] | None = None
@@ -111,7 +111,7 @@ class Places(Mapping[str, int]):
         return self if self._all is None else self._all
 
     def all(self) -> dict[str, int]:
-        """Give the place of each."""
+        """Return the place of each."""
         if self._all is None:
             self._all = dict(zip(self.texts.listed(), range(self._count), strict=True))
             self._found = {}

@@ -20,7 +20,7 @@ from state.events.events import TopicChange
 class Theme:
     """One theme as of the last consolidation, without members that were forgotten or archived since.
 
-    name, by  what an advisor calls it, and who; "" where nobody does
+    name, by  what an advisor calls it, and who; "" without one
     """
 
     id: str
@@ -51,7 +51,7 @@ class ThemeTable:
         self.themes[change.id] = theme
 
     def name(self, topic: str, name: str, by: str) -> bool:
-        """Let a theme have a name; tell whether there is one."""
+        """Set the name of a theme; return whether there is such a theme."""
         existing = self.themes.get(topic)
         if existing is not None:
             self.themes[topic] = replace(existing, name=name, by=by)
@@ -67,13 +67,13 @@ class ThemeTable:
                 self.themes[name] = replace(theme, members=members)
 
     def renumber(self, numbers: Sequence[int]) -> None:
-        """Give concept i the number numbers[i], and let those of -1 go."""
+        """Renumber concept i to numbers[i], and drop those of -1."""
         for name, theme in self.themes.items():
             members = tuple(numbers[member] for member in theme.members if numbers[member] >= 0)
             self.themes[name] = replace(theme, members=members)
 
     def values(self) -> dict[str, Any]:
-        """Give the table as JSON-able values."""
+        """Return the table as JSON-able values."""
         listed = [
             [theme.id, theme.label, list(theme.members), theme.born, *([theme.name, theme.by] if theme.name else ())]
             for theme in self.themes.values()
