@@ -78,7 +78,7 @@ class ProcessorContext:
 
 
 class _Portion(NamedTuple):
-    """Deliveries that are decided together, and what finds their concepts ahead."""
+    """Deliveries that are decided together, and the task that extracts their concepts ahead."""
 
     deliveries: list[Delivery]
     extraction: asyncio.Task[None] | None
@@ -259,7 +259,7 @@ class TurnProcessor:
                     await self._account_for(deliveries)
 
     async def _next(self) -> list[Delivery]:
-        """Take the next batch; meanwhile, a pool extracts from the batches behind it."""
+        """Return the next batch; meanwhile, a pool extracts from the batches behind it."""
         if not self._ahead:
             self._handler.forget_ahead()
             self._take([await self._queue.get()])
