@@ -12,11 +12,11 @@
     memory    many small graphs in one partition, and the first question to a cold one
     scale     the same turns in one graph, in a hundred and in ten thousand; what ten million graphs need
     instructions   what hot kernels take, beside a baseline that is kept: `--check` ends with 1 where one takes more,
-                   `--renew` writes it anew (bench/instructions.py)
+                   `--renew` writes it anew (bench/speed/instructions.py)
 
 Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
 CPU times and medians; ratios are of one run.  What is compared with (requirements-bench.txt) is no dependency:
-scripts/bench installs it beside the environment.  `--plots` draws what `growth` found (bench/plots.py).
+scripts/bench installs it beside the environment.  `--plots` draws what `growth` found (bench/speed/plots.py).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from bench import instructions, plots
-from bench.constructing import constructed
-from bench.growth import SIZES, measured
-from bench.ingesting import INGESTED, ingested
-from bench.measuring import alone
-from bench.remembering import GRAPHS, remembered
-from bench.replaying import REPLAYED, replayed
-from bench.spreading import GRAPHS as SPREAD
-from bench.spreading import spread, summed_up
+from bench.speed import instructions, plots
+from bench.speed.constructing import constructed
+from bench.speed.growth import SIZES, measured
+from bench.speed.ingesting import INGESTED, ingested
+from bench.speed.measuring import alone
+from bench.speed.remembering import GRAPHS, remembered
+from bench.speed.replaying import REPLAYED, replayed
+from bench.speed.spreading import GRAPHS as SPREAD
+from bench.speed.spreading import spread, summed_up
 
 LARGE: Final = 50_000  # concepts
 

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from evaluation.bootstrap import Generator, of_means
-from evaluation.datasets import Question
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
+from evaluation.questions.datasets import Question
 from evaluation.summary import SUBJECT, headline
 from state.arrays import Floats
 

@@ -14,10 +14,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from emgas.errors import InvalidMessageError
-from evaluation import fitted, summary
+from evaluation import summary
 from evaluation.by_form import LEFT_OUT, MEAN, Part, by_form
-from evaluation.datasets import DataSet, Question, is_corpus, read
-from evaluation.forms import AS_GIVEN, FORMS
+from evaluation.fit import fitted
 from evaluation.logged_memory import Advance, remember
 from evaluation.measure import Examined, Scores, measured, shuffled
 from evaluation.measures.abstraction import abstraction
@@ -26,6 +25,8 @@ from evaluation.measures.forgetting import forgetting
 from evaluation.measures.patterns import patterns
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
+from evaluation.questions.datasets import DataSet, Question, is_corpus, read
+from evaluation.questions.forms import AS_GIVEN, FORMS
 from evaluation.report import show
 from processors.recall.ranking.weights import FlowWeights
 from streams.cli.shared import output

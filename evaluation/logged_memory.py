@@ -4,8 +4,8 @@
 
 The worker is the one that every command runs, on an embedded log in a temporary directory; what its windows forget
 or merge is gone here too.  The graphs are then folded once more from its log, because a ranking in process needs their
-arrays, and a fold of the log is what the worker holds, bit for bit (`emgas replay verify`).  Questions are extracted
-and ranked in this process; the way of a query over the topics is not in the times (bench/pipeline.py measures it).
+arrays, and a fold of the log equals the state of the worker, bit for bit (`emgas replay verify`).  Questions are
+extracted and ranked in this process; times do not include topics (bench/service/pipeline.py measures those).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from emgas.errors import InvalidMessageError
 from emgas.messages.turns import Outcome
-from evaluation.datasets import DataSet
 from evaluation.measure import Examined
 from evaluation.memory import Memory
+from evaluation.questions.datasets import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph

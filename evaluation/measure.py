@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evaluation.datasets import Question
 from evaluation.memory import Memory, Ranker, Ranking
 from evaluation.methods import Method
 from evaluation.metrics import Order, Ranked, by_chance, scored
+from evaluation.questions.datasets import Question
 from state.arrays import Floats, Integers
 from state.graph.graph import Graph
 

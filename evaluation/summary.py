@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.bootstrap import Generator, paired
-from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.measure import Scores
 from evaluation.methods import ABLATIONS
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
+from evaluation.questions.datasets import UNANSWERABLE, Question
 
 SUBJECT = "default"
 AGAINST = (

@@ -21,12 +21,14 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.messages.queries import Description
 from emgas.wire import partition_of
-from evaluation import command, own_questions, tuning
+from evaluation import command
 from evaluation.bootstrap import Interval
+from evaluation.fit import tuning
+from evaluation.fit.tuning import InForce, Tuning
 from evaluation.logged_memory import remember
 from evaluation.measure import Examined
 from evaluation.memory import Memory
-from evaluation.tuning import InForce, Tuning
+from evaluation.questions import own_questions
 from processors.recall.ranking.weights import DEFAULT_FLOW, of_graph
 from processors.recall.retrieval.recall import DROP
 from replay.rebuild.rebuild import graph_from

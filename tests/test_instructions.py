@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from bench import instructions
-from bench.instructions import BASELINE, TOLERATED, ratios, regressions
-from bench.kernels import KERNELS, large
+from bench.speed import instructions
+from bench.speed.instructions import BASELINE, TOLERATED, ratios, regressions
+from bench.speed.kernels import KERNELS, large
 from tests.support.cli import ROOT
 
 WATCHED = """
 import os, sys
-from bench import kernels
+from bench.speed import kernels
 found, calls = os.getppid, []
 os.getppid = lambda: calls.append(1) or found()
 sys.argv = ["kernels"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.datasets import Question
+from evaluation.questions.datasets import Question
 from state.arrays import Floats
 from state.graph.graph import Graph
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from emgas.times import DAY_MS
 from evaluation.bootstrap import Generator, unpaired
-from evaluation.datasets import Question
+from evaluation.questions.datasets import Question
 from state.arrays import Floats
 from state.graph.view import GraphView
 

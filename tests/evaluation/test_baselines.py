@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.baselines.bm25 import Index, bm25
 from evaluation.baselines.structured import columns, lasting
-from evaluation.fitting import features
+from evaluation.fit.fitting import features
 from evaluation.memory import Memory
 from processors.lexicon.query_expansion import SYNONYM
 from processors.recall.ranking.query_terms import asked

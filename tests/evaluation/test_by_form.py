@@ -7,9 +7,9 @@ import pytest
 
 from evaluation.bootstrap import of_means
 from evaluation.by_form import MEAN, SHOWN, Part, by_form
-from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION
+from evaluation.questions.datasets import UNANSWERABLE, Question
 
 
 def part(form: str, default: list[float], bm25: list[float], category: str = "x") -> Part:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emgas.errors import InvalidMessageError
-from evaluation.datasets import PASSAGES, DataSet, is_corpus, read
+from evaluation.questions.datasets import PASSAGES, DataSet, is_corpus, read
 
 
 def conversation(name: str, *asked: dict[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from itertools import count
 import numpy as np
 import pytest
 
-from evaluation import fitted
-from evaluation.datasets import UNANSWERABLE, Question
+from evaluation.fit import fitted
 from evaluation.measure import Examined, Scores, measured
 from evaluation.methods import recalled
+from evaluation.questions.datasets import UNANSWERABLE, Question
 from processors.recall.ranking.weights import DEFAULT_FLOW
 from processors.recall.retrieval.recall import RecallOptions
 from tests.support.memories import demo

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.fitting import Example, cross_validated, fit
+from evaluation.fit.fitting import Example, cross_validated, fit
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FlowWeights
 
 EVERY = FlowWeights(**dict.fromkeys(FEATURES, 1.0))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from emgas.messages.turns import Turn
-from evaluation.datasets import DataSet, Question
-from evaluation.forms import ASSISTANTS, FORMS, LONG, USER
-from evaluation.neutral_replies import TOKENS, reply
+from evaluation.questions.datasets import DataSet, Question
+from evaluation.questions.forms import ASSISTANTS, FORMS, LONG, USER
+from evaluation.questions.neutral_replies import TOKENS, reply
 from processors.recall.context.context import tokens
 
 ABOUT = 0.95  # of a size: parts are measured one by one, and each is rounded up

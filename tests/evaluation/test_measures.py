@@ -9,11 +9,11 @@ import pytest
 
 from emgas.errors import InvalidMessageError
 from emgas.times import DAY_MS, HOUR_MS
-from evaluation.datasets import Question, read
 from evaluation.measures.abstraction import abstraction
 from evaluation.measures.ageing import ageing, ages
 from evaluation.measures.forgetting import forgetting
 from evaluation.measures.patterns import found_in, is_found, patterns
+from evaluation.questions.datasets import Question, read
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.text.statements import statements
 from state.events.events import GraphConfigured, TurnRecorded

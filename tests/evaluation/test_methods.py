@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from evaluation import summary
-from evaluation.datasets import Question
 from evaluation.measure import Scores, measured, shuffled
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
 from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
+from evaluation.questions.datasets import Question
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Vectors, unit
 from tests.support.memories import demo

@@ -10,12 +10,13 @@ import pytest
 
 from emgas.errors import InvalidMessageError
 from emgas.messages.turns import Turn
-from evaluation import own_questions, tuning
-from evaluation.datasets import Question
-from evaluation.fitting import Example, fit
+from evaluation.fit import tuning
+from evaluation.fit.fitting import Example, fit
+from evaluation.fit.thresholds import Cases, best, curve, point
+from evaluation.fit.tuning import InForce, Tuning
 from evaluation.measure import Examined
-from evaluation.thresholds import Cases, best, curve, point
-from evaluation.tuning import InForce, Tuning
+from evaluation.questions import own_questions
+from evaluation.questions.datasets import Question
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES
 from tests.support import tunable
 from tests.support.memories import memory_of

@@ -1,6 +1,6 @@
 """An attacker on loopback, against `emgas serve` as an operator starts it: others are answered, and all is let go.
 
-How long an answer takes is told by `python -m bench.attacker`; here, that there is one while the attack is held open.
+`python -m bench.service.attacker` measures how long an answer takes; here, there is one while the attack is held open.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bench.attacker import ATTACKS, attacked, served
+from bench.service.attacker import ATTACKS, attacked, served
 from gateway.http.connections import raise_descriptors
 from tests.support.clocks import PATIENCE
 

@@ -1,6 +1,6 @@
 """A worker that is killed at each step of a turn, a window, a snapshot and a recovery comes back whole, and alive.
 
-`python -m bench.failpoints` sweeps more ordinals of every step.
+`python -m bench.service.failpoints` sweeps more ordinals of every step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WITH_EVERYTHING = {
 
 def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_lives_again() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "bench.failpoints", "--ordinals", "2", "--json"],
+        [sys.executable, "-m", "bench.service.failpoints", "--ordinals", "2", "--json"],
         capture_output=True, text=True, timeout=4 * PATIENCE, env={**os.environ, "EMGAS_LOG_LEVEL": "ERROR"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bench import zipf
-from bench.kernels import ask, closed
+from bench.speed import zipf
+from bench.speed.kernels import ask, closed
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore

@@ -10,9 +10,9 @@ from typing import Any
 
 from emgas.importers.registry import read
 from emgas.messages.turns import Turn
-from evaluation.datasets import Question
 from evaluation.measure import Examined
 from evaluation.memory import Memory
+from evaluation.questions.datasets import Question
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.graph.graph import Graph

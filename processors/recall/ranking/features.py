@@ -182,7 +182,7 @@ def _wanted(mark: str, turns: Turns) -> Floats:
     return turns.bears(mark) if mark in turns.asked.wants else np.zeros(len(turns.turn))
 
 
-# The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
+# The weights are those of a conditional logit (evaluation/fit/fitting.py) over all forms of talk at once, each of which
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was

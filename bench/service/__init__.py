@@ -1,0 +1,1 @@
+"""How a running worker or server behaves: answers, fairness, failover, attacks."""

@@ -1,0 +1,1 @@
+"""How fast each part is, and how its cost grows with a memory: times, sizes, instructions."""

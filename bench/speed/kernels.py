@@ -1,0 +1,224 @@
+"""The hot kernels, for a tool that counts instructions (bench/speed/instructions.py): what it runs.
+
+    python -m bench.speed.kernels [NAME …]      each: set up, run once for nothing, mark, run, mark
+
+    decode, encode   the event of a turn, from and to the bytes of the log
+    extract          the concepts of a turn's text
+    fold             a turn into a partition: decode, chain, tables, counting
+    store            64 turns of a graph into its tables
+    open             a graph of 100 turns from its tables
+    first_recall     a question to a graph of 100 turns that was just opened
+    recall           a question to the same, again
+    recall_pruned    a question to a graph of 9,000 turns, not all of which it looks at
+    answer           a whole answer of a graph of 100 turns: the question's words, recall, turns that are read, context
+
+Between the two marks nothing else runs: no collector, no other thread.  What is measured is a function of the code
+alone, so that two runs count the same; what a kernel needs is made before the first mark.  All of them run in one
+process, for under such a tool a process takes 20 s to import what it needs.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from bench.speed import zipf
+from emgas.messages.fields import Position
+from emgas.messages.queries import Query
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.retrieval.recall import RecallOptions, recall
+from state.events.events import Claim, TurnRecorded, decode, encode
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
+from state.log_position import stamp
+from state.partition import Partition
+from state.store.store import Batch, MemoryStore
+
+SMALL, LARGE, STORED = 100, 9_000, 64  # turns
+RANKS: Final = ((20, 40, 80, 160), (25, 50, 100, 200), (30, 60, 120, 240))  # of the words of a question
+NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
+TEXT: Final = "We took the cat to the shelter near the old harbour on Monday, and Ben fed her tuna again."
+
+
+class Kernel(NamedTuple):
+    """What is measured: `run`, which does a thing so many times; `warm` does it before, so that nothing is new."""
+
+    times: int
+    warm: Callable[[], object]
+    run: Callable[[], object]
+
+
+def mark() -> None:
+    """Make a call that can be found in a profile: nothing else here asks for the parent's id."""
+    os.getppid()
+
+
+def _claimed(store: MemoryStore) -> Partition:
+    state = Partition(store)
+    state.fold(0, encode(Claim(writer="bench", partitions=1, nonce="")))
+    return state
+
+
+def _folded(state: Partition, turns: list[TurnRecorded]) -> list[tuple[int, bytes]]:
+    """Fold turns into a partition that is claimed; give their records."""
+    records = []
+    for offset, turn in enumerate(turns, state.position.watermark + 1):
+        records.append((offset, encode(stamp(replace(turn, src=offset), state.position))))
+        state.fold(*records[-1])
+    return records
+
+
+def _decode() -> Kernel:
+    values = [encode(turn) for turn in zipf.turns(SMALL)]
+    return Kernel(SMALL, lambda: decode(values[0]), lambda: [decode(value) for value in values])
+
+
+def _encode() -> Kernel:
+    turns = list(zipf.turns(SMALL))
+    return Kernel(SMALL, lambda: encode(turns[0]), lambda: [encode(turn) for turn in turns])
+
+
+def _extract() -> Kernel:
+    extractor = YakeExtractor(language="en")
+
+    def extract() -> None:
+        extractor.of_turn(TEXT, speaker="Ada", at=zipf.BEGIN)
+
+    return Kernel(4, extract, lambda: [extract() for _ in range(4)])
+
+
+def _fold() -> Kernel:
+    turns = list(zipf.turns(SMALL))
+    records = _folded(_claimed(MemoryStore()), turns)  # which warms it up, too
+    state = _claimed(MemoryStore())
+
+    def fold() -> None:
+        for record in records:
+            state.fold(*record)
+        graph = state.graph(zipf.GRAPH)
+        assert graph is not None
+        graph.settle()
+
+    return Kernel(SMALL, lambda: None, fold)
+
+
+def _store() -> Kernel:
+    first, other = _claimed(MemoryStore()), _claimed(MemoryStore())
+    for state in (first, other):
+        _folded(state, list(zipf.turns(STORED)))
+    return Kernel(1, first.flush, other.flush)
+
+
+def closed(turns: int) -> Batch:
+    """Make what is stored of a graph of so many turns, most of which its tables know of."""
+    store = MemoryStore()
+    state = _claimed(store)
+    _folded(state, list(zipf.turns(turns)))
+    state.flush()
+    return dict(store.scan(b"", b""))
+
+
+def opened(rows: Batch) -> Graph:
+    """Open a graph of which that is stored."""
+    store = MemoryStore()
+    store.write(rows)
+    graph = Partition(store).graph(zipf.GRAPH)
+    assert graph is not None
+    return graph
+
+
+def _open() -> Kernel:
+    rows = closed(SMALL)
+    return Kernel(3, lambda: opened(rows), lambda: [opened(rows) for _ in range(3)])
+
+
+def ask(graph: Graph) -> None:
+    """Ask a graph some questions."""
+    for ranks in RANKS:
+        words = [zipf.word(rank) for rank in ranks]
+        question = Extraction(tuple(Concept(word, word, 0.5, 1) for word in words), question=True, tokens=6)
+        found = recall(graph.view(), question, "what about " + " ".join(words), RecallOptions(passages=100))
+        assert found.passages
+
+
+def _first_recall() -> Kernel:
+    rows = closed(SMALL)
+    first, other = opened(rows), opened(rows)
+    return Kernel(1, lambda: ask(first), lambda: ask(other))
+
+
+def _recall() -> Kernel:
+    graph = opened(closed(SMALL))
+    return Kernel(len(RANKS), lambda: ask(graph), lambda: ask(graph))
+
+
+def _recall_pruned() -> Kernel:
+    graph = Graph.unpack(sys.stdin.buffer.read())
+    return Kernel(len(RANKS), lambda: ask(graph), lambda: ask(graph))
+
+
+def _answer() -> Kernel:
+    state, answerer = _claimed(MemoryStore()), Answerer(YakeExtractor(language="en"))
+    _folded(state, list(zipf.turns(SMALL)))
+
+    def answer() -> None:
+        for ranks in RANKS:
+            text = "what about " + " ".join(zipf.word(rank) for rank in ranks)
+            memory = Memory(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
+            assert in_one_go(answerer.answer(Query(graph=zipf.GRAPH, text=text), memory)).reply.context
+
+    return Kernel(len(RANKS), answer, answer)
+
+
+def large() -> bytes:
+    """Pack the graph that `recall_pruned` reads from its standard input: to make it there would take minutes."""
+    graph = Graph(zipf.GRAPH)
+    for turn in zipf.turns(LARGE):
+        graph.fold(turn)
+    return graph.pack()
+
+
+KERNELS: Final[dict[str, Callable[[], Kernel]]] = {
+    "decode": _decode,
+    "encode": _encode,
+    "extract": _extract,
+    "fold": _fold,
+    "store": _store,
+    "open": _open,
+    "first_recall": _first_recall,
+    "recall": _recall,
+    "recall_pruned": _recall_pruned,
+    "answer": _answer,
+}
+
+
+def run(kernel: Kernel) -> None:
+    """Run one kernel between two marks."""
+    kernel.warm()
+    gc.collect()
+    gc.disable()
+    mark()
+    kernel.run()
+    mark()
+    gc.enable()
+
+
+def main() -> None:
+    """Run kernels, and tell of each how many times it did its thing."""
+    for name in sys.argv[1:] or KERNELS:
+        kernel = KERNELS[name]()
+        run(kernel)
+        print(name, kernel.times, flush=True)
+    os._exit(0)  # nobody waits for what is tidied up behind the marks
+
+
+if __name__ == "__main__":
+    main()

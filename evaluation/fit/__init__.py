@@ -1,0 +1,1 @@
+"""Fitting weights and thresholds of recall to labelled questions."""

@@ -1,0 +1,1 @@
+"""Questions with known evidence: reading data sets, and rewriting conversations into other forms."""

@@ -1,0 +1,242 @@
+"""Data sets with evidence: bytes in, turns to remember and questions to ask out.
+
+    LoCoMo     [{"sample_id": "x", "conversation": {…}, "qa": [
+                   {"question": "…", "category": 1, "evidence": ["D1:3", "D2:8; D4:1"], "hop": 2}, …],
+                 "patterns": [["D1:3", "D2:7", …], …]}, …]
+               turns as emgas/importers/locomo.py reads them, a graph for each conversation; `hop` is optional, and so
+               are `patterns`: the turns in which something recurs (measures/patterns.py)
+    passages   MuSiQue, HotpotQA and 2WikiMultihopQA, as HippoRAG publishes them: two files,
+                   corpus     [{"title": "…", "text": "…"}, …]  or  {"title": ["sentence", …], …}
+                   questions  [{"question": "…", …}, …] with one of
+                       "paragraphs" or "contexts": [{"title", "text" or "paragraph_text", "is_supporting"}, …]
+                       "supporting_facts": [["title", sentence], …] and "context": [["title", ["sentence", …]], …]
+               without a corpus the passages are those that stand beside the questions.  Every passage is a turn of one
+               graph, in a session of its own: nothing flows between passages for standing next to each other
+
+Evidence that names no turn (LoCoMo has a few such ids) is left out, and so is a question that has no other.  Where a
+question has no evidence at all, but an answer ("answer", "answers"), the turns that hold it word for word are taken
+(answer_strings.py), and one of them is enough; where none does, it is left out, too.  `unusable` counts those left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+from emgas.importers import locomo
+from emgas.importers.registry import BadLine
+from emgas.messages.turns import Turn
+from emgas.validation import build
+from evaluation.questions.answer_strings import answers, holding
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+UNANSWERABLE = "adversarial"  # LoCoMo's category 5 asks for what was never said: not part of the headline
+MERGED = "merged"  # the graph of everything, when conversations are put into one
+PASSAGES = "passages"
+SAID_AT = 1_577_836_800_000  # 2020-01-01, ms: passages have no time of their own
+FOLDS = 5  # of questions on passages, which come from no conversation that could be left out
+WRITER = "corpus"  # a turn has a speaker; a passage has none
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and the turn ids (at least one) that hold its answer.  No method ever gets one of these.
+
+    group  what is left out together in cross-validation: its conversation; of passages every fifth question
+    hop    2 where question and evidence share no content word, if the data set says so
+    any_of nobody labelled evidence: these turns hold the answer word for word, and one of them is enough
+    """
+
+    text: str
+    category: str
+    evidence: frozenset[str]
+    group: str
+    hop: int | None = None
+    any_of: bool = False
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Turns to publish, and for each graph the questions to ask it afterwards, and what recurs in it, if that is known.
+
+    patterns  the turn ids of each, by graph
+    """
+
+    turns: list[Turn]
+    questions: dict[str, list[Question]] = field(default_factory=dict)
+    unusable: int = 0
+    patterns: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+
+
+def is_corpus(raw: bytes) -> bool:
+    """Tell whether a file is a corpus of passages, which goes with a file of questions."""
+    data = _parsed(raw)
+    if isinstance(data, list) and data and isinstance(data[0], dict):
+        return "title" in data[0] and "question" not in data[0]
+    return isinstance(data, dict) and all(isinstance(value, list) for value in data.values())
+
+
+def read(raw: bytes, corpus: bytes | None = None, *, merged: bool = False) -> DataSet:
+    """Read a file of conversations or of questions.
+
+    corpus  the passages of a file of questions; else those that stand beside the questions
+    merged  all conversations in one graph; passages always are
+
+    Raises InvalidMessageError, saying what is wrong with the file.
+    """
+    data = _parsed(raw)
+    if not isinstance(data, list) or not data or not all(isinstance(item, dict) for item in data):
+        raise InvalidMessageError("file: must be a JSON array of conversations or of questions, with at least one")
+    if "conversation" in data[0]:
+        if corpus is not None:
+            raise InvalidMessageError("file: holds conversations, and conversations need no corpus")
+        return _conversations(raw, data, merged=merged)
+    if "question" in data[0]:
+        return _asked_of_passages(data, None if corpus is None else _parsed(corpus))
+    raise InvalidMessageError(
+        'file: is neither LoCoMo ("conversation" in each entry) nor a file of questions ("question")'
+    )
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        raise InvalidMessageError(f"file: is not valid JSON in UTF-8 ({error})") from error
+
+
+def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: bool) -> DataSet:
+    turns: list[Turn] = []
+    for item in locomo.read(BytesIO(raw), MERGED if merged else None):
+        if isinstance(item, BadLine):
+            raise InvalidMessageError(f"conversation {item.number}: {item.reason}")
+        turns.append(item)
+    graphs = {turn.id: turn.graph for turn in turns}
+    made = DataSet(turns, {turn.graph: [] for turn in turns})
+    unusable = 0
+    for sample in samples:
+        said = [turn for turn in turns if turn.id == f"{sample['sample_id']}/{turn.metadata['dia_id']}"]
+        for position, asked in enumerate(_list(sample, "qa")):
+            question = _of_conversation(str(sample["sample_id"]), position, asked, said)
+            unusable += question is None
+            if question is not None:
+                made.questions[graphs[next(iter(question.evidence))]].append(question)
+        for position, pattern in enumerate(sample.get("patterns") or ()):
+            recurring = _pattern(str(sample["sample_id"]), position, pattern, graphs)
+            made.patterns.setdefault(graphs[next(iter(recurring))], []).append(recurring)
+    return DataSet(turns, made.questions, unusable, made.patterns)
+
+
+def _pattern(sample: str, position: int, pattern: Any, turns: Mapping[str, str]) -> frozenset[str]:
+    """Read the turns in which something recurs.  Raises InvalidMessageError for one that is not there."""
+    where = f"conversation {sample}, pattern {position + 1}"
+    if not isinstance(pattern, list) or not pattern or not all(isinstance(name, str) for name in pattern):
+        raise InvalidMessageError(f"{where}: must be a list of dia_ids, at least one")
+    if unknown := [name for name in pattern if f"{sample}/{name}" not in turns]:
+        raise InvalidMessageError(f"{where}: there is no turn {unknown[0]}")
+    return frozenset(f"{sample}/{name}" for name in pattern)
+
+
+def _list(sample: Mapping[str, Any], name: str) -> list[Any]:
+    value = sample.get(name)
+    if not isinstance(value, list):
+        raise InvalidMessageError(f"conversation {sample.get('sample_id')}: {name} must be a list of questions")
+    return value
+
+
+def _of_conversation(sample: str, position: int, asked: Any, said: Sequence[Turn]) -> Question | None:
+    where = f"conversation {sample}, question {position + 1}"
+    if not isinstance(asked, dict) or not isinstance(asked.get("question"), str):
+        raise InvalidMessageError(f"{where}: must be an object with question, category and evidence")
+    if asked.get("category") not in CATEGORIES:
+        raise InvalidMessageError(f"{where}: category must be one of {', '.join(map(str, CATEGORIES))}")
+    given, category = asked.get("evidence") or [], CATEGORIES[asked["category"]]
+    if not isinstance(given, list) or not all(isinstance(part, str) for part in given):
+        raise InvalidMessageError(f"{where}: evidence must be a list of dia_ids")
+    turns = {turn.id for turn in said}
+    names = (name for part in given for name in re.split(r"[;,\s]+", part))
+    evidence = frozenset(turn for name in names if (turn := f"{sample}/{name}") in turns)
+    if by_answer := not given and category != UNANSWERABLE:
+        evidence = holding(said, answers(asked))
+    if not evidence:
+        return None
+    return Question(asked["question"], category, evidence, sample, asked.get("hop"), by_answer)
+
+
+def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:
+    beside = [_beside(position, each) for position, each in enumerate(asked)]
+    passages = (passage for near in beside for passage, _ in near) if corpus is None else _corpus(corpus)
+    turns: dict[str, Turn] = {}
+    for title, text in passages:
+        turns.setdefault(_key(title, text), _passage(len(turns), title, text))
+    if not turns:
+        raise InvalidMessageError("corpus: holds no passage")
+    questions = []
+    for number, (each, near) in enumerate(zip(asked, beside, strict=True)):
+        keys = (_key(*passage) for passage, supports in near if supports)
+        evidence = frozenset(turns[key].id for key in keys if key in turns)
+        if by_answer := not near:
+            evidence = holding(turns.values(), answers(each))
+        if evidence:
+            group = f"{PASSAGES}-{number % FOLDS}"
+            questions.append(Question(each["question"], _kind(each), evidence, group, any_of=by_answer))
+    return DataSet(list(turns.values()), {PASSAGES: questions}, len(asked) - len(questions))
+
+
+def _corpus(corpus: Any) -> Iterable[tuple[str, str]]:
+    """Yield (title, text) of every passage of a corpus."""
+    if isinstance(corpus, dict):
+        corpus = [{"title": title, "text": "".join(map(str, said))} for title, said in corpus.items()]
+    if not isinstance(corpus, list):
+        raise InvalidMessageError("corpus: must be a JSON array of passages, or an object of title and sentences")
+    return [_title_and_text(f"corpus, passage {number}", each) for number, each in enumerate(corpus, start=1)]
+
+
+def _title_and_text(where: str, passage: Any) -> tuple[str, str]:
+    if isinstance(passage, dict):
+        title, text = passage.get("title"), passage.get("text", passage.get("paragraph_text"))
+        if isinstance(title, str) and isinstance(text, str):
+            return title, text
+    raise InvalidMessageError(f"{where}: must be an object with title and text (or paragraph_text)")
+
+
+def _beside(position: int, asked: Mapping[str, Any]) -> list[tuple[tuple[str, str], bool]]:
+    """List the passages that stand beside a question, each with whether it holds a part of the answer."""
+    where = f"question {position + 1}"
+    if not isinstance(asked.get("question"), str):
+        raise InvalidMessageError(f"{where}: question must be a text")
+    try:
+        if "supporting_facts" in asked:
+            supporting = {title for title, *_ in asked["supporting_facts"]}
+            return [((title, "".join(said)), title in supporting) for title, said in asked["context"]]
+        near = asked.get("contexts", asked.get("paragraphs", ()))
+        return [(_title_and_text(where, each), bool(each.get("is_supporting", True))) for each in near]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidMessageError(
+            f"{where}: supporting_facts must be [title, sentence], context [title, sentences]"
+        ) from error
+
+
+def _key(title: str, text: str) -> str:
+    """Reduce a passage to what it is known by: the sources put different spaces between the same sentences."""
+    return "".join(f"{title}\n{text}".split())
+
+
+def _passage(number: int, title: str, text: str) -> Turn:
+    fields = {"id": f"passage-{number}", "graph": PASSAGES, "session": f"passage-{number}", "speaker": WRITER}
+    try:
+        return build(Turn, {**fields, "text": f"{title}\n{text}", "at": SAID_AT + number})
+    except InvalidMessageError as error:
+        raise InvalidMessageError(f"passage {title[:80]!r}: {error}") from error
+
+
+def _kind(asked: Mapping[str, Any]) -> str:
+    """Name the category of a question: MuSiQue's ids begin with the hops, HotpotQA names a type."""
+    hops = re.match(r"([2-9])hop", str(asked.get("id", "")))
+    return f"{hops.group(1)}-hop" if hops else str(asked.get("type", "all"))
