@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from emgas.errors import QueryFailedError
+from emgas.messages.contents import Turns
 from replay.verify.verify import verify_partition
-from state.errors import KeyStoreError, StoreCorruptError
+from state.errors import KeyStoreError, LogRewrittenError, StoreCorruptError
 from state.events.events import Sealed, decode, encode
 from state.store import keys
 from state.store.rocksdb import RocksStore
@@ -25,9 +30,11 @@ from streams.transport.dead_letters import read_all
 from tests.pipeline.test_embedded import embedded
 from tests.support.clocks import eventually
 from tests.support.pipeline import Pipeline, a_turn, as_json
+from tests.support.transports import overwrite
 
 pytestmark = pytest.mark.asyncio
 QUESTION = "the kettle"
+BESIDE, ELSEWHERE = "kim", "bob"
 
 
 @asynccontextmanager
@@ -284,7 +291,39 @@ async def test_a_record_of_turns_that_is_damaged_is_a_dead_letter_and_nobody_els
         assert await pipeline.letters(pipeline.topics.turns, 0, offset)
 
 
-async def test_an_encrypted_record_of_the_log_that_is_damaged_stops_its_graph_alone(tmp_path: Path) -> None:
+async def test_an_encrypted_record_that_is_damaged_in_the_log_stops_who_folds_it_again_until_the_log_is_restored(
+    tmp_path: Path,
+) -> None:
+    """The chain of hashes breaks there, as where somebody had written another log: so it halts the partition."""
+    async with embedded(tmp_path, encryption=True, partitions=2, tick_seconds=0.05) as pipeline:
+        for number in range(3):
+            for graph in ("ada", ELSEWHERE):
+                await pipeline.record(graph, id=f"t{number}")
+        await pipeline.stop()
+        topic, place, home = pipeline.topics.events, pipeline.place("ada"), pipeline.settings.home
+        whole = [record for record in await pipeline.records(topic, place) if record.key == b"ada"][1]
+        event = decode(whole.value)
+        assert isinstance(event, Sealed)
+        body = event.body[:-1] + bytes([event.body[-1] ^ 1])
+        overwrite(home, (topic, place), whole.offset, encode(replace(event, body=body)))
+        await pipeline.start()
+        for graph in ("ada", ELSEWHERE):  # what is folded stays
+            await pipeline.record(graph, id="more")
+            assert (await pipeline.memory.query(graph, QUESTION)).found
+        await pipeline.stop()
+        shutil.rmtree(pipeline.settings.store_of(place))
+        await pipeline.start()
+        await eventually(lambda: place in pipeline.app.ownership.halted_partitions)
+        assert isinstance(pipeline.app.ownership.halted_partitions[place], LogRewrittenError)
+        await pipeline.lives(but=[place])
+        await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "late")), place)
+        overwrite(home, (topic, place), whole.offset, whole.value)
+        await eventually(lambda: place in pipeline.app.ownership.writers and pipeline.ids("ada")[-1:] == ["late"])
+        assert pipeline.ids("ada") == ["t0", "t1", "t2", "more", "late"]
+        assert not await read_all(pipeline.transport.reader(pipeline.topics.dead_letters))
+
+
+async def test_an_encrypted_record_that_is_damaged_in_a_store_stops_its_graph_alone(tmp_path: Path) -> None:
     async with two_graphs(tmp_path) as pipeline:
         head = await pipeline.memory.inspect(0, digest=False)
         await pipeline.stop()
@@ -307,3 +346,92 @@ def rewrite_last(path: Path, value: bytes) -> None:
     *_, (last, _) = store.scan(prefix, prefix)
     store.write({last: value})
     store.close()
+
+
+@asynccontextmanager
+async def two_partitions(directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
+    """Give a pipeline of two partitions: "ada" has tables, "kim" lies beside it, "bob" in the other one."""
+    async with embedded(directory, partitions=2, tick_seconds=0.05, **changes) as pipeline:
+        assert pipeline.place("ada") == pipeline.place(BESIDE) != pipeline.place(ELSEWHERE)
+        for graph in (BESIDE, ELSEWHERE):
+            await pipeline.record(graph, id="t0")
+        for number in range(70):  # their words differ, so that blocks of RocksDB are filled
+            words = " ".join(sha256(f"{number} {word}".encode()).hexdigest() for word in range(12))
+            await pipeline.record("ada", id=f"t{number}", text=f"The kettle {words}")
+        yield pipeline
+
+
+async def test_a_damaged_snapshot_is_passed_over_for_an_older_one_or_the_log_and_other_partitions_are_restored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with two_partitions(tmp_path / "data", encryption=True, snapshots=str(tmp_path / "kept")) as pipeline:
+        mine, other = pipeline.place("ada"), pipeline.place(ELSEWHERE)
+        older, good = [(await pipeline.memory.checkpoint(partition)).snapshot for partition in (mine, other)]
+        await pipeline.record("ada", id="between")
+        newest = (await pipeline.memory.checkpoint(mine)).snapshot
+        digests = pipeline.digests()
+        for damaged, restored in ((newest, older), (older, None)):
+            await pipeline.stop()
+            flip(next((tmp_path / "kept" / pipeline.settings.prefix / str(mine) / damaged).glob("*.sst")))
+            for partition in range(2):
+                shutil.rmtree(pipeline.settings.store_of(partition))
+            caplog.clear()
+            caplog.set_level(logging.INFO, "emgas")
+            await pipeline.start()
+            assert pipeline.digests() == digests
+            told = [record.getMessage() for record in caplog.records]
+            assert any(damaged in line for line in told if "snapshot refused" in line)
+            named = [name for name in (newest, older, good) for line in told if "restored" in line and name in line]
+            assert named == ([restored, good] if restored else [good])
+            for graph in ("ada", BESIDE, ELSEWHERE):
+                assert (await pipeline.memory.query(graph, QUESTION)).found
+
+
+def flip(path: Path) -> None:
+    """Flip a bit of a file in every block but the first and the last ones."""
+    value = bytearray(path.read_bytes())
+    for at in range(len(value) // 3, len(value) * 3 // 4, 1024):
+        value[at] ^= 1
+    path.write_bytes(value)
+
+
+@pytest.mark.parametrize("kind", ["t", "e"], ids=["pages", "events"])
+async def test_flipped_bytes_in_a_file_of_rocksdb_concern_their_graph_alone_and_are_mended_from_the_log(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with two_partitions(tmp_path) as pipeline:
+        place, digests = pipeline.place("ada"), pipeline.digests()
+        await pipeline.stop()
+        for path in apart(pipeline.settings.store_of(place), kind.encode() + keys.count_key("ada")[1:]):
+            flip(path)
+        await pipeline.start()
+        writers = pipeline.app.ownership.writers
+        before = writers[place]
+        reading = [pipeline.memory.turns(graph, limit=70) for graph in ("ada", BESIDE, ELSEWHERE)]
+        ada, *others = await asyncio.gather(*reading, return_exceptions=True)
+        assert isinstance(ada, QueryFailedError)
+        assert ada.code == "unavailable"
+        assert [isinstance(each, Turns) and each.total for each in others] == [1, 1]
+        assert "Corruption: block checksum mismatch" in caplog.text
+        await eventually(lambda: not writers[place].state.unavailable)
+        assert writers[place] is before, "the partition did not halt"
+        assert (await pipeline.memory.turns("ada")).total == 70
+        assert pipeline.digests() == digests
+        assert all(each.match for each in await pipeline.verified())
+        await pipeline.restart()
+        assert pipeline.digests() == digests, "the damage is not met again"
+
+
+def apart(path: Path, prefix: bytes) -> list[Path]:
+    """Bring the rows that begin so into a file of their own, as a flush may; return it."""
+    store = RocksStore(path)
+    rows = dict(store.scan(prefix, prefix))
+    assert rows
+    store.close()
+    before = set(path.glob("*.sst"))
+    store = RocksStore(path)
+    store.write(rows)
+    store.close()  # flushes: these rows and no others
+    found = sorted(set(path.glob("*.sst")) - before)
+    assert found
+    return found
