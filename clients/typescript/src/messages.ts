@@ -1,10 +1,10 @@
 // Written by scripts/messages.ts from emgas/schema/asyncapi.json.
 
 /**
- * What came with a turn: a photo, a voice note, a file.  It stays where it is; its caption is remembered.
+ * A file that came with a turn: a photo, a voice note.  Only its address and its caption are stored.
  *
- * caption  what is on it, or said in it: remembered as if it had been said
- * sha256   of its bytes, hex, where somebody wants to know later that it is the same
+ * caption  what is on it, or said in it: remembered like a part of the turn's text
+ * sha256   of its bytes, hex, to recognise the same file later
  */
 export interface Attachment {
   uri: string;
@@ -14,7 +14,7 @@ export interface Attachment {
   sha256: string;
 }
 /**
- * What may be changed about how a graph lives; what is not given keeps the preset's value.  Durations in ms.
+ * The settings of a graph; a setting that is not set has the preset's value.  Durations in ms.
  */
 export interface Settings {
   /**
@@ -247,7 +247,7 @@ export interface Settings {
   link_confidence?: number | null;
 }
 /**
- * How much a turn is worth remembering, and the words of it that matter.
+ * How much a turn is worth remembering, and its important words.
  */
 export interface JudgedTurn {
   turn: string;
@@ -265,7 +265,7 @@ export interface NamedTheme {
   name: string;
 }
 /**
- * How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+ * How closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
  */
 export interface RatedLink {
   source: string;
@@ -273,7 +273,7 @@ export interface RatedLink {
   rating: number;
 }
 /**
- * A turn, or what recurs (`habit`), in other words; role: in whose, "" nobody's.
+ * A turn, or a habit, in other words; role: whose words, "" for none.
  */
 export interface Rewritten {
   turn?: string | null;
@@ -282,7 +282,7 @@ export interface Rewritten {
   role?: string;
 }
 /**
- * A turn says several things: the parts of its text, in their order.
+ * A turn with several statements: the parts of its text, in their order.
  */
 export interface SplitTurn {
   turn: string;
@@ -293,14 +293,14 @@ export interface SplitTurn {
   parts: TextPart[];
 }
 /**
- * The characters of a turn's text, from `start` to before `end`, that say one thing.
+ * A part of a turn's text with one statement: its characters from `start` to before `end`.
  */
 export interface TextPart {
   start: number;
   end: number;
 }
 /**
- * What a conversation that has ended was about: its topic in a word or two, and a summary.
+ * The topic, in a word or two, and the summary of a conversation that has ended.
  */
 export interface SummedUp {
   session: string;
@@ -313,8 +313,8 @@ export interface SummedUp {
  * sessions, speakers  it is of one of these, as they were written
  * roles               its role is one of these: a turn without a role passes none
  * since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
- * min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
- * pinned              whether a user wants it kept in mind
+ * min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
+ * pinned              whether a user pinned it
  * concepts            it holds one of these, by id or as it was written
  * metadata            it has all of these entries, whatever they are
  * spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
@@ -359,7 +359,7 @@ export interface Filter {
   include_archive?: boolean;
 }
 /**
- * How to search, where the asker knows: what is not given changes nothing.
+ * Hints for the search, if the asker knows them; a hint that is not set changes nothing.
  *
  * depth          how thoroughly, 0 to 1: in the place of what the question itself tells.  It says how many passages
  *                come back, 3 to 20, and how far `staged` goes
@@ -387,7 +387,7 @@ export interface Guidance {
  * How activation spreads; what is not given takes the mode's own default (processors/recall/ranking/activation.py).
  *
  * window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
- *               before somebody speaks again who has had their say in it; in a session
+ *               before a speaker of it speaks again; in a session
  * window_turns  in so many turns of a session, one after the other; in the place of `window`
  *
  * propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how many
@@ -420,7 +420,7 @@ export interface Position {
   source: number;
 }
 /**
- * A concept that the query woke, and the strongest path by which its energy came (seed first, itself last).
+ * A concept that the query activated, and the strongest path to it (seed first, itself last).
  */
 export interface ActivatedConcept {
   id: string;
@@ -434,7 +434,7 @@ export interface ActivatedConcept {
  * words    concepts of mood and role that the graph knows: sought too, weakly
  * unknown  words of mood and role that it does not know: they did nothing
  * depth    how thoroughly it was searched, 0 to 1, and passages: how many that is
- * weights  what counted more or less than by itself, by name: edge types, kinds of turns, relations
+ * weights  what counted more or less than usual, by name: edge types, kinds of turns, relations
  */
 export interface Guided {
   words: string[];
@@ -480,7 +480,7 @@ export interface How {
  * name      direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
  * found     passages that it found
  * mass      share of their score that the best hold;  coverage: share of what is asked that the best hold, by rarity
- * enough    whether that was enough, so that no further stage was needed; null where nobody asked
+ * enough    whether that was enough, so that no further stage was needed; null if not requested
  */
 export interface Stage {
   name: string;
@@ -497,7 +497,7 @@ export interface Kind {
   member: string;
 }
 /**
- * What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id.
+ * A relation of two concepts: how many turns state it, when first and last (ms), and the latest by id.
  */
 export interface KnownRelation {
   source: string;
@@ -510,7 +510,7 @@ export interface KnownRelation {
   last: number;
   ids: string[];
   /**
-   * all turns that say it are history: it is otherwise now
+   * outdated: later turns replaced all that state it
    */
   history?: boolean;
 }
@@ -528,7 +528,7 @@ export interface Mention {
   times: number;
 }
 /**
- * An old turn, and how well it answers; or what recurs, if the question asks for that.
+ * An old turn, and how well it answers; or a habit, if the question asks for habits.
  *
  * kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
  * members  of a habit: ids of its latest turns
@@ -542,34 +542,34 @@ export interface RecalledPassage {
   at: number;
   score: number;
   /**
-   * it had faded, and comes from the archive
+   * it had faded, and was found in the archive
    */
   archived?: boolean;
   /**
-   * a user wants it kept in mind
+   * a user pinned it
    */
   pinned?: boolean;
   kind?: "turn" | "habit";
   members?: string[];
   /**
-   * it is history: the turn that says how things are since
+   * it is outdated: the later turn that replaced it
    */
   superseded_by?: string | null;
   /**
-   * how much it matters, 0 to 1, where that is known
+   * how much it matters, 0 to 1, if known
    */
   importance?: number | null;
   /**
-   * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+   * if the query is masked: the text with placeholders for faded words
    */
   masked?: string | null;
   attachments?: Attachment[];
   /**
-   * in modes that find concepts first: the concept through which it was found
+   * in modes that find concepts first: the concept that led to it
    */
   topic?: string | null;
   /**
-   * if the query said `explain`
+   * if the query has `explain`
    */
   why?: Why | null;
 }
@@ -591,16 +591,16 @@ export interface Why {
   kinds: Kind[];
 }
 /**
- * Where the time went inside the owner, in milliseconds.
+ * How long each part took inside the owner, in milliseconds.
  */
 export interface Timing {
   waited_ms: number;
   recall_ms: number;
 }
 /**
- * A theme of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ * A theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
  *
- * name, by  what an advisor calls it, and who
+ * name, by  an advisor's name for it, and the advisor
  */
 export interface Theme {
   id: string;
@@ -611,7 +611,7 @@ export interface Theme {
   by?: string | null;
 }
 /**
- * What advisors said of a turn: other words, its parts, its worth; each with who said it.
+ * Advice on a turn: other words, its parts, its worth; each with its advisor.
  */
 export interface Advised {
   rewritten: string | null;
@@ -624,7 +624,7 @@ export interface Advised {
   judged_by: string;
 }
 /**
- * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
+ * A pronoun of a turn, at the characters from `start` to `end`, and the concept (id) that it means.
  */
 export interface BoundPronoun {
   start: number;
@@ -633,7 +633,7 @@ export interface BoundPronoun {
   confidence: number;
 }
 /**
- * A turn as it was said.  `at`: ms; without a time of its own, when it was recorded.
+ * A turn as it was said.  `at`: its time in ms, by default when it was recorded.
  */
 export interface RecordedTurn {
   id: string;
@@ -646,44 +646,44 @@ export interface RecordedTurn {
     [k: string]: string | number | boolean | null;
   };
   /**
-   * it has faded, and can still be found
+   * it has faded, but can still be found
    */
   archived: boolean;
   /**
-   * a user wants it kept in mind
+   * a user pinned it
    */
   pinned?: boolean;
   /**
-   * how much it matters, 0 to 1, where that is known
+   * how much it matters, 0 to 1, if known
    */
   importance?: number | null;
   /**
-   * the rule that says that it matters: remember, health, code, birthday, promise, meeting
+   * the rule by which it matters: remember, health, code, birthday, promise, meeting
    */
   anchor?: string | null;
   /**
-   * what it says of time
+   * its time expressions
    */
   times?: SpokenTime[];
   /**
-   * whom its pronouns mean
+   * the meaning of its pronouns
    */
   mentions?: BoundPronoun[];
   /**
-   * how much of it was new, 0 to 1, in a graph that asks for that
+   * how much of it was new, 0 to 1, if the graph measures that
    */
   novelty?: number | null;
   /**
-   * why it is in the log and in no count: no question finds it
+   * why it is in the log only, and no question finds it
    */
   uncounted?: "" | "redundant" | "unworthy";
   /**
-   * what advisors said of it, if that was asked for
+   * the advice on it, if requested
    */
   advised?: Advised | null;
 }
 /**
- * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
+ * The meaning of a time expression in a turn (docs/time.md), by the sender's clock: from `since` to `until`, ms.
  *
  * kind   "" days, time (of day), duration, set (what repeats), vague
  * value  of a duration ISO 8601, of a set an RRULE, else ""       confidence  that it is meant, up to 1
@@ -791,9 +791,9 @@ export interface GrownPair {
   after: number;
 }
 /**
- * How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+ * How a conversation ended, at `at` (ms).  summary: a summary of `turns` (ids), and `by` whom.
  *
- * topic  what it was about in a word or two, where its author says it
+ * topic  its topic in a word or two, if the author of the summary names it
  */
 export interface Ending {
   at: number;
@@ -816,8 +816,8 @@ export interface Quote {
  * One conversation.
  *
  * since, until  ms, of its first and its last turn         archived  turns of it that have faded
- * concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
- * state         whether it goes on                         ended     how it, or one before under its name, ended
+ * concepts      labels that set it apart from others       summary   its most important sentences, in order
+ * state         working, idle or ended                     ended     how it, or an earlier one of this name, ended
  */
 export interface SessionRecap {
   session: string;
@@ -831,12 +831,12 @@ export interface SessionRecap {
   state: "working" | "idle" | "ended";
   ended?: Ending | null;
   /**
-   * if that was asked for
+   * if requested
    */
   topics?: SessionTopic[];
 }
 /**
- * A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary.
+ * A part of a conversation: its topic in a few words, its first and last turn (ids), and its summary.
  */
 export interface SessionTopic {
   topic: string;
@@ -846,7 +846,7 @@ export interface SessionTopic {
   summary: Quote[];
 }
 /**
- * A time, from `since` to `until` (ms), how many turns lie in it, and of how many moods they tell, if asked.
+ * A period, from `since` to `until` (ms), with its number of turns, and of moods if requested.
  */
 export interface Span {
   since: number;
@@ -867,7 +867,7 @@ export interface Inferred {
   path: string[];
 }
 /**
- * What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms.
+ * What a memory knows of a concept.  `strength`: what is left of it at the graph's time; times in ms.
  */
 export interface KnownConcept {
   id: string;
@@ -889,14 +889,14 @@ export interface KnownConcept {
    */
   of: string | null;
   /**
-   * of a turn that people keep unasked: it fades slower
+   * of an important turn: it fades more slowly
    */
   anchored?: boolean;
 }
 /**
  * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
  *
- * first, last  ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
+ * first, last  ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
  */
 export interface Neighbour {
   id: string;
@@ -910,7 +910,7 @@ export interface Neighbour {
   last?: number | null;
 }
 /**
- * When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does.
+ * An exception from a habit, from `since` to `until` (ms).  `turn`: the turn that mentions it, if there is one.
  */
 export interface Exemption {
   since: number;
@@ -918,15 +918,15 @@ export interface Exemption {
   turn: string | null;
 }
 /**
- * What recurs, an abstract of the turns that are its members.
+ * A habit: an abstract of the turns that are its members.
  *
  * text         what is said of it            by          who wrote that
  * concepts     what all of it is about       period      days from one day of it to the next, in the middle
  * turns, days  how many, on how many days    members     ids of the latest of them
  * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
  *              by the clock of who said them
- * exceptions   the latest times at which it did not recur, as far as that is an exception
- * rewritten    other words for it by an advisor, and who
+ * exceptions   the latest times at which it unexpectedly did not recur
+ * rewritten    an advisor's words for it, and the advisor
  */
 export interface Habit {
   id: string;
@@ -947,14 +947,14 @@ export interface Habit {
   rewritten_by?: string | null;
 }
 /**
- * Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids.
+ * Similar habits: a level of the tree.  `above`: their affinity; `habits`: ids.
  */
 export interface HabitGroup {
   above: number;
   habits: string[];
 }
 /**
- * What the conversation before was about: recorded when it ended, or else read from it now, by `by`.
+ * The summary of the conversation before: recorded when it ended, or else computed now, by `by`.
  */
 export interface Inherited {
   session: string;
@@ -965,10 +965,10 @@ export interface Inherited {
   recorded: boolean;
 }
 /**
- * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
+ * One utterance of a conversation.  Its `id` is permanent: sending the same id again has no effect.
  *
- * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else it was
- * where the graph's people are, by `Configure.timezone`, else UTC).
+ * One entry of `metadata` has a meaning: `timezone`, as Europe/Berlin, decides what "yesterday" means (by default, the
+ * graph's own zone, `Configure.timezone`, else UTC).
  */
 export interface Turn {
   id: string;
@@ -981,25 +981,25 @@ export interface Turn {
   session?: string;
   role?: ("user" | "assistant" | "system" | "tool") | null;
   /**
-   * event time; without it, the broker's timestamp counts
+   * event time; by default the broker's timestamp
    */
   at?: number | string | null;
   metadata?: {
     [k: string]: string | number | boolean | null;
   };
   /**
-   * how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more
+   * how much it matters, 0.5 for a usual turn; without it, rules decide whether it matters more
    */
   importance?: number | null;
   /**
-   * photos, voice notes, files that came with it
+   * photos, voice notes and files that came with it
    *
    * @maxItems 16
    */
   attachments?: Attachment[];
 }
 /**
- * How a graph is to live from here on: a preset, and what differs from it.
+ * Configure a graph from now on: a preset, and the settings that differ from it.
  */
 export interface Configure {
   kind: "configure";
@@ -1018,29 +1018,29 @@ export interface Configure {
     | "maibot";
   settings?: Settings;
   /**
-   * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+   * weights of features of turns in recall, where not the default; {}: the defaults; null: unchanged
    */
   weights?: {
     [k: string]: number;
   } | null;
   /**
-   * mode of questions that name none; else as is, or the preset's where that is another
+   * mode of questions without one; null: unchanged, or the new preset's if the preset changes
    */
   mode?:
     ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
   /**
-   * formula of this system by which they are ordered; else as `mode`
+   * the system whose formula orders their results; null: as for `mode`
    */
   rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
   /**
-   * where its people are, as Europe/Berlin: of turns and questions that do not say; else as is
+   * time zone of turns and questions without one, as Europe/Berlin; null: unchanged
    */
   timezone?: string | null;
 }
 /**
- * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
+ * Forget concepts (by id or surface form), turns and sessions (by id).  The log still holds them.
  *
- * everything  all that it holds: its name, its settings and the ids of its turns stay known
+ * everything  the whole graph, except its name, its settings and the ids of its turns
  */
 export interface Forget {
   kind: "forget";
@@ -1061,7 +1061,7 @@ export interface Forget {
   everything?: boolean;
 }
 /**
- * What a graph is to keep in mind, whatever fades: never archived until it is unpinned.
+ * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
  */
 export interface Pin {
   id: string;
@@ -1077,7 +1077,7 @@ export interface Pin {
   kind: "pin";
 }
 /**
- * What may fade again as everything does.
+ * Unpin concepts and turns, so that they fade again.
  */
 export interface Unpin {
   id: string;
@@ -1093,9 +1093,9 @@ export interface Unpin {
   kind: "unpin";
 }
 /**
- * What somebody thinks of turns that came back: right, wrong, or something between.
+ * Rate turns that came back: right, wrong, or something between.
  *
- * query  the question that they came back for: what it asks for is linked with what they say, if they were right
+ * query  the question that they answered: its concepts are linked with theirs, if they were right
  * value  from −1, wrong, to 1, right
  */
 export interface Feedback {
@@ -1111,7 +1111,7 @@ export interface Feedback {
   value: number;
 }
 /**
- * Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events.
+ * Undo a graph's events `first`..`last` (null: up to the newest), counted from 0.  The undo is an event, too.
  */
 export interface Undo {
   kind: "undo";
@@ -1121,9 +1121,9 @@ export interface Undo {
   last?: number | null;
 }
 /**
- * Erase content of an encrypted graph for ever: its keys are destroyed.  Exactly one of the three is given.
+ * Permanently erase content of an encrypted graph by destroying its keys.  Set exactly one of the three fields.
  *
- * turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
+ * turn: the turn with this id.  speaker: every turn of this speaker.  whole: the whole graph.
  */
 export interface Erase {
   kind: "erase";
@@ -1134,9 +1134,9 @@ export interface Erase {
   whole?: boolean;
 }
 /**
- * A conversation is over: it is summed up and consolidated, and the next one inherits what it was about.
+ * End a conversation: it is summarised and consolidated, and the next one starts with the summary.
  *
- * What is said in the session from then on is another conversation under the same name.
+ * Later turns of the session are a new conversation under the same name.
  */
 export interface EndSession {
   kind: "endsession";
@@ -1145,7 +1145,7 @@ export interface EndSession {
   session?: string;
 }
 /**
- * Somebody may do this in a graph from here on; a graph that grants anything is closed to all other subjects.
+ * Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access.
  */
 export interface Grant {
   id: string;
@@ -1159,7 +1159,7 @@ export interface Grant {
   kind: "grant";
 }
 /**
- * Somebody may no longer do this in a graph.
+ * Revoke rights of a subject in a graph.
  */
 export interface Revoke {
   id: string;
@@ -1173,9 +1173,9 @@ export interface Revoke {
   kind: "revoke";
 }
 /**
- * What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+ * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
  *
- * concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+ * concepts  ids of the activated ones, strongest first     turns  ids of those found in the archive
  * at        when it was asked, ms
  */
 export interface Reinforce {
@@ -1193,7 +1193,7 @@ export interface Reinforce {
   at: number | string;
 }
 /**
- * What an advisor says; `by`: who, with its version.  Exactly one of the others is given.
+ * An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields.
  */
 export interface Advice {
   kind: "advice";
@@ -1221,17 +1221,17 @@ export interface Query {
   graph: string;
   text: string;
   /**
-   * which retriever answers; else the graph's own, default where it has none
+   * which retriever answers; by default the graph's own, else `default`
    */
   mode?:
     ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
   spreading?: Spreading;
   /**
-   * weight of a link between concepts, in the place of the mode's own
+   * weighting of links between concepts, instead of the mode's own
    */
   weighting?: ("fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree") | null;
   /**
-   * order the best anew, twice as many as are wanted, by the formula of this system
+   * order twice as many as requested again, by the formula of this system
    */
   rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
   guidance?: Guidance;
@@ -1246,11 +1246,11 @@ export interface Query {
    */
   context_passages?: number | null;
   /**
-   * how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+   * show fewer results: up to 9 at 0, 7 at 0.5, 5 at 1
    */
   load?: number | null;
   /**
-   * speaker who asks: whom `my` and `I` mean
+   * the speaker who asks, whom `my` and `I` mean
    */
   asker?: string | null;
   /**
@@ -1258,11 +1258,11 @@ export interface Query {
    */
   memory?: "all" | "working" | "episodic" | "semantic" | "perceptual";
   /**
-   * perceptual: a turn; what comes back is like what came with it
+   * perceptual: a turn; find turns with similar attachments
    */
   like?: string | null;
   /**
-   * masked: what has faded is left out of the context, as somebody would remember it
+   * masked: leave faded words out of the context, as a person would remember it
    */
   render?: "plain" | "masked";
   /**
@@ -1274,7 +1274,7 @@ export interface Query {
    */
   hint_from?: number;
   /**
-   * conversation in which it is asked: what `and then?` goes on from; else the latest one
+   * conversation that `and then?` continues; by default the latest one
    */
   session?: string | null;
   /**
@@ -1286,22 +1286,22 @@ export interface Query {
    */
   as_of?: number | string | null;
   /**
-   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells; else the graph's own, UTC where it has none
+   * the asker's, as Europe/Berlin: what `yesterday` means, and by which clock the context tells; else the graph's own, UTC where it has none
    */
   timezone?: string | null;
   only?: Filter;
   /**
-   * say why each passage came
+   * explain why each passage was found
    */
   explain?: boolean;
   reinforce?: boolean;
   /**
-   * what comes back where nothing is found: nothing, or the latest turns that the filter lets through
+   * what to return if nothing is found: nothing, or the latest turns that pass the filter
    */
   fallback?: "none" | "recent";
 }
 /**
- * A question about a graph itself: its themes, its settings, how much it holds.
+ * Ask about a graph itself: its themes, its settings, and how much it holds.
  */
 export interface Describe {
   kind: "describe";
@@ -1311,17 +1311,17 @@ export interface Describe {
    */
   after?: number | null;
   /**
-   * measure how it hangs together too
+   * also measure how well it is connected
    */
   measures?: boolean;
 }
 /**
- * A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
+ * Ask for turns, in the order in which they were recorded.  A field that is not set does not filter.
  *
- * ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
- * session  only of this session     concept  only those that hold it, by id or as it was written
- * newest   the last one first       cursor   `next` of the page before
- * advised  with what advisors said of them
+ * ids      only these, in this order; without those that the graph lacks, or that are too much for one answer
+ * session  only of this session     concept  only turns with this concept, by id or as written
+ * newest   the latest first         cursor   `next` of the last page
+ * advised  with the advice on them
  */
 export interface Read {
   kind: "read";
@@ -1390,10 +1390,10 @@ export interface Compare {
   after?: number | null;
 }
 /**
- * A question about conversations: these sessions, or without a name the last ones, the latest first.
+ * Ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
  *
- * words   of each one's summary, at most
- * topics  into how many parts, each about something, it falls, and what was said of each
+ * words   of each summary, at most
+ * topics  also split each conversation into its topics, with a summary of each
  */
 export interface Recap {
   kind: "recap";
@@ -1404,7 +1404,7 @@ export interface Recap {
   sessions?: string[];
   limit?: number;
   /**
-   * of the last ones, to pass over
+   * of the latest ones, to skip
    */
   skip?: number;
   words?: number;
@@ -1419,10 +1419,10 @@ export interface Recap {
   as_of?: number | string | null;
 }
 /**
- * A question how often something is spoken of: since when, when last, at which hours, and when not.
+ * Ask how often something is mentioned: since when, when last, at which hours, and when not.
  *
- * text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does;
- *         without it, every turn that `only` lets through: of a session, of a speaker
+ * text    a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
+ *         without it, every turn that passes `only`: of a session, of a speaker
  * offset  of the asker's clock from UTC, minutes: where a day begins
  */
 export interface Trend {
@@ -1433,7 +1433,7 @@ export interface Trend {
   offset?: number;
   only?: Filter;
   /**
-   * also the moods that turns tell of who said them; a question for nothing else is of all turns
+   * also the speakers' moods; a question for moods only counts all turns
    */
   moods?: boolean;
   /**
@@ -1446,25 +1446,25 @@ export interface Trend {
   as_of?: number | string | null;
 }
 /**
- * A question about one concept: what it is to this memory, what it is linked with, and how it leads to another.
+ * Ask about one concept: what the memory knows of it, its links, and its paths to another concept.
  */
 export interface Explore {
   kind: "explore";
   graph: string;
   /**
-   * by id, or as it was written
+   * by id, or as written
    */
   concept: string;
   /**
-   * another one: by which ways does the first lead to it?
+   * another concept, to find the paths to it
    */
   to?: string | null;
   /**
-   * links at most from the concept to what is told
+   * links from the concept, at most
    */
   hops?: number;
   /**
-   * what follows about it by this relation?
+   * infer what follows by this relation
    */
   relation?:
     | ("is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at")
@@ -1480,7 +1480,7 @@ export interface Explore {
   as_of?: number | string | null;
 }
 /**
- * A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+ * Ask for habits: those that match a text, or all of them, those with the most turns first.
  *
  * speaker  whose
  */
@@ -1500,7 +1500,7 @@ export interface Habits {
   as_of?: number | string | null;
 }
 /**
- * A question for what is in mind of a conversation, the latest one without a name: its last turns, and keywords.
+ * Ask for a conversation's working memory, by default the latest one's: its last turns, and keywords.
  */
 export interface Recent {
   kind: "recent";
@@ -1517,9 +1517,9 @@ export interface Recent {
   as_of?: number | string | null;
 }
 /**
- * A question to the owner of a partition: which graphs are there?
+ * Ask the owner of a partition for the names of its graphs.
  *
- * The answer names those that its subject may read.  A gateway writes `patterns`: the graphs that the key opens.
+ * The answer has those that the subject may read.  A gateway sets `patterns` to the graphs of the key.
  */
 export interface List {
   kind: "list";
@@ -1529,12 +1529,12 @@ export interface List {
   after?: string | null;
   limit?: number;
   /**
-   * only graphs that one of these fits: a name, or a prefix and *
+   * only graphs that match one of these: a name, or a prefix and *
    */
   patterns?: string[] | null;
 }
 /**
- * A question to the owner of a partition: what do you hold, and what is its digest?
+ * Ask the owner of a partition for counts of what it holds, and for its digest.
  */
 export interface Inspect {
   kind: "inspect";
@@ -1543,18 +1543,18 @@ export interface Inspect {
    */
   digest?: boolean;
   /**
-   * tell the digests of the next graphs after this name, by name
+   * return the digests of the next graphs after this name, by name
    */
   graphs_after?: string | null;
 }
 /**
- * A request to the owner of a partition: write a snapshot of what you hold to where you keep snapshots.
+ * Ask the owner of a partition to write a snapshot to its folder of snapshots.
  */
 export interface Checkpoint {
   kind: "checkpoint";
 }
 /**
- * What became of a turn.  `duplicate`: its id was known with the same text, so nothing changed.
+ * The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
  */
 export interface Outcome {
   kind: "outcome";
@@ -1564,7 +1564,7 @@ export interface Outcome {
   position: Position;
 }
 /**
- * The answer to a query.  An unknown graph gives `found: false` and empty lists.
+ * The answer to a query.  An unknown graph returns `found: false` and empty lists.
  */
 export interface Reply {
   kind: "reply";
@@ -1578,7 +1578,7 @@ export interface Reply {
   position: Position;
   timing: Timing;
   /**
-   * false: nothing in the graph answers; what is listed, if anything, is the newest
+   * false: nothing in the graph answers; any passages are the latest ones
    */
   matched?: boolean;
   /**
@@ -1586,25 +1586,25 @@ export interface Reply {
    */
   paused?: boolean;
   /**
-   * of the semantic memory: what turns say of the concepts asked for
+   * of the semantic memory: relations of the concepts in the question
    */
   relations?: KnownRelation[];
   /**
-   * by whose clock the context tells times
+   * time zone of the times in the context
    */
   timezone?: string;
   /**
-   * if the query said `explain`, or guided the search
+   * if the query has `explain`, or guides the search
    */
   how?: How | null;
 }
 /**
- * What a graph holds.  An unknown graph gives `found: false`.
+ * What a graph holds.  An unknown graph returns `found: false`.
  *
  * turns, concepts      those that are active
- * archived, archived_concepts  turns and concepts that have faded, and can still be found
- * forgotten            turns that are gone for good
- * pinned, pinned_concepts      turns and concepts that a user wants kept in mind
+ * archived, archived_concepts  turns and concepts that have faded, but can still be found
+ * forgotten            turns that were forgotten
+ * pinned, pinned_concepts      turns and concepts that a user pinned
  */
 export interface Description {
   kind: "description";
@@ -1615,21 +1615,21 @@ export interface Description {
     [k: string]: number;
   };
   /**
-   * of its questions that name none
+   * of questions without one
    */
   mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
   /**
-   * of its questions that name no mode
+   * of questions without a mode
    */
   rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
   /**
-   * what features of a turn are worth in recall, where not the default
+   * weights of a turn's features in recall, where not the default
    */
   weights?: {
     [k: string]: number;
   };
   /**
-   * of turns and questions that do not say where they were said
+   * of turns and questions without a time zone
    */
   timezone?: string;
   clock: number;
@@ -1643,21 +1643,21 @@ export interface Description {
   long_term: number;
   themes: Theme[];
   /**
-   * turns that came while recording was paused
+   * turns that arrived while recording was paused
    */
   unrecorded?: number;
   /**
-   * turns that gates left out of what is counted: they are in the log alone
+   * turns that gates left out of the graph: they are in the log only
    */
   uncounted?: number;
   /**
-   * who may do what, by subject; empty: nobody is kept out
+   * rights by subject; empty: open to every subject
    */
   access?: {
     [k: string]: string[];
   };
   /**
-   * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
+   * if requested: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
    */
   measures?: {
     [k: string]: number;
@@ -1665,9 +1665,9 @@ export interface Description {
   position: Position;
 }
 /**
- * A page of turns.  An unknown graph gives `found: false`.
+ * A page of turns.  An unknown graph returns `found: false`.
  *
- * total  how many there are of what was asked for    next  `cursor` of the next page, None on the last
+ * total  how many turns match in all    next  `cursor` of the next page, null on the last
  */
 export interface Turns {
   kind: "turns";
@@ -1728,7 +1728,7 @@ export interface Compared {
   position: Position;
 }
 /**
- * Conversations, as asked for.  `total`: how many sessions there are.  An unknown graph gives `found: false`.
+ * The requested conversations.  `total`: how many sessions there are.  An unknown graph returns `found: false`.
  */
 export interface Recapped {
   kind: "recapped";
@@ -1739,15 +1739,15 @@ export interface Recapped {
   position: Position;
 }
 /**
- * How often something is spoken of.  An unknown graph gives `found: false`, and nothing that fits no turns.
+ * How often something is mentioned.  An unknown graph returns `found: false`; without a match, there are no turns.
  *
- * concepts  ids of what was counted       all        whether each turn holds all of them
- * turns     that hold it                  days       on which there was one
+ * concepts  ids of the counted ones       all        whether each turn has all of them
+ * turns     with them                     days       with such a turn
  * first, last  ms                         every      days from one such day to the next, in the middle; None: one day
  * periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
  * hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
  * ids       of the latest such turns
- * moods     in how many turns their speaker tells of each, if asked; of the latest 500 turns
+ * moods     number of turns with each mood of their speaker, if requested; of the latest 500 turns
  */
 export interface Trended {
   kind: "trended";
@@ -1771,12 +1771,12 @@ export interface Trended {
   position: Position;
 }
 /**
- * A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
+ * A concept and its neighbours.  `found: false`: there is no such graph or concept.
  *
- * neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
- * relations   what was said of it and another, most often said first
- * inferred    what follows by the relation that was asked for, nearest first, at most 10
- * ids         of the latest turns that hold the concept
+ * neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
+ * relations   to other concepts, the most frequent first
+ * inferred    what follows by the requested relation, nearest first, at most 10
+ * ids         of the latest turns with the concept
  */
 export interface Explored {
   kind: "explored";
@@ -1791,10 +1791,10 @@ export interface Explored {
   position: Position;
 }
 /**
- * What recurs in a graph.  An unknown graph gives `found: false`.
+ * The habits of a graph.  An unknown graph returns `found: false`.
  *
  * total   how many habits there are in all
- * groups  of these habits, from the closest to the widest; one that stands alone is in none
+ * groups  of these habits, from the closest to the widest; a single habit is in none
  */
 export interface Recurring {
   kind: "recurring";
@@ -1806,11 +1806,11 @@ export interface Recurring {
   position: Position;
 }
 /**
- * What is in mind of a conversation.  An unknown graph gives `found: false`.
+ * A conversation's working memory.  An unknown graph returns `found: false`.
  *
- * state      working: it goes on; idle: it fell silent; ended     turns      the last ones, in their order
- * total      turns that are in mind in all                        keywords   its last ones, the latest last
- * themes     what it touched, the latest first: labels            inherited  what the one before was about
+ * state      working, idle (no turn for a while) or ended     turns      the last ones, in their order
+ * total      turns in working memory in all                   keywords   its last ones, the latest last
+ * themes     labels of its themes, the latest first           inherited  the summary of the one before
  */
 export interface InMind {
   kind: "inmind";
@@ -1847,8 +1847,8 @@ export interface Graphs {
 /**
  * What a partition's owner holds at `position`.
  *
- * turns        ids that were ever accepted, each once    concepts, pairs, topics   what is held, archived or not
- * forgotten    concepts and turns that are gone          archived                  turns that faded, and can be found
+ * turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
+ * forgotten    concepts and turns that were forgotten    archived                  faded turns, still searchable
  * digests      by graph, in pages
  */
 export interface Inspection {
@@ -1866,14 +1866,14 @@ export interface Inspection {
     [k: string]: string;
   };
   /**
-   * graphs that cannot be read, and why: a key is missing, or what is stored of them is damaged
+   * graphs that cannot be read, and why: a key is missing, or stored data is damaged
    */
   unavailable?: {
     [k: string]: string;
   };
 }
 /**
- * A snapshot that was written: its name, where the state in it stands, and how large it is.
+ * A snapshot that was written: its name, the position of its state, and its size.
  */
 export interface Checkpointed {
   kind: "checkpointed";
@@ -1882,7 +1882,7 @@ export interface Checkpointed {
   bytes: number;
 }
 /**
- * A query that got no answer, and what to do about it.
+ * The failure of a query, and what to do about it.
  */
 export interface Failure {
   kind: "failure";
