@@ -27,7 +27,7 @@ Simulated over thousands of seeded runs with zombies, lost acks and lost tails: 
 Why a restored log needs a Claim that starts the sources anew: its events name offsets of a topic `turns` that is not
 there.  In the new one they mean nothing: turns below `source` would never be read.  From -1 on everything in it is
 read, and nothing counts twice: a turn that the log already holds is known by its id
-(streams/ingest/command_handler.py).
+(streams/ingest/turns.py).
 
 `accept_all` takes many records at once, decoded only as far as the rules need (Outline), and sorts them by graph: a
 graph is the fold of its own events, so the order of events of different graphs does not matter to it, and a graph whose
