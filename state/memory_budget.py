@@ -68,7 +68,7 @@ class MemoryBudget:
         """Note that a graph is in memory no more."""
         self._taken -= self._sizes.pop((holder, graph_id), 0)
 
-    def let_go(self, holder: Holder) -> None:
+    def release(self, holder: Holder) -> None:
         """Note that an owner has dropped its graphs."""
         for key in [key for key in self._sizes if key[0] is holder]:
             self._taken -= self._sizes.pop(key)

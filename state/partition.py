@@ -3,11 +3,11 @@
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
     fold_all(records)     the same for many, graph by graph (`accept_all` of state/log_position.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
-    tidy()                between two flushes, some of the work that keeps the store small
+    compact_step()        between two flushes, some of the work that keeps the store small
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
 
-What is wrong with one graph (its key, its rows) stops that graph alone: it is set aside.  Who asks it is told.  Its
+Damage to one graph (its key, its rows) stops that graph alone: it is set aside, and its readers get an error.  Its
 events are kept as they come, and the position counts none of their turns, until the graph is taken back:
 
     set_aside   from the error on; kept in the store once an event came meanwhile (`k`, state/store/keys.py)
@@ -56,10 +56,10 @@ from state.store.store import Store
 STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
-TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
+COMPACTED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
 MERGED_AT_ONCE = 1 << 17  # of those in memory, likewise
 PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
-LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
+REMEASURED_AFTER = 8  # graphs that were read last: reading may make one larger, so it is measured again afterwards
 GRANTS_NOTHING: Mapping[str, Collection[str]] = {}
 _ERASED = b'"kind":"SubjectErased"'  # stands in every record value of one
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
@@ -99,9 +99,9 @@ class Aside(msgspec.Struct):
         return (GraphLockedError if self.is_locked else GraphDamagedError)(graph_id, self.why)
 
 
-def _miscounted(graph_id: str, expected: int, found: int) -> StoreCorruptError:
+def _miscounted(graph_id: str, expected: int, actual: int) -> StoreCorruptError:
     return StoreCorruptError(
-        f"graph {graph_id} should have {expected} events and has {found}: the store is damaged. Remove this "
+        f"graph {graph_id} should have {expected} events and has {actual}: the store is damaged. Remove this "
         "partition's store and start again: it is rebuilt from the log."
     )
 
@@ -109,7 +109,7 @@ def _miscounted(graph_id: str, expected: int, found: int) -> StoreCorruptError:
 class Partition:
     """A fold over one partition of `events`.  Not safe for concurrent writers: one writer folds.
 
-    rebuilding  many events are to come, so snapshots are rare, which nobody would read before the next one
+    rebuilding  many events are to come, so snapshots are rare, which no one would read before the next one
     graph_keys  open what is encrypted
     memory      how much graphs in memory may take, bytes; a budget may be shared by several partitions
     """
@@ -134,10 +134,10 @@ class Partition:
         self._rebuilding = rebuilding
         self._graphs: dict[str, Graph] = {}
         self._counted: dict[str, int] = {}  # turns of those graphs that `position` counts, whatever still opens of them
-        self._lent: dict[str, None] = {}  # graphs that were asked for last
+        self._recently_read: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: dict[str, None] = {}  # graphs, in the order in which they were folded: so they are let go of
-        self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
+        self._to_compact: dict[str, None] = {}  # graphs of which something may be due to be merged
         self._loaded = 0  # pieces that were read of pairs, or merged, since the last flush
         self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
@@ -153,12 +153,12 @@ class Partition:
         """The store that this fold is kept in."""
         return self._store
 
-    def fold(self, offset: int, value: bytes, known: AnyEvent | None = None) -> Folded:
+    def fold(self, offset: int, value: bytes, event: AnyEvent | None = None) -> Folded:
         """Fold the log's next record.  Raises what state/errors.py lists; never skips.
 
-        known  the event that `decode` makes of `value`, if somebody has asked it already
+        known  the event that `decode` makes of `value`, if a user has asked it already
         """
-        event = decode(value) if known is None else known
+        event = decode(value) if event is None else event
         position, acceptance = self.position.after(offset, event, value)
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             position, event = self._fold_alone(position, event, value)
@@ -177,12 +177,12 @@ class Partition:
 
     def _fold_run(self, position: LogPosition, graph_id: str, values: Sequence[bytes]) -> LogPosition:
         """Fold the next events of one graph together; where it cannot be read, one by one."""
-        known = self._known(graph_id)
+        before = self._counts_of(graph_id)
         try:
             if graph_id not in self._aside:
                 return self._fold_graph(position, graph_id, ((self._read(value), value) for value in values))
         except (KeysError, StoreCorruptError) as error:
-            self.set_aside(graph_id, error, known)
+            self.set_aside(graph_id, error, before)
         for value in values:
             event = decode(value)
             assert isinstance(event, GraphEvent)  # noqa: S101 - `accept_all` sorted it by its graph
@@ -191,19 +191,19 @@ class Partition:
 
     def _fold_alone(self, position: LogPosition, event: GraphEvent, value: bytes) -> tuple[LogPosition, GraphEvent]:
         """Fold an event of a graph, and give it opened; keep it as it is while the graph cannot be read."""
-        graph_id, known = event.graph, self._known(event.graph)
+        graph_id, before = event.graph, self._counts_of(event.graph)
         if graph_id not in self._aside:
             try:
-                found = opened(event, self._graph_keys)
-                assert isinstance(found, GraphEvent)  # noqa: S101 - what is sealed is one
-                return self._fold_graph(position, graph_id, [(found, value)]), found
+                inner = opened(event, self._graph_keys)
+                assert isinstance(inner, GraphEvent)  # noqa: S101 - what is sealed is one
+                return self._fold_graph(position, graph_id, [(inner, value)]), inner
             except (KeysError, StoreCorruptError) as error:
-                self.set_aside(graph_id, error, known)
+                self.set_aside(graph_id, error, before)
         if self._is_blank_again(graph_id, event):
             return self._fold_graph(position, graph_id, [(event, value)]), event
         return self._kept(position, graph_id, value), event
 
-    def _known(self, graph_id: str) -> tuple[int, int | None]:
+    def _counts_of(self, graph_id: str) -> tuple[int, int | None]:
         """Count the events of a graph, and those of its turns that the position counts."""
         graph = self._graphs.get(graph_id)
         if graph is not None:
@@ -223,24 +223,31 @@ class Partition:
         """The graphs that are set aside because what is stored of them is damaged."""
         return sorted(graph_id for graph_id, aside in self._aside.items() if not aside.is_locked)
 
-    def set_aside(self, graph_id: str, error: HaltedError, known: tuple[int, int | None] | None = None) -> None:
-        """Let nobody read a graph any more, because of what is wrong with it alone.
+    def set_aside(self, graph_id: str, error: HaltedError, counts: tuple[int, int | None] | None = None) -> None:
+        """Make a graph unavailable because of damage that concerns it alone.
 
-        known  its events, and turns that the position counts, if what is in memory may be wrong by now
+        counts  its events, and turns that the position counts, if what is in memory may be wrong by now
         """
         if graph_id in self._aside:
             return
-        events, turns = self._known(graph_id) if known is None else known
+        events, turns = self._counts_of(graph_id) if counts is None else counts
         is_locked = not isinstance(error, StoreCorruptError | UnreadableEventError) or isinstance(error, KeysError)
         self._aside[graph_id] = Aside(events, turns, is_locked, str(error))
         self.is_damaged = self.is_damaged or not is_locked
         if graph_id in self._unflushed and events and turns is not None:
             self._pages.batch[keys.count_key(graph_id)] = keys.counts(events, turns)
-        self._let_go_of(graph_id)
+        self._drop_all_of(graph_id)
 
-    def _let_go_of(self, graph_id: str) -> None:
-        for held in (self._graphs, self._counted, self._access, self._unflushed, self._untidy, self._lent):
-            held.pop(graph_id, None)
+    def _drop_all_of(self, graph_id: str) -> None:
+        for by_graph in (
+            self._graphs,
+            self._counted,
+            self._access,
+            self._unflushed,
+            self._to_compact,
+            self._recently_read,
+        ):
+            by_graph.pop(graph_id, None)
         for noted in (self._refolded, self._changed):
             noted.discard(graph_id)
         self._budget.forget(self, graph_id)
@@ -260,7 +267,7 @@ class Partition:
         return replace(position, graphs=position.graphs + is_new)
 
     def _is_blank_again(self, graph_id: str, event: GraphEvent) -> bool:
-        """Take a graph back as a blank one if `event` erases all of it, which needs no key; tell whether it does."""
+        """Take a graph back as a blank one if `event` erases all of it, which needs no key; return whether it does."""
         aside = self._aside[graph_id]
         is_whole = isinstance(event, SubjectErased) and event.whole
         if not is_whole or not aside.is_locked or aside.turns is None:
@@ -272,11 +279,11 @@ class Partition:
         return True
 
     def try_again(self, graph_id: str) -> bool:
-        """Take back a graph that was set aside, if it can be read now; tell whether it can."""
+        """Take back a graph that was set aside, if it can be read now; return whether it can."""
         return self._taken_back(graph_id, lambda: self._loaded_again(graph_id))
 
     def restore(self, graph_id: str, values: Sequence[bytes]) -> bool:
-        """Take back a damaged graph from the record values of all its events; tell whether these are all, and do."""
+        """Take back a damaged graph from the record values of all its events; return whether these are all, and do."""
         if len(values) != self._aside[graph_id].events:
             return False
         return self._taken_back(graph_id, lambda: self._restored(graph_id, values))
@@ -309,9 +316,9 @@ class Partition:
         One of the erasures may have come while the graph was set aside.  Destroyed again, a key stays destroyed.
         """
         with self._alone(graph_id):
-            found = [event for event in map(self._read, values) if isinstance(event, SubjectErased)]
-        if found:
-            due = [DueErasure(event.keys, event.whole, event.events) for event in found]
+            erasures = [event for event in map(self._read, values) if isinstance(event, SubjectErased)]
+        if erasures:
+            due = [DueErasure(event.keys, event.whole, event.events) for event in erasures]
             self._pages.batch[keys.erasure_key(graph_id)] = msgspec.json.encode(due)
 
     def _restored(self, graph_id: str, values: Sequence[bytes]) -> Graph:
@@ -344,8 +351,8 @@ class Partition:
             raise self._aside[graph_id].error(graph_id) from error
 
     def is_encrypted(self, graph_id: str) -> bool:
-        """Tell whether what was written to a graph last was encrypted: every row of such a graph is kept."""
-        events, _ = self._known(graph_id)
+        """Return whether what was written to a graph last was encrypted: every row of such a graph is kept."""
+        events, _ = self._counts_of(graph_id)
         last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
         return last is not None and is_sealed(last)
 
@@ -364,14 +371,14 @@ class Partition:
                 raise missing(self._graph_keys, graph_id)
 
     def _has_key(self, graph_id: str) -> bool:
-        """Tell whether there is what seals a graph, if it is encrypted.  Raises KeysError."""
+        """Return whether there is what seals a graph, if it is encrypted.  Raises KeysError."""
         return living(self._graph_keys, graph_id) is not None or not self.is_encrypted(graph_id)
 
     def _may_store(self, graph_id: str) -> bool:
-        """Tell whether tables of a graph may be written; without its key, they would lie in the store in clear.
+        """Return whether tables of a graph may be written; without its key, they would lie in the store in clear.
 
         Nor while all of it is erased and no key of it was ever seen here: its rows would be taken for rows in clear, of
-        which those that nobody reads again are deleted.  An erasure of what is said later needs them all.
+        which those that no one reads again are deleted.  An erasure of what is said later needs them all.
         """
         try:
             return self._has_key(graph_id) and (bool(self._graph_keys.of(graph_id)) or not self._ends_erased(graph_id))
@@ -379,7 +386,7 @@ class Partition:
             return False
 
     def _ends_erased(self, graph_id: str) -> bool:
-        events, _ = self._known(graph_id)
+        events, _ = self._counts_of(graph_id)
         last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
         return last is not None and _ERASED in last and isinstance(decode(last), SubjectErased)
 
@@ -390,8 +397,8 @@ class Partition:
         self, position: LogPosition, graph_id: str, events: Iterable[tuple[GraphEvent, bytes]]
     ) -> LogPosition:
         """Fold the next events of one graph, each with its record value; add to the position what they add."""
-        known = self._held(graph_id)
-        graph = known or self._remember(Graph(graph_id))
+        existing = self._get_graph(graph_id)
+        graph = existing or self._remember(Graph(graph_id))
         prefix, batch = keys.event_prefix(graph_id), self._pages.batch
         self._unflushed[graph_id] = None
         self._access.pop(graph_id, None)
@@ -405,7 +412,7 @@ class Partition:
                 graph.fold(event)
         turns = position.turns + graph.turns - self._counted.get(graph_id, 0)
         self._counted[graph_id] = graph.turns
-        return replace(position, graphs=position.graphs + (known is None), turns=turns)
+        return replace(position, graphs=position.graphs + (existing is None), turns=turns)
 
     def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
         """Fold the graph again from before the first event that is taken back; what was stored since then is void."""
@@ -475,9 +482,9 @@ class Partition:
 
     def graph_with(self, graph_id: str, later: Sequence[bytes]) -> Graph:
         """Fold a graph as it is once these events (record values) of it follow; nothing here changes."""
-        found = [self._read(value) for value in later]
-        retractions = [event.first for event in found if isinstance(event, Retracted)]
-        erasures = [-1 for event in found if isinstance(event, SubjectErased)]  # no snapshot will do
+        events = [self._read(value) for value in later]
+        retractions = [event.first for event in events if isinstance(event, Retracted)]
+        erasures = [-1 for event in events if isinstance(event, SubjectErased)]  # no snapshot will do
         before = min((*retractions, *erasures), default=inf)
         graph = self._refold(self._pages.read_graph(graph_id, before), later)
         expected = self._pages.count(graph_id) + len(later)
@@ -493,23 +500,23 @@ class Partition:
         first = undo.first
         while True:
             events = [self._read(value) for value in self._pages.values(undo.graph, first)]
-            found = turned(events, undo, first)
-            reach = min((event.first for event in found if isinstance(event, Retracted)), default=first)
+            changed = turned(events, undo, first)
+            reach = min((event.first for event in changed if isinstance(event, Retracted)), default=first)
             if reach >= first:
-                return found
+                return changed
             first = reach  # an undo that is taken back, or counts again, took back what lies before
 
     def graph(self, graph_id: str) -> Graph | None:
-        """Give the graph as folded so far, None if no event ever named it."""
-        graph = self._held(graph_id)
+        """Return the graph as folded so far, None if no event ever named it."""
+        graph = self._get_graph(graph_id)
         if graph is not None:
-            self._lend(graph_id)
+            self._remeasure(graph_id)
         return graph
 
     def prepare(self, graph_id: str) -> bool:
-        """Read a piece of the pairs that a question to a large graph needs; tell whether there are more.
+        """Read a piece of the pairs that a question to a large graph needs; return whether there are more.
 
-        For whoever lets others in between: all that a first question needs takes seconds.
+        For code that lets others in between: all that a first question needs takes seconds.
         """
         graph = self.graph(graph_id)
         return graph is not None and graph.pairs["exchange"].prepare(PREPARED_AT_ONCE)
@@ -520,28 +527,28 @@ class Partition:
         It is kept, so that a list of many graphs loads each of them once, not on every page.
         """
         if graph_id not in self._access:
-            graph = self._held(graph_id)
+            graph = self._get_graph(graph_id)
             self._access[graph_id] = graph.access if graph is not None and graph.access else GRANTS_NOTHING
         return self._access[graph_id]
 
     def graph_at_hand(self, graph_id: str) -> Graph | None:
-        """Give the graph if it is in memory: for who only saves work by a look at it."""
+        """Return the graph if it is in memory, for callers that only use it to save work."""
         return self._graphs.get(graph_id)
 
-    def _held(self, graph_id: str) -> Graph | None:
+    def _get_graph(self, graph_id: str) -> Graph | None:
         graph = self._graphs.get(graph_id)
         if graph is None:
             return self._load(graph_id)
         self._budget.use(self, graph_id)
         return graph
 
-    def _lend(self, graph_id: str) -> None:
+    def _remeasure(self, graph_id: str) -> None:
         """Measure what was asked for some questions ago: they made what they needed, an index say, and left it."""
-        self._lent.pop(graph_id, None)
-        self._lent[graph_id] = None
-        if len(self._lent) > LENT:
-            last = next(iter(self._lent))
-            del self._lent[last]
+        self._recently_read.pop(graph_id, None)
+        self._recently_read[graph_id] = None
+        if len(self._recently_read) > REMEASURED_AFTER:
+            last = next(iter(self._recently_read))
+            del self._recently_read[last]
             if last in self._graphs:
                 self._budget.measure(self, last, self._graphs[last].size)
 
@@ -581,7 +588,7 @@ class Partition:
         return len(self._graphs)
 
     def drop(self, graph_id: str) -> bool:
-        """Let go of a graph in memory that the store holds in full; tell whether it does."""
+        """Drop a graph from memory if all of it is flushed; return whether it was."""
         if graph_id in self._unflushed:
             return False
         self._graphs.pop(graph_id).release()
@@ -619,52 +626,52 @@ class Partition:
                 self._budget.hold(self, graph_id, self._graphs[graph_id].size)
 
     def _keep(self, graph: Graph) -> None:
-        """Put the tables of a graph into the batch; if what they rest on is damaged, set the graph aside instead."""
+        """Write the tables of a graph to the batch; set the graph aside if what they build on is damaged."""
         if not self._may_store(graph.graph_id):
             return
         try:
-            graph.load_pairs(TIDIED_AT_ONCE)
+            graph.load_pairs(COMPACTED_AT_ONCE)
             self._pages.flush(graph)
-            self._untidy[graph.graph_id] = None
+            self._to_compact[graph.graph_id] = None
         except StoreCorruptError as error:
             self.set_aside(graph.graph_id, error)
 
-    def tidy(self) -> bool:
-        """Merge a piece of what was flushed with what was there before; tell whether more is left to be done.
+    def compact_step(self) -> bool:
+        """Merge a piece of what was flushed with what was there before; return whether more is left to be done.
 
-        For whoever has some milliseconds between two flushes: what is left is done with the flush after the next.  It
+        For code that has some milliseconds between two flushes: what is left is done with the flush after the next.  It
         changes nothing that anybody can see, and nothing is done while something waits to be flushed.
         """
-        if self.position != self._flushed or not self._untidy:
+        if self.position != self._flushed or not self._to_compact:
             return False
-        graph_id = next(iter(self._untidy))
+        graph_id = next(iter(self._to_compact))
         try:
-            return self._tidy(graph_id) if self._may_store(graph_id) else self._is_tidy(graph_id)
+            return self._compact_graph(graph_id) if self._may_store(graph_id) else self._is_compact(graph_id)
         except StoreCorruptError as error:
             self.set_aside(graph_id, error)
-            return self._is_tidy(graph_id)
+            return self._is_compact(graph_id)
 
-    def _is_tidy(self, graph_id: str) -> bool:
-        """Note that nothing is to be done for a graph; tell whether something is for another one."""
-        self._untidy.pop(graph_id, None)
-        return bool(self._untidy)
+    def _is_compact(self, graph_id: str) -> bool:
+        """Note that nothing is to be done for a graph; return whether something is for another one."""
+        self._to_compact.pop(graph_id, None)
+        return bool(self._to_compact)
 
-    def _tidy(self, graph_id: str) -> bool:
+    def _compact_graph(self, graph_id: str) -> bool:
         graph = self._graphs.get(graph_id)
         if graph is not None and graph.reads_stored_pairs:  # its pairs lie in what would be merged
-            graph.load_pairs(TIDIED_AT_ONCE)
-            self._untidy[graph_id] = self._untidy.pop(graph_id)  # others are next
+            graph.load_pairs(COMPACTED_AT_ONCE)
+            self._to_compact[graph_id] = self._to_compact.pop(graph_id)  # others are next
             self._loaded += 1
             return self._loaded < LOADED
         if graph is not None and self._loaded < LOADED and graph.merge_pairs(MERGED_AT_ONCE):
             self._loaded += 1
             return True
-        if not self._pages.compact_step(graph_id, TIDIED_AT_ONCE):
-            del self._untidy[graph_id]
+        if not self._pages.compact_step(graph_id, COMPACTED_AT_ONCE):
+            del self._to_compact[graph_id]
         if self._pages.batch:
             self._store.write(self._pages.batch)
             self._pages.batch = {}
-        return bool(self._untidy)
+        return bool(self._to_compact)
 
     def _store_after(self, graph: Graph) -> int:
         """Compute how many events a graph may have that its stored tables do not know of."""
@@ -676,12 +683,12 @@ class Partition:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
         stored = {keys.graph_of_count_key(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
         missed = {graph_id for graph_id, aside in self._aside.items() if aside.missed}
-        found = sorted(stored | self._unflushed.keys() | missed)
-        if len(found) != self.position.graphs:
+        graph_ids = sorted(stored | self._unflushed.keys() | missed)
+        if len(graph_ids) != self.position.graphs:
             raise StoreCorruptError(
-                f"{len(found)} graphs found, {self.position.graphs} expected: refold this partition"
+                f"{len(graph_ids)} graphs found, {self.position.graphs} expected: refold this partition"
             )
-        return found
+        return graph_ids
 
     def graphs(self) -> Iterator[Graph]:
         """Yield every graph, by id ascending."""
@@ -716,7 +723,7 @@ class Partition:
         if self._pages.batch:
             self._store.write(self._pages.batch)
             self._pages.batch = {}
-        self._budget.let_go(self)
+        self._budget.release(self)
         self._store.close()
 
 

@@ -91,7 +91,7 @@ class Growing:
             more = True
             while more:
                 started = time.thread_time()
-                more = self.state.tidy()
+                more = self.state.compact_step()
                 self.pauses.append((time.thread_time() - started) * 1000)
             self.look()
 

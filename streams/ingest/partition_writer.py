@@ -224,7 +224,7 @@ class PartitionWriter:
     async def _compact(self) -> None:
         """Compact the store, piece by piece, with a checkpoint between two pieces."""
         with self.slices.work() as share:
-            while self.state.tidy():
+            while self.state.compact_step():
                 await share.checkpoint()
 
     async def _fold_own(self, offset: int, value: bytes, decoded: AnyEvent | None) -> None:

@@ -111,7 +111,7 @@ class Partitions:
         """Close a store as it is: what was folded since the last flush may be wrong."""
         state = self.open.pop(partition, None)
         if state is not None:
-            self._memory.let_go(state)
+            self._memory.release(state)
         store = self._stores.pop(partition, None)
         if store is not None:
             with suppress(HaltedError):  # it may be damaged

@@ -219,7 +219,8 @@ class Following:
                 with self._context.slices.work() as share:
                     for begin in range(0, len(batch), TOLD_EVERY):
                         await self._fold(followed, batch[begin : begin + TOLD_EVERY], share)
-                    while followed.state.tidy():  # piece by piece: else a flush does it, and questions wait for that
+                    # In pieces: else a flush does all of it, and questions wait for that.
+                    while followed.state.compact_step():
                         await share.yield_slice()
 
     async def _fold(self, followed: Followed, records: Sequence[Record], share: Slice) -> None:

@@ -113,7 +113,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small:
     monkeypatch.setattr(cooccurrence, "MERGED_AT_ONCE", looked_up)
     monkeypatch.setattr(cooccurrence, "MANY", 1)
     monkeypatch.setattr(cooccurrence, "SPILL_ABOVE", 1)
-    monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
+    monkeypatch.setattr(partitions, "COMPACTED_AT_ONCE", 1)
     monkeypatch.setattr(partitions, "PREPARED_AT_ONCE", 1)
 
 
@@ -143,7 +143,7 @@ PAIR_BY_CLOSING: list[Step] = [
 @given(steps(40) | steps_taken_back(), places, places, places, places)
 @example(PAIR_BY_CLOSING, set(), {1}, set(), set())
 def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_it(
-    happened: list[Step], flushes: set[int], closings: set[int], asked: set[int], tidied: set[int]
+    happened: list[Step], flushes: set[int], closings: set[int], asked: set[int], compactions: set[int]
 ) -> None:
     log, store = written(happened), MemoryStore()
     fresh, partition = Partition(MemoryStore()), Partition(store)
@@ -157,8 +157,8 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
                 check_same_links(found, graph)
         if number in flushes:
             partition.flush()
-        if number in tidied:
-            partition.tidy()
+        if number in compactions:
+            partition.compact_step()
         if number in closings:
             partition.close()
             partition = Partition(store)
@@ -192,7 +192,7 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
     flushes: set[int],
     hashed: set[int],
     asked: set[int],
-    tidied: set[int],
+    compactions: set[int],
     prepared: set[int],
 ) -> None:
     log, store = written(happened), MemoryStore()
@@ -202,8 +202,8 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
         fresh.fold(*record)
         if number in flushes:
             partition.flush()
-        if number in tidied:
-            partition.tidy()
+        if number in compactions:
+            partition.compact_step()
         if number in prepared:
             for name in partition.graph_ids():
                 partition.prepare(name)
@@ -233,7 +233,7 @@ def test_a_graph_that_is_not_asked_holds_no_pair_that_is_flushed() -> None:
         partition.fold(*log.records[-1])
         if number % 64 == 63:
             partition.flush()
-            while partition.tidy():
+            while partition.compact_step():
                 pass
             graph = partition.graph("ada")
             assert graph is not None
@@ -273,7 +273,7 @@ def test_what_a_first_question_needs_is_read_piece_by_piece_while_turns_come() -
         if pieces % 3 == 0:
             told(partition, log, 1)
             partition.flush()
-            partition.tidy()
+            partition.compact_step()
     graph, fresh = partition.graph("ada"), log.folded().graph("ada")
     assert graph is not None
     assert fresh is not None
@@ -313,7 +313,7 @@ def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: i
             if number % 8 == 0:
                 partition.flush()
             if number % 24 == 0:
-                partition.tidy()
+                partition.compact_step()
             if number % 96 == 0:
                 partition.close()
                 partition = Partition(store, memory=1)
@@ -416,7 +416,7 @@ def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over(
         partition.fold(*log.records[-1])
         if number % 64 == 63:
             partition.flush()
-            while partition.tidy():
+            while partition.compact_step():
                 pass
     levels = [each.level for each in StoredGraph(store, "ada").tables()]
     assert levels == sorted(levels, reverse=True), "what is older was merged more often"
@@ -425,7 +425,7 @@ def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over(
     assert Partition(store).digest() == partition.digest()
 
 
-def test_nothing_is_tidied_while_something_waits_to_be_flushed() -> None:
+def test_nothing_is_compacted_while_something_waits_to_be_flushed() -> None:
     log, store = LogWriter(), WatchedStore()
     partition = log.folded(store)
     for _ in range(64 * 20):
@@ -436,5 +436,5 @@ def test_nothing_is_tidied_while_something_waits_to_be_flushed() -> None:
     log.turn()
     partition.fold(*log.records[-1])
     written_before = len(store.batches)
-    assert not partition.tidy()
+    assert not partition.compact_step()
     assert len(store.batches) == written_before
