@@ -166,8 +166,9 @@ class Following:
         if self.halted_partitions.pop(partition, None) is not None:
             log.warning("partition goes on", partition=partition)
         self._tell_opened(partition)
-        await self._context.keys.refresh()
-        taken_back(followed.state, {})
+        if followed.state.unavailable:  # else it would fold later than it can be asked
+            await self._context.keys.refresh()
+            taken_back(followed.state, {})
         following = asyncio.create_task(self._work(followed))
         try:
             await asyncio.wait({following, failing}, return_when=asyncio.FIRST_COMPLETED)
