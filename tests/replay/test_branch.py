@@ -174,14 +174,14 @@ async def test_however_many_names_an_event_holds_the_branch_is_sent_all_of_them(
     lists = [name for name in ("concepts", "turns") if hasattr(event, name) and kind is not TurnRecorded]
     event = decode_as(GraphEvent, encode(replace(event, **{name: list(names) for name in lists})))
     numbered = [each async for each in messages(_stream([event]))]
-    found = [each.message for each in numbered]
-    for message in found:
+    result = [each.message for each in numbered]
+    for message in result:
         assert read_inbound(encoded(message)) == message, "the wire admits it"
-    kept = [field for field in lists if field in type(found[0]).model_fields] if found else []
-    assert not lists or bool(names) == bool(found)
-    assert sorted(name for message in found for name in named(message)) == sorted(names * len(kept))
-    assert len({message.id for message in found}) == len(found)
-    assert [each.seq for each in numbered] == [6] * (len(found) - 1) + [7] * bool(found)
+    kept = [field for field in lists if field in type(result[0]).model_fields] if result else []
+    assert not lists or bool(names) == bool(result)
+    assert sorted(name for message in result for name in named(message)) == sorted(names * len(kept))
+    assert len({message.id for message in result}) == len(result)
+    assert [each.seq for each in numbered] == [6] * (len(result) - 1) + [7] * bool(result)
 
 
 async def test_a_name_that_no_message_can_hold_is_left_to_the_turns_that_hold_it() -> None:

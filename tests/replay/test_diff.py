@@ -56,10 +56,10 @@ def test_concepts_are_born_and_forgotten() -> None:
         forgotten(concepts="milk"),
         turn_recorded(id="t1", concepts=[concept("cup", "Cups", 0.25)]),
     ]
-    found = changed(before, between)
-    assert found.born == [ConceptChange("cup", "Cups", 0.0, 0.25)]
-    assert found.forgotten == [ConceptChange("milk", "milk", 0.5, 0.0)]
-    assert (found.stronger, found.weaker) == ([], [])
+    difference = changed(before, between)
+    assert difference.born == [ConceptChange("cup", "Cups", 0.0, 0.25)]
+    assert difference.forgotten == [ConceptChange("milk", "milk", 0.5, 0.0)]
+    assert (difference.stronger, difference.weaker) == ([], [])
 
 
 def test_what_is_said_again_grows_and_what_is_not_fades_each_by_what_it_is_worth_at_the_two_clocks() -> None:
@@ -68,16 +68,16 @@ def test_what_is_said_again_grows_and_what_is_not_fades_each_by_what_it_is_worth
         turn_recorded(id="t1", at=NOON + 7 * DAY, concepts=[concept("tea", weight=0.75)]),
         concepts_recalled(at=NOON + 7 * DAY, concepts="sugar"),
     ]
-    found = changed(before, between)
-    assert rounded(found.stronger) == [("tea", 0.5, 1.0), ("sugar", 0.5, 0.75)]
-    assert rounded(found.weaker) == [("milk", 0.5, 0.25)]
-    assert [round(each.by, 6) for each in (*found.stronger, *found.weaker)] == [0.5, 0.25, -0.25]
-    assert found.clocks == (NOON, NOON + 7 * DAY)
+    difference = changed(before, between)
+    assert rounded(difference.stronger) == [("tea", 0.5, 1.0), ("sugar", 0.5, 0.75)]
+    assert rounded(difference.weaker) == [("milk", 0.5, 0.25)]
+    assert [round(each.by, 6) for each in (*difference.stronger, *difference.weaker)] == [0.5, 0.25, -0.25]
+    assert difference.clocks == (NOON, NOON + 7 * DAY)
 
 
 def test_what_only_kept_its_strength_is_neither_stronger_nor_weaker() -> None:
-    found = changed([turn_recorded(id="t0", concepts="tea")], [turn_recorded(id="t1", concepts="milk")])
-    assert (found.stronger, found.weaker) == ([], [])
+    difference = changed([turn_recorded(id="t0", concepts="tea")], [turn_recorded(id="t1", concepts="milk")])
+    assert (difference.stronger, difference.weaker) == ([], [])
 
 
 def test_concepts_become_long_term_once_and_marks_are_no_concepts() -> None:
@@ -89,9 +89,9 @@ def test_concepts_become_long_term_once_and_marks_are_no_concepts() -> None:
         turn_recorded(id="t1", concepts="cup @day:2023-05-09"),
         consolidation_closed(consolidated="tea milk cup"),
     ]
-    found = changed(before, between)
-    assert [each.id for each in found.long_term] == ["cup", "milk"]
-    assert [each.id for each in found.born] == ["cup"]
+    difference = changed(before, between)
+    assert [each.id for each in difference.long_term] == ["cup", "milk"]
+    assert [each.id for each in difference.born] == ["cup"]
 
 
 def test_themes_are_born_and_die_and_change() -> None:
@@ -112,25 +112,28 @@ def test_themes_are_born_and_die_and_change() -> None:
 
 def test_a_theme_whose_words_another_took_over_is_merged_and_one_made_of_anothers_words_is_split_off() -> None:
     merging = [topic_change("topic-1", "", "died"), topic_change("topic-0", "tea milk cat dog", "merged")]
-    found = changed(with_themes("tea milk", "cat dog fox"), [consolidation_closed(topics=merging)])
-    assert [what(each) for each in found.themes] == [("topic-1", "merged", "topic-0"), ("topic-0", "changed", None)]
+    difference = changed(with_themes("tea milk", "cat dog fox"), [consolidation_closed(topics=merging)])
+    assert [what(each) for each in difference.themes] == [
+        ("topic-1", "merged", "topic-0"),
+        ("topic-0", "changed", None),
+    ]
     splitting = [topic_change("topic-0", "tea milk", "changed"), topic_change("topic-1", "cat dog", "split")]
-    found = changed(with_themes("tea milk cat dog"), [consolidation_closed(topics=splitting)])
-    assert [what(each) for each in found.themes] == [("topic-0", "changed", None), ("topic-1", "split", "topic-0")]
-    assert found.themes[0].left == ["cat", "dog"]
+    difference = changed(with_themes("tea milk cat dog"), [consolidation_closed(topics=splitting)])
+    assert [what(each) for each in difference.themes] == [("topic-0", "changed", None), ("topic-1", "split", "topic-0")]
+    assert difference.themes[0].left == ["cat", "dog"]
 
 
 def test_half_of_its_words_is_no_inheritance() -> None:
-    found = changed(
+    difference = changed(
         with_themes("tea milk cat dog"),
         [consolidation_closed(topics=[topic_change("topic-0", "", "died"), topic_change("topic-1", "tea milk sun")])],
     )
-    assert [what(each) for each in found.themes] == [("topic-0", "died", None), ("topic-1", "split", "topic-0")]
+    assert [what(each) for each in difference.themes] == [("topic-0", "died", None), ("topic-1", "split", "topic-0")]
 
 
 def test_themes_that_only_lost_a_forgotten_word_have_changed_and_untouched_ones_have_not() -> None:
-    found = changed(with_themes("tea milk", "cat dog"), [forgotten(concepts="dog")])
-    assert found.themes == [ThemeChange("topic-1", "cat", "changed", None, [], ["dog"])]
+    difference = changed(with_themes("tea milk", "cat dog"), [forgotten(concepts="dog")])
+    assert difference.themes == [ThemeChange("topic-1", "cat", "changed", None, [], ["dog"])]
 
 
 def test_turns_are_added_and_archived_and_counted_though_they_came_and_went() -> None:
@@ -140,8 +143,8 @@ def test_turns_are_added_and_archived_and_counted_though_they_came_and_went() ->
         turn_recorded(id="t3"),
         decay_closed(turns="t0 t2"),
     ]
-    found = changed(before, between)
-    assert (found.turns, found.added, found.archived) == ((2, 4), ["t3"], ["t0"])
+    difference = changed(before, between)
+    assert (difference.turns, difference.added, difference.archived) == ((2, 4), ["t3"], ["t0"])
 
 
 def test_pairs_that_grew_most_come_first_and_forgotten_concepts_count_for_nothing() -> None:
@@ -155,9 +158,9 @@ def test_pairs_that_grew_most_come_first_and_forgotten_concepts_count_for_nothin
 
 
 def test_from_nothing_everything_is_born() -> None:
-    found = diff(Graph("ada"), folded(turn_recorded(id="t0", concepts="tea milk")))
-    assert [each.id for each in found.born] == ["milk", "tea"]
-    assert (found.turns, found.added, found.pairs) == ((0, 1), ["t0"], [PairGrowth("tea", "milk", 0, 1)])
+    difference = diff(Graph("ada"), folded(turn_recorded(id="t0", concepts="tea milk")))
+    assert [each.id for each in difference.born] == ["milk", "tea"]
+    assert (difference.turns, difference.added, difference.pairs) == ((0, 1), ["t0"], [PairGrowth("tea", "milk", 0, 1)])
 
 
 def active(graph: Graph) -> set[str]:
@@ -174,12 +177,12 @@ def test_two_moments_of_any_life_add_up_and_one_moment_has_no_difference(
     cut = seeded.randint(0, len(events))
     before, after = refolded(events[:cut], Graph("ada")), refolded(events, Graph("ada"))
     digests = before.digest(), after.digest()
-    found, nothing = diff(before, after), diff(after, after)
+    difference, nothing = diff(before, after), diff(after, after)
     old, new = ({name for name in active(graph) if name[0] != "@"} for graph in (before, after))
-    assert {each.id for each in found.born} == new - old
-    assert {each.id for each in found.forgotten} == old - new
-    held = [int(graph.passages.is_active().sum()) for graph in (before, after)]
-    assert len(found.added) - len(found.archived) == held[1] - held[0]
+    assert {each.id for each in difference.born} == new - old
+    assert {each.id for each in difference.forgotten} == old - new
+    existing = [int(graph.passages.is_active().sum()) for graph in (before, after)]
+    assert len(difference.added) - len(difference.archived) == existing[1] - existing[0]
     assert not any((nothing.born, nothing.stronger, nothing.weaker, nothing.forgotten, nothing.long_term))
     assert not any((nothing.themes, nothing.added, nothing.archived, nothing.pairs))
     assert (before.digest(), after.digest()) == digests, "comparing changes nothing"
@@ -187,5 +190,5 @@ def test_two_moments_of_any_life_add_up_and_one_moment_has_no_difference(
 
 @pytest.mark.parametrize("days", [1, 30])
 def test_a_graph_that_was_only_told_the_time_is_weaker_by_what_it_faded(days: int) -> None:
-    found = changed([WEEKLY, turn_recorded(concepts="tea")], [ticked(at=NOON + days * DAY)])
-    assert rounded(found.weaker) == [("tea", 0.5, round(0.5 * 2 ** (-days / 7), 6))]
+    difference = changed([WEEKLY, turn_recorded(concepts="tea")], [ticked(at=NOON + days * DAY)])
+    assert rounded(difference.weaker) == [("tea", 0.5, round(0.5 * 2 ** (-days / 7), 6))]

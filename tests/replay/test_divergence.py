@@ -26,8 +26,8 @@ LOG = long_log()
 
 def events_of(graph: str) -> list[tuple[int, Any]]:
     """Return (offset, event) of a graph's events."""
-    found = [(offset, decode(value)) for offset, value in LOG.records]
-    return [(offset, event) for offset, event in found if getattr(event, "graph", "") == graph]
+    find_divergences = [(offset, decode(value)) for offset, value in LOG.records]
+    return [(offset, event) for offset, event in find_divergences if getattr(event, "graph", "") == graph]
 
 
 def live(change: Callable[[MemoryStore], None] = lambda _: None) -> MemoryStore:
@@ -43,13 +43,13 @@ def live(change: Callable[[MemoryStore], None] = lambda _: None) -> MemoryStore:
     return store
 
 
-async def found(store: MemoryStore) -> list[Divergence]:
+async def find_divergences(store: MemoryStore) -> list[Divergence]:
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in LOG.records]])
     return await diverging(reader, 0, store)
 
 
 async def test_a_state_that_is_the_fold_diverges_nowhere() -> None:
-    assert await found(live()) == []
+    assert await find_divergences(live()) == []
 
 
 async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
@@ -57,11 +57,13 @@ async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
     place = len(events_of("cyd")) - 1
     assert isinstance(turn, TurnRecorded)
     forged = structs.replace(turn, text="Another text.", concepts=turn.concepts[:1])
-    (told,) = await found(live(lambda store: store.write({keys.event_key("cyd", place): encode(forged)})))
-    assert (told.graph, told.offset, told.exact) == ("cyd", offset, True)
-    assert "stored otherwise" in told.what
-    assert "concepts" in told.what
-    assert "text" in told.what
+    (reported,) = await find_divergences(
+        live(lambda store: store.write({keys.event_key("cyd", place): encode(forged)}))
+    )
+    assert (reported.graph, reported.offset, reported.exact) == ("cyd", offset, True)
+    assert "stored otherwise" in reported.what
+    assert "concepts" in reported.what
+    assert "text" in reported.what
 
 
 async def test_a_changed_table_is_narrowed_to_the_first_event_that_touches_what_differs() -> None:
@@ -73,20 +75,20 @@ async def test_a_changed_table_is_narrowed_to_the_first_event_that_touches_what_
         graph.concepts.strength[graph.concepts.numbers["咖啡"]] += 0.5
         store.write(stored_as(graph, "ada"))
 
-    (told,) = await found(live(stronger))
+    (reported,) = await find_divergences(live(stronger))
     first = next(offset for offset, event in events_of("ada") if "咖啡" in str(event))
-    assert (told.graph, told.offset, told.exact) == ("ada", first, False)
-    assert [(each.table, each.name, each.column) for each in told.differences] == [("concept", "咖啡", "strength")]
-    assert "concept 咖啡 strength: live " in told.what
+    assert (reported.graph, reported.offset, reported.exact) == ("ada", first, False)
+    assert [(each.table, each.name, each.column) for each in reported.differences] == [("concept", "咖啡", "strength")]
+    assert "concept 咖啡 strength: live " in reported.what
 
 
 async def test_a_graph_that_cannot_be_loaded_is_told_as_it_is() -> None:
     def lose(store: MemoryStore) -> None:
         store.write({keys.event_key("cyd", len(events_of("cyd")) - 1): None})
 
-    (told,) = await found(live(lose))
-    assert told.graph == "cyd"
-    assert "the store is damaged" in told.what
+    (reported,) = await find_divergences(live(lose))
+    assert reported.graph == "cyd"
+    assert "the store is damaged" in reported.what
 
 
 async def test_events_that_the_log_does_not_have_are_told() -> None:
@@ -95,9 +97,9 @@ async def test_events_that_the_log_does_not_have_are_told() -> None:
     store = MemoryStore()
     log.folded(store).flush()
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in LOG.records]])
-    (told,) = await diverging(reader, 0, store)
-    assert told.graph == "bob"
-    assert f"the log has {len(events_of('bob'))}" in told.what
+    (reported,) = await diverging(reader, 0, store)
+    assert reported.graph == "bob"
+    assert f"the log has {len(events_of('bob'))}" in reported.what
 
 
 # what differs between two graphs
@@ -131,8 +133,8 @@ def test_a_difference_is_told_by_name(change: Callable[[LogWriter], Any], expect
     change(log)
     other = log.folded().graph("ada")
     assert other is not None
-    told = [(each.table, each.name, each.column) for each in differences(other, golden())]
-    assert set(expected) <= set(told)
+    reported = [(each.table, each.name, each.column) for each in differences(other, golden())]
+    assert set(expected) <= set(reported)
 
 
 def test_what_is_only_there_once_has_no_value_on_the_other_side() -> None:

@@ -117,9 +117,9 @@ def test_fifty_moments_of_a_long_life_are_each_the_graph_built_up_to_then(seed: 
 def test_as_of_the_clock_is_the_live_graph_told_its_own_clock(seed: int) -> None:
     birth, happened = long_life(seed)
     life = live(happened, [birth], ticks=[NOON + 30 * DAY])
-    found = as_of(life.events, life.graph.clock)
+    result = as_of(life.events, life.graph.clock)
     life.close_due(life.graph.clock)
-    assert digest(found) == digest(life.graph)
+    assert digest(result) == digest(life.graph)
 
 
 @pytest.mark.parametrize("seed", range(9, 12))
@@ -170,10 +170,10 @@ def test_what_was_imported_late_counts_by_when_it_was_said() -> None:
     now = turn_recorded(id="now", at=NOON + 900 * DAY, concepts="kettle")
     old = [turn_recorded(id=f"old{n}", at=NOON + n * DAY, concepts="tea", live=False) for n in range(3)]
     request = graph_configured(preset="elephant")
-    found = as_of([birth, now, request, *old], NOON + DAY)
-    assert found is not None
-    assert found.passages.ids == ["old0", "old1"]
-    assert found.preset == "default", "that request was made years later"
+    result = as_of([birth, now, request, *old], NOON + DAY)
+    assert result is not None
+    assert result.passages.ids == ["old0", "old1"]
+    assert result.preset == "default", "that request was made years later"
 
 
 def test_a_window_that_was_closed_without_a_late_turn_is_closed_with_it() -> None:
@@ -182,10 +182,10 @@ def test_a_window_that_was_closed_without_a_late_turn_is_closed_with_it() -> Non
     late = turn_recorded(id="t12", at=NOON + 12 * MINUTE, concepts="tea sugar")
     life = live([*turns, turn_recorded(id="next", at=NOON + 5 * HOUR), late], [graph_configured()])
     assert [type(event) for event in life.windows] == [ConsolidationWindowClosed]
-    found = as_of(life.events, NOON + 2 * HOUR)
-    assert found is not None
-    assert (found.fresh_turns, len(found.passages)) == (0, 13)
-    assert digest(found) == digest(built(life.events, NOON + 2 * HOUR))
+    result = as_of(life.events, NOON + 2 * HOUR)
+    assert result is not None
+    assert (result.fresh_turns, len(result.passages)) == (0, 13)
+    assert digest(result) == digest(built(life.events, NOON + 2 * HOUR))
 
 
 def test_texts_are_those_of_the_passages_in_whatever_order_they_were_recorded() -> None:
@@ -209,7 +209,7 @@ def test_the_vector_of_a_late_turn_belongs_to_the_past_as_the_turn_does() -> Non
     events: list[GraphEvent] = [*first, turn_recorded(**beyond), turn_embedded(**beyond), *both]
     past = as_of(events, NOON + DAY)
     assert past is not None
-    assert [found.vector.tolist() for found in past.view().embeddings.values()] == [[[1, 0], [0, 1]]]
+    assert [result.vector.tolist() for result in past.view().embeddings.values()] == [[[1, 0], [0, 1]]]
     assert digest(past) == digest(built([*first, *both], NOON + DAY))
 
 
@@ -256,11 +256,11 @@ async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
     zombie.turn(id="zombie", at=NOON, src=9)
     log.append(zombie.records[0][1])
     log.turn(id="t1", at=NOON + 1)
-    found = await graph_at(reader_of(log), 0, "ada", as_of=NOON + 2)
-    assert found is not None
-    assert found.passages.ids == ["t0", "t1"]
+    result = await graph_at(reader_of(log), 0, "ada", as_of=NOON + 2)
+    assert result is not None
+    assert result.passages.ids == ["t0", "t1"]
     first, _, last = events_of(log, "ada")
-    assert digest(found) == digest(folded(first, last, ticked(at=NOON + 2)))
+    assert digest(result) == digest(folded(first, last, ticked(at=NOON + 2)))
 
 
 @pytest.mark.parametrize("at", [NOON - 1, NOON])

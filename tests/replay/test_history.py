@@ -22,9 +22,9 @@ from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 async def test_a_history_holds_what_counts_and_knows_where_it_lies(happened: list[Step]) -> None:
     log = written(happened)
     partition = log.folded()
-    found = await histories(reader_of(log), 0)
-    assert sorted(found) == partition.graph_ids()
-    for name, history in found.items():
+    result = await histories(reader_of(log), 0)
+    assert sorted(result) == partition.graph_ids()
+    for name, history in result.items():
         live = partition.graph(name)
         assert live is not None
         assert refolded(history.events(), Graph(name)).digest() == live.digest()
@@ -53,8 +53,8 @@ async def test_a_graph_from_a_store_and_what_came_after_is_the_live_one(happened
     log_folded.flush()
     for name in GRAPHS:
         live = log.folded().graph(name)
-        found = await graph_from(store, reader_of(log), 0, name, log.next_offset)
-        assert (found and found.digest()) == (live and live.digest())
+        result = await graph_from(store, reader_of(log), 0, name, log.next_offset)
+        assert (result and result.digest()) == (live and live.digest())
 
 
 async def test_what_was_taken_back_is_gone_from_the_past_too_and_before_the_undo_it_was_there() -> None:

@@ -47,9 +47,9 @@ class Topic(ListReader):
         if self.lives <= 0:
             raise ConnectionError
         self.lives -= 1
-        there = self.records[partition]
-        start = len(there) + self.shift
-        there += [record._replace(offset=start + at) for at, record in enumerate(records)]
+        existing = self.records[partition]
+        start = len(existing) + self.shift
+        existing += [record._replace(offset=start + at) for at, record in enumerate(records)]
         return [start + at for at in range(len(records))]
 
     async def sources(self, partition: int) -> int:
@@ -113,10 +113,10 @@ async def test_a_log_is_restored_byte_for_byte_and_its_sources_start_anew(source
         claim = decode(after[-1].value)
         assert isinstance(claim, Claim)
         assert claim.anew
-        was, there = folded(before), folded(after)
+        was, existing = folded(before), folded(after)
         assert was.digest() == folded(after[:-1]).digest()
-        assert was.digests() == there.digests()
-        assert (was.position.source, there.position.source) == (before[-1].offset - 1, -1)
+        assert was.digests() == existing.digests()
+        assert (was.position.source, existing.position.source) == (before[-1].offset - 1, -1)
 
 
 @pytest.mark.parametrize("lives", range(1, 6))
@@ -126,10 +126,10 @@ async def test_a_restore_that_died_can_be_told_by_the_last_record_of_each_partit
     with suppress(ConnectionError):
         await restored(raw, target)
     sizes = [len(partition) for partition in source.records]
-    there = [len(partition) for partition in target.records]
-    assert there[0] > 0
+    existing = [len(partition) for partition in target.records]
+    assert existing[0] > 0
     lacking = [missing(partition[-1]) for partition in target.records if partition]
-    assert lacking == [size - held for size, held in zip(sizes, there, strict=True) if held]
+    assert lacking == [size - held for size, held in zip(sizes, existing, strict=True) if held]
     target.lives = 10**9
     await restored(raw, target)
     assert [without_marks(partition[:-1]) for partition in target.records] == source.records
@@ -161,9 +161,9 @@ async def test_a_restore_that_dies_anywhere_is_completed_by_the_next(source: Top
             await restored(raw, target)
         target.lives = 100
         await restored(raw, target)
-        for there, expected in zip(target.records, whole.records, strict=True):
-            assert [r.value for r in there[:-1]] == [r.value for r in expected[:-1]]
-            claims = [event for r in there if isinstance(event := decode(r.value), Claim) and event.anew]
+        for existing, expected in zip(target.records, whole.records, strict=True):
+            assert [r.value for r in existing[:-1]] == [r.value for r in expected[:-1]]
+            claims = [event for r in existing if isinstance(event := decode(r.value), Claim) and event.anew]
             assert len(claims) == 1
 
 
@@ -256,9 +256,9 @@ async def test_a_log_to_which_somebody_else_writes_meanwhile_is_told(source: Top
 
 
 async def test_a_backup_gives_its_turns_back_with_their_ids_and_times(source: Topic) -> None:
-    found = list(turns(io.BytesIO(await backup(source))))
+    result = list(turns(io.BytesIO(await backup(source))))
     recorded = [event for part in source.records for r in part if isinstance(event := decode(r.value), TurnRecorded)]
-    for turn, event in zip(found, recorded, strict=True):
+    for turn, event in zip(result, recorded, strict=True):
         assert isinstance(turn, Turn)
         same = {"id", "graph", "speaker", "text", "session", "role", "at", "metadata"}
         assert turn.model_dump() == {name: getattr(event, name) for name in same}

@@ -231,19 +231,19 @@ async def test_one_graph_is_loaded_from_a_snapshot_and_the_rest_of_the_log(world
     taken = await world.take()
     world.grow()
     end = world.log.next_offset
-    found, start = await graph_of(world.kept, 0, world.reader, "ada", end=end, refused=world.refused.append)
-    assert found is not None
-    assert found.digest() == world.log.folded().digests()["ada"]
+    result, start = await graph_of(world.kept, 0, world.reader, "ada", end=end, refused=world.refused.append)
+    assert result is not None
+    assert result.digest() == world.log.folded().digests()["ada"]
     assert start == taken.watermark + 1
     assert (await graph_of(world.kept, 0, world.reader, "cyd", end=end, refused=world.refused.append)).graph is None
 
 
 async def test_one_graph_at_an_offset_before_the_snapshot_comes_from_the_log(world: World) -> None:
     await world.take()
-    found, start = await graph_of(world.kept, 0, world.reader, "ada", end=100, refused=world.refused.append)
-    assert found is not None
+    result, start = await graph_of(world.kept, 0, world.reader, "ada", end=100, refused=world.refused.append)
+    assert result is not None
     assert start == 0
-    assert found.digest() == fold(world.log.records[:100]).digests()["ada"]
+    assert result.digest() == fold(world.log.records[:100]).digests()["ada"]
     assert "reaches beyond offset 100" in world.refused[0]
 
 

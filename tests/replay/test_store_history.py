@@ -61,9 +61,9 @@ def stored(log: LogWriter, store: Store, end: int, every: int = 3) -> Store:
 
 
 async def whole(log: LogWriter, name: str) -> History:
-    found = History(name)
-    await found.read_on(BehindReader(log), 0)
-    return found
+    result = History(name)
+    await result.read_on(BehindReader(log), 0)
+    return result
 
 
 def digest(as_of: AsOf) -> str:
@@ -78,16 +78,16 @@ def texts(as_of: AsOf) -> dict[str, str]:
     return {turn: as_of.text_of(graph, number).id for turn, number in graph.passages.numbers.items()}
 
 
-def check(found: StoreHistory, full: History, at: int) -> bool:
+def check(result: StoreHistory, full: History, at: int) -> bool:
     """Check that what is kept tells what the log does, from wherever one starts; return whether it reaches there."""
-    if not reaches(found.history, at):
+    if not reaches(result.history, at):
         return False
     expected = AsOf(full, at)
-    told = digest(expected)
-    begun = [AsOf(found.history, at)]
-    begun += [AsOf(found.history, at, each) for each in found.folds if each[0] <= begun[0].counted.prefix]
+    report = digest(expected)
+    begun = [AsOf(result.history, at)]
+    begun += [AsOf(result.history, at, each) for each in result.folds if each[0] <= begun[0].counted.prefix]
     for as_of in begun:
-        assert digest(as_of) == told
+        assert digest(as_of) == report
         assert texts(as_of) == texts(expected) == {turn: turn for turn in as_of.graph.passages.numbers}
     return True
 
@@ -105,14 +105,14 @@ async def test_as_of_whatever_moment_it_reaches_a_store_tells_what_the_log_does(
     behind.records = log.records[: len(log.records) - left]
     interrupted(behind, lambda: store, flushes, set(), 2).flush()
     for name in GRAPHS:
-        full, found = await whole(log, name), store_history(store, name)
-        if found is not None:
+        full, result = await whole(log, name), store_history(store, name)
+        if result is not None:
             reader = BehindReader(log)
-            await found.history.read_on(reader, 0)
-            assert found.history.read == len(full.every)
-            fresh = [] if found.history.takebacks else found.folds
+            await result.history.read_on(reader, 0)
+            assert result.history.read == len(full.every)
+            fresh = [] if result.history.takebacks else result.folds
             for day in days:
-                check(StoreHistory(found.history, fresh), full, NOON + day * DAY)
+                check(StoreHistory(result.history, fresh), full, NOON + day * DAY)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -124,30 +124,30 @@ async def test_of_a_long_life_the_last_moments_are_told_by_the_store_alone(seed:
         log.keep(event)
     store = RocksStore(tmp_path / "store")
     stored(log, store, len(log.records))
-    found, full = store_history(store, "ada"), await whole(log, "ada")
+    result, full = store_history(store, "ada"), await whole(log, "ada")
     store.close()
-    assert found is not None
-    assert found.history.base is not None
-    assert found.folds
+    assert result is not None
+    assert result.history.base is not None
+    assert result.folds
     times = [event.at for event in events if hasattr(event, "at")]
     latest = max(times)
-    assert check(found, full, latest)
-    assert not check(found, full, min(times)), "that lies in the base"
+    assert check(result, full, latest)
+    assert not check(result, full, min(times)), "that lies in the base"
     seeded = random.Random(seed)
-    told = [check(found, full, seeded.randint(found.history.base.clock, latest + 90 * DAY)) for _ in range(12)]
-    assert any(told)
+    report = [check(result, full, seeded.randint(result.history.base.clock, latest + 90 * DAY)) for _ in range(12)]
+    assert any(report)
 
 
 async def test_the_log_is_read_only_behind_the_store() -> None:
     log = LogWriter()
     for number in range(9):
         log.turn(at=NOON + number)
-    found, reader = store_history(stored(log, MemoryStore(), 6), "ada"), BehindReader(log)
-    assert found is not None
-    await found.history.read_on(reader, 0)
+    result, reader = store_history(stored(log, MemoryStore(), 6), "ada"), BehindReader(log)
+    assert result is not None
+    await result.history.read_on(reader, 0)
     assert reader.starts == [6]
-    assert (found.history.read, found.history.watermark) == (9, 9)
-    assert found.history.offsets.tolist() == [UNKNOWN] * 5 + [6, 7, 8, 9]
+    assert (result.history.read, result.history.watermark) == (9, 9)
+    assert result.history.offsets.tolist() == [UNKNOWN] * 5 + [6, 7, 8, 9]
 
 
 def damaged() -> Iterator[tuple[str, dict[bytes, bytes | None]]]:
@@ -177,9 +177,9 @@ def test_tables_of_another_version_are_passed_over() -> None:
         log.turn(at=NOON + number)
     store = stored(log, MemoryStore(), 22)
     of_another_version(store, "ada", last=1)
-    found = store_history(store, "ada")
-    assert found is not None
-    assert found.folds == []
+    result = store_history(store, "ada")
+    assert result is not None
+    assert result.folds == []
 
 
 async def test_after_an_undo_no_snapshot_is_started_from() -> None:
@@ -188,7 +188,7 @@ async def test_after_an_undo_no_snapshot_is_started_from() -> None:
         log.turn(at=NOON + number)
     log.undo(first=18, last=18)
     log.turn(id="after", at=NOON + 30)
-    found = store_history(stored(log, MemoryStore(), 23), "ada")
-    assert found is not None
-    assert found.folds == []
-    assert check(found, await whole(log, "ada"), NOON + DAY)
+    result = store_history(stored(log, MemoryStore(), 23), "ada")
+    assert result is not None
+    assert result.folds == []
+    assert check(result, await whole(log, "ada"), NOON + DAY)

@@ -31,9 +31,9 @@ def forgotten(log: LogWriter, *concepts: str) -> None:
 
 
 async def traced(log: LogWriter, **options: Any) -> Timeline:
-    found = await timeline(reader_of(log), 0, options.pop("graph", "ada"), **options)
-    assert found is not None
-    return found
+    result = await timeline(reader_of(log), 0, options.pop("graph", "ada"), **options)
+    assert result is not None
+    return result
 
 
 def strengths(traced: Timeline) -> dict[str, list[float | None]]:
@@ -45,9 +45,9 @@ async def test_strength_halves_with_every_half_life() -> None:
     configured(log)
     turn(log, 0, [concept("tea", weight=0.8)])
     turn(log, 21, "milk")
-    found = await traced(log, points=4, named=["tea"])
-    assert found.times == [NOON, NOON + 7 * DAY, NOON + 14 * DAY, NOON + 21 * DAY]
-    assert strengths(found) == {"tea": [0.8, 0.4, 0.2, 0.1]}
+    result = await traced(log, points=4, named=["tea"])
+    assert result.times == [NOON, NOON + 7 * DAY, NOON + 14 * DAY, NOON + 21 * DAY]
+    assert strengths(result) == {"tea": [0.8, 0.4, 0.2, 0.1]}
 
 
 async def test_a_concept_is_missing_before_it_was_mentioned_and_there_from_then_on() -> None:
@@ -95,8 +95,8 @@ async def test_a_late_turn_counts_from_when_it_came() -> None:
     turn(log, 2, "tea")
     turn(log, 1, "milk")
     turn(log, 4, "tea")
-    found = await traced(log, points=5, named=["milk"])
-    assert [value is None for value in found.lines[0].strengths] == [True, True, False, False, False]
+    result = await traced(log, points=5, named=["milk"])
+    assert [value is None for value in result.lines[0].strengths] == [True, True, False, False, False]
 
 
 async def test_without_names_the_strongest_words_are_shown_by_their_peak() -> None:
@@ -113,10 +113,10 @@ async def test_without_names_the_strongest_words_are_shown_by_their_peak() -> No
 async def test_concepts_are_named_by_id_by_what_was_written_and_marks_too() -> None:
     log = LogWriter()
     turn(log, 0, [concept("framework", "Frameworks"), concept("@day:2023-05-08"), concept("咖啡")])
-    found = await traced(log, named=["FRAMEWORKS", "framework", "@day:2023-05-08", "咖啡", "tea"])
-    assert [(line.id, line.label) for line in found.lines[:1]] == [("framework", "Frameworks")]
-    assert [line.id for line in found.lines] == ["framework", "@day:2023-05-08", "咖啡"]
-    assert found.unknown == ["tea"]
+    result = await traced(log, named=["FRAMEWORKS", "framework", "@day:2023-05-08", "咖啡", "tea"])
+    assert [(line.id, line.label) for line in result.lines[:1]] == [("framework", "Frameworks")]
+    assert [line.id for line in result.lines] == ["framework", "@day:2023-05-08", "咖啡"]
+    assert result.unknown == ["tea"]
 
 
 async def test_a_concept_that_lived_between_two_samples_has_an_empty_line() -> None:
@@ -125,9 +125,9 @@ async def test_a_concept_that_lived_between_two_samples_has_an_empty_line() -> N
     turn(log, 1, "tea")
     forgotten(log, "tea")
     turn(log, 10, "milk")
-    found = await traced(log, points=2, named=["tea"])
-    assert found.lines == [Line("tea", "tea", [None, None])]
-    assert found.lines[0].peak == 0.0
+    result = await traced(log, points=2, named=["tea"])
+    assert result.lines == [Line("tea", "tea", [None, None])]
+    assert result.lines[0].peak == 0.0
 
 
 async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
@@ -139,8 +139,8 @@ async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
     log.claim("another worker")
     zombie.turn(id="late", concepts="milk", at=NOON + 200 * DAY, live=True, src=9)
     log.append(zombie.records[0][1])
-    found = await traced(log)
-    assert (found.times, [line.id for line in found.lines]) == ([NOON], ["tea"])
+    result = await traced(log)
+    assert (result.times, [line.id for line in result.lines]) == ([NOON], ["tea"])
 
 
 @pytest.mark.parametrize("graph", ["nobody", "configured"])
@@ -174,8 +174,8 @@ async def test_the_last_sample_of_a_timeline_is_what_the_fold_holds_now() -> Non
     state = log.folded().graph("ada")
     assert state is not None
     state.settle()
-    held = {
+    existing = {
         name: state.concepts.strength_of(number, state.clock, state.settings)
         for name, number in state.concepts.numbers.items()
     }
-    assert {line.id: line.strengths[-1] for line in (await traced(log, points=7)).lines} == held
+    assert {line.id: line.strengths[-1] for line in (await traced(log, points=7)).lines} == existing

@@ -55,10 +55,10 @@ def test_an_older_event_is_read_as_if_it_had_been_written_today() -> None:
 
 
 async def test_an_older_log_folds_to_the_graphs_of_the_same_log_in_this_version() -> None:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for number in range(len(OLD)):
-        found |= (await folded(number)).digests()
-    assert found == GRAPHS
+        result |= (await folded(number)).digests()
+    assert result == GRAPHS
 
 
 async def test_the_chain_is_a_hash_over_the_bytes_in_the_log_not_over_what_they_are_read_as() -> None:
@@ -99,8 +99,8 @@ async def test_rebuild_and_verify_read_an_older_log() -> None:
         for name, digest in partition.digests().items():
             one = await rebuild(LOG, number, Plan("emgas", ends, graph=name), MemoryStore())
             assert one.graphs == {name: digest}
-            found = await history(LOG, number, name, ends[number])
-            assert {value for _, value in found.every} <= {record.value for record in OLD[number]}
+            result = await history(LOG, number, name, ends[number])
+            assert {value for _, value in result.every} <= {record.value for record in OLD[number]}
 
 
 async def test_a_graph_as_of_a_time_is_the_same_from_an_older_log() -> None:

@@ -46,13 +46,13 @@ lines = st.lists(
 def test_one_turn_and_two_are_what_the_fold_counts(said: list[Line]) -> None:
     view = view_of(*said)
     for turns, kind in ((1, "turn"), (2, "exchange")):
-        counted, found = view.windows[kind], view.window(turns)  # type: ignore[index]
-        assert found.total == counted.total
-        assert found.concept.tolist() == counted.concept.tolist()
-        assert [column.tolist() for column in found.pairs.canonical()] == [
+        counted, result = view.windows[kind], view.window(turns)  # type: ignore[index]
+        assert result.total == counted.total
+        assert result.concept.tolist() == counted.concept.tolist()
+        assert [column.tolist() for column in result.pairs.canonical()] == [
             column.tolist() for column in counted.pairs.canonical()
         ]
-        assert found.fan.tolist() == counted.fan.tolist()
+        assert result.fan.tolist() == counted.fan.tolist()
 
 
 @pytest.mark.source("E15")

@@ -24,8 +24,8 @@ M1 = Model("m 1", 2)
 
 def rows(graph: Graph, model: Model = M1) -> dict[str, list[float]]:
     """Return turn id → vector."""
-    found = graph.view().embeddings[model]
-    return {graph.passages.ids[passage]: found.vector[row].tolist() for row, passage in enumerate(found.passage)}
+    result = graph.view().embeddings[model]
+    return {graph.passages.ids[passage]: result.vector[row].tolist() for row, passage in enumerate(result.passage)}
 
 
 def test_the_record_holds_the_numbers_as_float16() -> None:

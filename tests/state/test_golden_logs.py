@@ -33,10 +33,10 @@ def test_there_is_a_golden_log_of_every_version() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_log_of_a_version_folds_to_its_digests(version: int) -> None:
     """If only the layout of graphs was raised: python -m tests.golden.make --digests.  `holds` must not change then."""
-    found, then = digests(golden(version)), expected(version)
-    assert found["holds"] == then["holds"]
+    actual, then = digests(golden(version)), expected(version)
+    assert actual["holds"] == then["holds"]
     assert then["layout"] == LAYOUT, "python -m tests.golden.make --digests"
-    assert found == then
+    assert actual == then
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -66,8 +66,8 @@ def test_a_store_that_is_closed_and_opened_again_on_the_way_comes_to_the_same_di
     ids=str,
 )  # fmt: skip
 def test_the_digests_do_not_depend_on_hash_seeds_or_on_the_processor(changes: dict[str, str]) -> None:
-    found = "[digests(golden(version)) for version in VERSIONS]"
-    script = f"import json; from tests.support.golden import *; print(json.dumps({found}))"
+    actual = "[digests(golden(version)) for version in VERSIONS]"
+    script = f"import json; from tests.support.golden import *; print(json.dumps({actual}))"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
         env={**os.environ, **changes}, cwd=ROOT, capture_output=True, text=True, check=True,

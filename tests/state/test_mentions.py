@@ -28,17 +28,17 @@ ways = st.builds(
 Mention = tuple[int, int, float]  # concept, time, weight
 
 
-def tell(table: ConceptTable, said: Sequence[Mention], settings: MemorySettings, *, at_once: bool = True) -> None:
+def tell(table: ConceptTable, spoken: Sequence[Mention], settings: MemorySettings, *, at_once: bool = True) -> None:
     """Mention concepts."""
-    for number, time, _ in said:
+    for number, time, _ in spoken:
         table.numbers_of([concept(f"c{number}")], time)
     table.grow()
-    told = [(table.numbers[f"c{number}"], time, weight) for number, time, weight in said]
+    rows = [(table.numbers[f"c{number}"], time, weight) for number, time, weight in spoken]
     if at_once:
-        numbers, at = (np.array([one[column] for one in told], np.int64) for column in (0, 1))
-        mentions.fold(table, Mentions(numbers, at, np.array([weight for _, _, weight in told])), settings)
+        numbers, at = (np.array([one[column] for one in rows], np.int64) for column in (0, 1))
+        mentions.fold(table, Mentions(numbers, at, np.array([weight for _, _, weight in rows])), settings)
         return
-    for number, time, weight in told:
+    for number, time, weight in rows:
         table.mention(number, weight, at=time, settings=settings)
 
 
@@ -47,15 +47,15 @@ def columns_of(table: ConceptTable) -> dict[str, list[float]]:
 
 
 @given(st.lists(st.tuples(times, weights), min_size=1, max_size=8), ways)
-def test_each_mention_adds_to_what_was_left_by_then(said: list[tuple[int, float]], settings: MemorySettings) -> None:
+def test_each_mention_adds_to_what_was_left_by_then(spoken: list[tuple[int, float]], settings: MemorySettings) -> None:
     table = ConceptTable()
-    (strength, at, accessed) = said[0][1], said[0][0], said[0][0]
-    for number, (time, weight) in enumerate(said[1:], 1):
+    (strength, at, accessed) = spoken[0][1], spoken[0][0], spoken[0][0]
+    for number, (time, weight) in enumerate(spoken[1:], 1):
         left = decayed(strength, time - at, settings.half_life * (100 + settings.stability * (number - 1)) // 100)
         strength, at, accessed = left + weight, max(at, time), max(accessed, time)
-    tell(table, [(0, time, weight) for time, weight in said], settings)
+    tell(table, [(0, time, weight) for time, weight in spoken], settings)
     assert (table.strength[0], table.strength_at[0], table.accessed[0]) == (strength, at, accessed)
-    assert table.in_turns[0] == len(said)
+    assert table.in_turns[0] == len(spoken)
 
 
 @given(
@@ -65,26 +65,26 @@ def test_each_mention_adds_to_what_was_left_by_then(said: list[tuple[int, float]
     ways,
 )
 def test_mentions_that_are_folded_at_once_do_what_they_do_one_by_one(
-    said: list[Mention], long_term: set[int], cut: int, settings: MemorySettings
+    spoken: list[Mention], long_term: set[int], cut: int, settings: MemorySettings
 ) -> None:
     at_once, one_by_one = ConceptTable(), ConceptTable()
     for table in (at_once, one_by_one):
-        tell(table, said[:cut], settings, at_once=table is at_once)
+        tell(table, spoken[:cut], settings, at_once=table is at_once)
         for number in long_term & set(range(len(table))):
             table.consolidate(number, NOON, settings)
-        tell(table, said[cut:], settings, at_once=table is at_once)
+        tell(table, spoken[cut:], settings, at_once=table is at_once)
     assert columns_of(at_once) == columns_of(one_by_one)
 
 
 @given(st.lists(st.tuples(times, weights), min_size=1, max_size=6), st.integers(0, 6), times)
 def test_a_long_term_concept_is_mentioned_as_it_is_boosted(
-    said: list[tuple[int, float]], long_from: int, since: int
+    spoken: list[tuple[int, float]], long_from: int, since: int
 ) -> None:
     mentioned, boosted = ConceptTable(), ConceptTable()
     settings = PRESETS["default"]
     for table in (mentioned, boosted):
-        tell(table, [(0, said[0][0], 1.0)], settings)
-    for number, (time, weight) in enumerate(said):
+        tell(table, [(0, spoken[0][0], 1.0)], settings)
+    for number, (time, weight) in enumerate(spoken):
         if number == long_from:
             mentioned.consolidate(0, since, settings)
             boosted.consolidate(0, since, settings)

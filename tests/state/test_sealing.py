@@ -86,7 +86,7 @@ def test_an_event_of_an_encrypted_graph_may_hold_anything_that_one_in_clear_may(
         epoch=0, claim="", seq=1, chain="0" * 16, graph="ada", whole=False, keys=[KEY.id], turns=["t1"],
         events=[(0, 3)], instead=[(2, encode(EVENT))],
     )  # fmt: skip
-    found = read(encode(sealed(erased, KEY, 4)), keyring(KEY))
-    assert found == erased
-    assert isinstance(found, GraphEvent)
-    assert not isinstance(found, TurnRecorded)
+    result = read(encode(sealed(erased, KEY, 4)), keyring(KEY))
+    assert result == erased
+    assert isinstance(result, GraphEvent)
+    assert not isinstance(result, TurnRecorded)

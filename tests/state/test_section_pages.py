@@ -114,13 +114,13 @@ def test_names_are_those_brought_together(written: list[dict[int, Name]], apart:
         assert decoded(NAMES, encoded(NAMES, page)) == page
     expected = ascending({key: name for page in pages for key, name in page.items()})
     wanted = [key for key in expected if data.draw(st.booleans())]
-    found = stored_names(NAMES, [encoded(NAMES, page) for page in pages]).of(np.array(wanted, np.int64))
+    result = stored_names(NAMES, [encoded(NAMES, page) for page in pages]).of(np.array(wanted, np.int64))
     chosen = [expected[key] for key in wanted]
     forms = [name.id if name.form is None else name.form for name in chosen]
-    assert list(found.ids) == [name.id for name in chosen]
-    assert found.is_phrase.tolist() == [name.is_phrase for name in chosen]
-    assert [found.first_form(number) for number in range(len(chosen))] == forms
-    assert found.first_forms(found.ids.listed()) == forms
+    assert list(result.ids) == [name.id for name in chosen]
+    assert result.is_phrase.tolist() == [name.is_phrase for name in chosen]
+    assert [result.first_form(number) for number in range(len(chosen))] == forms
+    assert result.first_forms(result.ids.listed()) == forms
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 9), st.lists(number, min_size=1, max_size=2), min_size=1), max_size=4))
@@ -158,9 +158,9 @@ def test_a_column_of_floats_is_read_bit_by_bit(values: list[float]) -> None:
 @given(st.sets(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=1))
 def test_keys_are_read_as_they_were_packed(drawn: set[int]) -> None:
     keys = np.array(sorted(drawn), np.int64)
-    found = unpacked(packed_keys(keys), len(keys), 0)
-    assert found.keys().tolist() == sorted(drawn)
-    assert (found.first_key, found.last_key) == (min(drawn), max(drawn))
+    result = unpacked(packed_keys(keys), len(keys), 0)
+    assert result.keys().tolist() == sorted(drawn)
+    assert (result.first_key, result.last_key) == (min(drawn), max(drawn))
 
 
 def test_keys_without_a_gap_take_no_room() -> None:

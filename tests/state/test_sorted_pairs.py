@@ -22,16 +22,16 @@ def long(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("long")
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(keys, keys)
-def test_a_key_is_found_where_a_plain_search_finds_it(here: set[int], wanted: set[int]) -> None:
-    held, asked = np.array(sorted(here)), np.array(sorted(wanted))
-    run = Sorted(held, np.ones(len(held), np.int32))
-    assert run.find(asked).tolist() == np.searchsorted(held, asked).tolist()
+def test_a_key_is_found_where_a_plain_search_finds_it(here: set[int], expected: set[int]) -> None:
+    stored, asked = np.array(sorted(here)), np.array(sorted(expected))
+    run = Sorted(stored, np.ones(len(stored), np.int32))
+    assert run.find(asked).tolist() == np.searchsorted(stored, asked).tolist()
     assert run.has(asked).tolist() == [key in here for key in asked.tolist()]
 
 
 @pytest.mark.usefixtures("long")
 @pytest.mark.parametrize("length", [1, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY, 5 * EVERY + 7])
 def test_every_key_and_every_gap_of_a_run_is_found_whatever_its_length(length: int) -> None:
-    held = np.arange(length) * 2 + 1
+    stored = np.arange(length) * 2 + 1
     asked = np.arange(2 * length + 3)
-    assert Sorted(held, np.ones(length, np.int32)).find(asked).tolist() == np.searchsorted(held, asked).tolist()
+    assert Sorted(stored, np.ones(length, np.int32)).find(asked).tolist() == np.searchsorted(stored, asked).tolist()

@@ -38,12 +38,12 @@ places = st.sets(st.integers(0, 40), max_size=30)
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables be stored with every flush, in small pages, and merged often, so much at a time."""
     fan, page, credit = request.param
-    found = tuple(section._replace(page=page) for section in table.SECTIONS)
-    named = {section.name: section for section in found}
+    sections = tuple(section._replace(page=page) for section in table.SECTIONS)
+    named = {section.name: section for section in sections}
     for module in (table, tree):
         monkeypatch.setattr(module, "SECTION", named)
     for module in (table, compaction):
-        monkeypatch.setattr(module, "SECTIONS", found)
+        monkeypatch.setattr(module, "SECTIONS", sections)
     monkeypatch.setattr(tree, "FAN", fan)
     monkeypatch.setattr(tree, "LEAST_CREDIT", credit)
     monkeypatch.setattr(tree, "MOST_CREDIT", 1)
@@ -60,8 +60,8 @@ def tables_alone(store: Store, name: str) -> Graph | None:
 
 def check_nothing_is_left_over(store: Store, name: str) -> None:
     """Check that every page belongs to a table that is used, made, or on its way out."""
-    found = tree_of(store, name)
-    manifest = found._manifest  # noqa: SLF001 - nobody else needs to know
+    stored_tree = tree_of(store, name)
+    manifest = stored_tree._manifest  # noqa: SLF001 - nobody else needs to know
     for letter in (b"i", b"t"):
         prefix = keys.index_key(name, 0)[1:-4]
         for key, _ in store.scan(letter + prefix, letter + prefix):
@@ -73,12 +73,12 @@ def check_same(store: Store, fresh: Partition) -> None:
     again = Partition(store)
     assert again.digest() == fresh.digest()
     for graph in fresh.graphs():
-        found, alone = again.graph(graph.graph_id), tables_alone(store, graph.graph_id)
-        assert found is not None
+        reopened, alone = again.graph(graph.graph_id), tables_alone(store, graph.graph_id)
+        assert reopened is not None
         assert alone is not None
         assert alone.events == graph.events
         check_nothing_is_left_over(store, graph.graph_id)
-        for each in (found, alone):
+        for each in (reopened, alone):
             assert each.pack() == graph.pack()
             assert_same_view(each, graph)
 
@@ -152,9 +152,9 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
         fresh.fold(*record)
         if number in asked:
             for graph in fresh.graphs():
-                found = partition.graph(graph.graph_id)
-                assert found is not None
-                check_same_links(found, graph)
+                reopened = partition.graph(graph.graph_id)
+                assert reopened is not None
+                check_same_links(reopened, graph)
         if number in flushes:
             partition.flush()
         if number in compactions:
@@ -164,13 +164,13 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
             partition = Partition(store)
     partition.close()
     for graph in fresh.graphs():
-        found = Partition(store).graph(graph.graph_id)
-        assert found is not None
-        assert found.reads_stored_pairs == bool(found.pairs["exchange"])
-        check_same_links(found, graph)
-        assert found.reads_stored_pairs == bool(found.pairs["exchange"]), "answering reads no more than it needs"
-        assert found.digest() == graph.digest()
-        assert_same_view(found, graph)
+        reopened = Partition(store).graph(graph.graph_id)
+        assert reopened is not None
+        assert reopened.reads_stored_pairs == bool(reopened.pairs["exchange"])
+        check_same_links(reopened, graph)
+        assert reopened.reads_stored_pairs == bool(reopened.pairs["exchange"]), "answering reads no more than it needs"
+        assert reopened.digest() == graph.digest()
+        assert_same_view(reopened, graph)
         check_nothing_is_left_over(store, graph.graph_id)
     check_same(store, fresh)
 
@@ -211,15 +211,15 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
             assert partition.digests() == fresh.digests(), "nothing is loaded for that"
         if number >= first_asked and number in asked:
             for graph in fresh.graphs():
-                found = partition.graph(graph.graph_id)
-                assert found is not None
-                check_same_links(found, graph)
+                reopened = partition.graph(graph.graph_id)
+                assert reopened is not None
+                check_same_links(reopened, graph)
     partition.flush()
     for graph in fresh.graphs():
-        found = partition.graph(graph.graph_id)
-        assert found is not None
-        assert_same_view(found, graph)
-        check_same_links(found, graph)
+        reopened = partition.graph(graph.graph_id)
+        assert reopened is not None
+        assert_same_view(reopened, graph)
+        check_same_links(reopened, graph)
         check_nothing_is_left_over(store, graph.graph_id)
     check_same(store, fresh)
 
@@ -320,9 +320,9 @@ def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: i
         partition.close()
         partition = Partition(store)
         for graph in fresh.graphs():
-            found = partition.graph(graph.graph_id)
-            assert found is not None
-            check_same_links(found, graph)
+            reopened = partition.graph(graph.graph_id)
+            assert reopened is not None
+            check_same_links(reopened, graph)
         check_same(store, fresh)
 
 

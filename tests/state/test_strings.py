@@ -19,24 +19,24 @@ def joined(listed: list[str], parts: int = 1) -> Strings:
     return Strings.of(["\0".join(part) for part in each if part], np.array([len(one) for one in listed], np.int64))
 
 
-def check(found: Strings, listed: list[str], wanted: str) -> None:
-    assert len(found) == len(listed)
-    assert list(found) == found.listed() == found[:] == [found[place] for place in range(len(found))] == listed
-    assert found[1:3] == listed[1:3]
-    assert found.find(wanted) == (listed.index(wanted) if wanted in listed else -1)
-    assert list(found.beginning(wanted)) == [n for n, one in enumerate(listed) if one.startswith(wanted)]
+def check(result: Strings, listed: list[str], wanted: str) -> None:
+    assert len(result) == len(listed)
+    assert list(result) == result.listed() == result[:] == [result[place] for place in range(len(result))] == listed
+    assert result[1:3] == listed[1:3]
+    assert result.find(wanted) == (listed.index(wanted) if wanted in listed else -1)
+    assert list(result.beginning(wanted)) == [n for n, one in enumerate(listed) if one.startswith(wanted)]
     if wanted:
-        assert list(found.holding(wanted)) == [n for n, one in enumerate(listed) if wanted in one]
+        assert list(result.holding(wanted)) == [n for n, one in enumerate(listed) if wanted in one]
 
 
 @given(st.lists(text, max_size=8), st.integers(1, 3), text, st.data())
 def test_texts_are_found_among_all_and_among_chosen_ones(
     listed: list[str], parts: int, wanted: str, data: st.DataObject
 ) -> None:
-    found = joined(listed, parts)
-    check(found, listed, wanted)
+    result = joined(listed, parts)
+    check(result, listed, wanted)
     places = [place for place in range(len(listed)) if data.draw(st.booleans())]
-    check(found.chosen(np.array(places, np.int64)), [listed[place] for place in places], wanted)
+    check(result.chosen(np.array(places, np.int64)), [listed[place] for place in places], wanted)
 
 
 @pytest.mark.parametrize("looks", [0, 2, 100], ids=["listed", "listed soon", "looked for"])
