@@ -32,8 +32,8 @@ async def tried(language: str, **settings: str) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await script.communicate()
-    assert script.returncode == 0, said.decode()
+    text, _ = await script.communicate()
+    assert script.returncode == 0, text.decode()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -33,10 +33,10 @@ def test_typescript_has_the_fields_of_every_message(name: str) -> None:
     assert set(INTERFACES[name]) == set(SCHEMAS[name]["properties"]), "run `npm run messages` in clients/typescript"
 
 
-def models(found: type[BaseModel]) -> set[type[BaseModel]]:
+def models(results: type[BaseModel]) -> set[type[BaseModel]]:
     """Find a model and all that stand in it."""
-    inner = {each for field in found.model_fields.values() for each in parts(field.annotation)}
-    return {found}.union(*(models(each) for each in inner))
+    inner = {each for field in results.model_fields.values() for each in parts(field.annotation)}
+    return {results}.union(*(models(each) for each in inner))
 
 
 def parts(annotation: Any) -> set[type[BaseModel]]:

@@ -46,7 +46,7 @@ def of(snippet: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [server for servers in snippet.values() for server in servers.values() if kind in server]
 
 
-def told(config: dict[str, Any], home: Path, tool: str, argument: str) -> Any:
+def call_tool(config: dict[str, Any], home: Path, tool: str, argument: str) -> Any:
     """Call a tool of the one server of a config."""
     (home / "mcp.json").write_text(json.dumps({"mcpServers": {"memory": config}}))
     chosen = ["--config", str(home / "mcp.json"), "--server", "memory"]
@@ -56,7 +56,11 @@ def told(config: dict[str, Any], home: Path, tool: str, argument: str) -> Any:
 
 def test_the_pages_have_a_snippet_of_each_kind_for_each_program() -> None:
     kinds = {
-        (page, key, kind) for page, found in SNIPPETS for key in found for kind in ("command", "url") if of(found, kind)
+        (page, key, kind)
+        for page, clients in SNIPPETS
+        for key in clients
+        for kind in ("command", "url")
+        if of(clients, kind)
     }
     assert kinds >= {
         (page, key, "command") for page in ("README.md", "docs/gateway.md") for key in ("mcpServers", "servers")
@@ -64,29 +68,29 @@ def test_the_pages_have_a_snippet_of_each_kind_for_each_program() -> None:
     assert kinds >= {("docs/gateway.md", key, "url") for key in ("mcpServers", "servers")}
 
 
-@pytest.mark.parametrize("snippet", [found for _, found in SNIPPETS if of(found, "command")])
+@pytest.mark.parametrize("snippet", [clients for _, clients in SNIPPETS if of(clients, "command")])
 def test_what_is_pasted_starts_a_memory_that_answers(snippet: dict[str, Any], tmp_path: Path) -> None:
     [server] = of(snippet, "command")
     assert server["command"] == "emgas"
     emgas = str(Path(sys.executable).with_name("emgas"))  # as the pages say: its full path, where it is not found
     config = {**server, "command": emgas, "env": {"EMGAS_DATA": str(tmp_path / "data"), "EMGAS_PARTITIONS": "2"}}
-    assert told(config, tmp_path, "remember", "text=The vet prescribed ear drops.")["status"] == "accepted"
-    assert "ear drops" in told(config, tmp_path, "recall", "question=what did the vet prescribe?")["context"]
+    assert call_tool(config, tmp_path, "remember", "text=The vet prescribed ear drops.")["status"] == "accepted"
+    assert "ear drops" in call_tool(config, tmp_path, "recall", "question=what did the vet prescribe?")["context"]
 
 
 def test_what_is_pasted_reaches_a_memory_that_is_served(tmp_path: Path) -> None:
     rights = f'[[key]]\nname = "app"\nsha256 = "{digest(KEY)}"\ngraphs = ["*"]\nrights = ["read", "write"]\n'
     (tmp_path / "keys.toml").write_text(rights)
     with serve(tmp_path / "data", "--keys", str(tmp_path / "keys.toml")) as (address, _):
-        for server in [server for _, found in SNIPPETS for server in of(found, "url")]:
+        for server in [server for _, clients in SNIPPETS for server in of(clients, "url")]:
             pasted = json.dumps(server, ensure_ascii=False)
             config = json.loads(pasted.replace("http://127.0.0.1:8088", address).replace("emgas_…", KEY))
             config = {"type": "streamable-http", **config} if "type" not in config else config
-            assert told(config, tmp_path, "themes", "graph=nobody")["turns"] == 0
+            assert call_tool(config, tmp_path, "themes", "graph=nobody")["turns"] == 0
 
 
 def test_mcps_own_tests_of_a_server_pass(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as (address, _):
         for scenario in SCENARIOS:
-            said = program("conformance", "server", "--url", f"{address}/mcp", "--scenario", scenario, home=tmp_path)
-            assert re.search(r"Passed: [1-9]\d*/\d+, 0 failed", said), said
+            output = program("conformance", "server", "--url", f"{address}/mcp", "--scenario", scenario, home=tmp_path)
+            assert re.search(r"Passed: [1-9]\d*/\d+, 0 failed", output), output

@@ -26,15 +26,15 @@ def test_the_chart_is_of_the_version_that_it_deploys() -> None:
 
 def test_every_value_that_a_template_asks_for_is_declared_and_every_declared_one_is_asked_for() -> None:
     def leaves(values: dict[str, object], path: str = "") -> set[str]:
-        found = set[str]()
+        results = set[str]()
         for name, value in values.items():
             is_group = isinstance(value, dict) and value and name not in ("resources", "requests", "limits")
-            found |= leaves(value, f"{path}{name}.") if is_group else {f"{path}{name}"}  # type: ignore[arg-type]
-        return found
+            results |= leaves(value, f"{path}{name}.") if is_group else {f"{path}{name}"}  # type: ignore[arg-type]
+        return results
 
-    asked = set(re.findall(r"\.Values\.([\w.]+)", TEMPLATES + (CHART / "templates" / "_helpers.tpl").read_text()))
-    asked |= set(re.findall(r"\.Values\.([\w.]+)", (CHART / "templates" / "NOTES.txt").read_text()))
-    assert asked == leaves(yaml.safe_load((CHART / "values.yaml").read_text()))
+    referenced = set(re.findall(r"\.Values\.([\w.]+)", TEMPLATES + (CHART / "templates" / "_helpers.tpl").read_text()))
+    referenced |= set(re.findall(r"\.Values\.([\w.]+)", (CHART / "templates" / "NOTES.txt").read_text()))
+    assert referenced == leaves(yaml.safe_load((CHART / "values.yaml").read_text()))
 
 
 def test_whoever_stops_a_worker_waits_until_it_has_let_go() -> None:

@@ -29,13 +29,13 @@ OTHERWISE_NAMED = {  # what is imported: the distribution that brings it
 
 def imported(file: Path) -> set[str]:
     """Return the top-level names of all absolute imports."""
-    found: set[str] = set()
+    results: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            results |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found
+            results.add(node.module.partition(".")[0])
+    return results
 
 
 def test_the_client_asks_for_the_versions_that_the_service_asks_for() -> None:

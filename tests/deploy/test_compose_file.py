@@ -33,9 +33,9 @@ def compose_command() -> list[str] | None:
 
 
 def seconds(duration: str) -> int:
-    found = re.fullmatch(r"(\d+)s", duration)
-    assert found, f"write {duration!r} in seconds"
-    return int(found[1])
+    match = re.fullmatch(r"(\d+)s", duration)
+    assert match, f"write {duration!r} in seconds"
+    return int(match[1])
 
 
 def test_compose_accepts_the_file() -> None:
@@ -80,8 +80,8 @@ def test_the_command_is_one_that_emgas_has(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["topics", "worker", "reader"])
 def test_every_setting_is_one_that_the_service_reads(name: str) -> None:
-    known = {f"EMGAS_{field.upper()}" for field in Settings.model_fields}
-    assert set(SERVICES[name]["environment"]) <= known
+    existing = {f"EMGAS_{field.upper()}" for field in Settings.model_fields}
+    assert set(SERVICES[name]["environment"]) <= existing
 
 
 def test_the_broker_setting_points_at_the_listener_for_containers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,9 +63,9 @@ def started(*arguments: str) -> str:
 
 
 def node_pid(name: str) -> int:
-    found = re.search(r"node 1 .* pid (\d+)", kafka("status", "--name", name).stdout)
-    assert found
-    return int(found[1])
+    results = re.search(r"node 1 .* pid (\d+)", kafka("status", "--name", name).stdout)
+    assert results
+    return int(results[1])
 
 
 @pytest.mark.kafka

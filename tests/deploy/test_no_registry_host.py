@@ -18,8 +18,8 @@ HOST = re.compile(
 SETTING = re.compile(r"(?<!emit-)\bindex-ur[l][ =]+\S|<(?:mirror|repository|pluginRepository)>|_INDEX_UR[L]=")
 
 
-def told(text: str) -> list[str]:
-    return [found[0] for pattern in (HOST, SETTING) for found in pattern.finditer(text)]
+def registry_hosts(text: str) -> list[str]:
+    return [match[0] for pattern in (HOST, SETTING) for match in pattern.finditer(text)]
 
 
 def repository_files() -> list[Path]:
@@ -40,11 +40,14 @@ def repository_files() -> list[Path]:
     ],
 )
 def test_the_search_would_notice(line: str) -> None:
-    assert told(line)
+    assert registry_hosts(line)
 
 
 def test_no_file_names_a_registry_host() -> None:
     files = repository_files()
     assert ROOT / "requirements.txt" in files
-    findings = {str(file.relative_to(ROOT)): told(file.read_text(encoding="utf-8", errors="replace")) for file in files}
+    findings = {
+        str(file.relative_to(ROOT)): registry_hosts(file.read_text(encoding="utf-8", errors="replace"))
+        for file in files
+    }
     assert {name: lines for name, lines in findings.items() if lines} == {}

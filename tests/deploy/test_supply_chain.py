@@ -19,31 +19,31 @@ VULNERABLE = {"name": "yaml", "version": "1", "vulns": [{"id": "GHSA-1", "fix_ve
 
 
 def report(folder: Path, **services: list[dict[str, Any]]) -> tuple[int, str]:
-    for name, told in services.items():
-        (folder / f"{name}.json").write_text(json.dumps({"dependencies": told, "fixes": []}))
+    for name, dependencies in services.items():
+        (folder / f"{name}.json").write_text(json.dumps({"dependencies": dependencies, "fixes": []}))
     command = [sys.executable, ROOT / "scripts/audit_report.py", folder]
     run = subprocess.run(command, capture_output=True, text=True)
     return run.returncode, run.stderr
 
 
 def test_a_known_vulnerability_fails_and_names_the_version_that_mends_it(tmp_path: Path) -> None:
-    code, told = report(tmp_path, pypi=[CLEAN, VULNERABLE], osv=[CLEAN, VULNERABLE])
+    code, message = report(tmp_path, pypi=[CLEAN, VULNERABLE], osv=[CLEAN, VULNERABLE])
     assert code == 1
-    assert told.splitlines()[0] == "audit: yaml 1: GHSA-1, mended in 2"
-    assert told.splitlines()[-1] == "audit: 2 dependencies asked for, 1 vulnerabilities"
+    assert message.splitlines()[0] == "audit: yaml 1: GHSA-1, mended in 2"
+    assert message.splitlines()[-1] == "audit: 2 dependencies asked for, 1 vulnerabilities"
 
 
 def test_a_dependency_that_no_service_knows_is_named(tmp_path: Path) -> None:
-    code, told = report(tmp_path, pypi=[SKIPPED, {**CLEAN, "name": "orjson"}])
+    code, message = report(tmp_path, pypi=[SKIPPED, {**CLEAN, "name": "orjson"}])
     assert code == 0
-    assert "NOT KNOWN to any service: numpy" in told
+    assert "NOT KNOWN to any service: numpy" in message
 
 
 def test_where_no_service_answers_that_is_said_loudly_by_a_code_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "osv.json").write_text("")
-    code, told = report(tmp_path, pypi=[SKIPPED])
+    code, message = report(tmp_path, pypi=[SKIPPED])
     assert code == os.EX_UNAVAILABLE == UNAVAILABLE
-    assert "NOT AUDITED" in told
+    assert "NOT AUDITED" in message
 
 
 @pytest.mark.parametrize(

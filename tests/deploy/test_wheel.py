@@ -64,9 +64,9 @@ def test_a_wheel_holds_the_explorer_and_the_licences_of_what_is_in_it(wheel: Pat
     parts = {name for name in names(wheel) if name.startswith("emgas_service/gateway/static/")}
     assert {name.rpartition(".")[2] for name in parts} == {"html", "js", "css", "md"}
     assert not any("page/src" in name or "node_modules" in name for name in names(wheel))
-    told = zipfile.ZipFile(wheel).read("emgas_service/gateway/static/page/licenses.md").decode()
-    assert "## sigma - " in told
-    assert "## graphology - " in told
+    licenses = zipfile.ZipFile(wheel).read("emgas_service/gateway/static/page/licenses.md").decode()
+    assert "## sigma - " in licenses
+    assert "## graphology - " in licenses
 
 
 def test_a_wheel_holds_every_file_of_the_layers_and_no_project_file(wheel: Path) -> None:
@@ -95,14 +95,14 @@ def test_nothing_in_a_wheel_imports_a_layer_by_its_old_name(wheel: Path) -> None
 
 
 def test_the_client_has_a_wheel_of_its_own_with_its_package_alone(tmp_path: Path) -> None:
-    found = names(built(ROOT / "emgas", tmp_path))
-    assert {name.partition("/")[0] for name in found if ".dist-info" not in name} == {"emgas"}
-    assert {"emgas/client/client.py", "emgas/py.typed"} <= found
-    assert [name for name in found if name.endswith("/LICENSE")] == [
+    results = names(built(ROOT / "emgas", tmp_path))
+    assert {name.partition("/")[0] for name in results if ".dist-info" not in name} == {"emgas"}
+    assert {"emgas/client/client.py", "emgas/py.typed"} <= results
+    assert [name for name in results if name.endswith("/LICENSE")] == [
         f"emgas_client-{version()}.dist-info/licenses/LICENSE"
     ]
     assert (ROOT / "emgas/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    assert not [name for name in found if name.endswith("pyproject.toml")]
+    assert not [name for name in results if name.endswith("pyproject.toml")]
 
 
 def test_turns_are_published_asked_and_rebuilt_beside_a_program_with_the_same_names(
@@ -111,8 +111,8 @@ def test_turns_are_published_asked_and_rebuilt_beside_a_program_with_the_same_na
     memory = {"EMGAS_DATA": str(project / "memory"), "EMGAS_PARTITIONS": "4"}
     published = installed.run("emgas", "publish", "chat.jsonl", cwd=project, **memory)
     assert (published.returncode, "own" in published.stdout) == (0, False), published.stderr
-    asked = installed.run("emgas", "query", "ada", "what did the vet prescribe?", "--json", cwd=project, **memory)
-    assert "ear drops" in json.loads(asked.stdout.splitlines()[-1])["context"], asked.stderr
+    run = installed.run("emgas", "query", "ada", "what did the vet prescribe?", "--json", cwd=project, **memory)
+    assert "ear drops" in json.loads(run.stdout.splitlines()[-1])["context"], run.stderr
     rebuilt = installed.run("emgas", "replay", "rebuild", "--into", "copy", "--jobs", "2", cwd=project, **memory)
     assert (rebuilt.returncode, "own" in rebuilt.stdout) == (0, False), rebuilt.stderr
 
@@ -161,7 +161,7 @@ def version() -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("from state.graph import view", "from emgas_service.state.graph import view"),
         ("from state import errors", "from emgas_service.state import errors"),
@@ -173,13 +173,13 @@ def version() -> str:
         ("told = 'the state.graph of it'", "told = 'the state.graph of it'"),
     ],
 )
-def test_imports_and_names_of_modules_move_and_nothing_else(line: str, told: str) -> None:
+def test_imports_and_names_of_modules_move_and_nothing_else(line: str, message: str) -> None:
     source = "if True:\n" + line if line.startswith(" ") else line
-    assert moved(source, ROOT).removeprefix("if True:\n") == told
+    assert moved(source, ROOT).removeprefix("if True:\n") == message
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("x = 1\nimport state.graph", "line 2: write `from state.graph import …`"),
         ("import numpy, streams", "write `from streams import …`"),
@@ -190,8 +190,8 @@ def test_imports_and_names_of_modules_move_and_nothing_else(line: str, told: str
         ("from  state.graph import view", "after one space"),
     ],
 )
-def test_what_cannot_move_fails_the_build(line: str, told: str) -> None:
-    with pytest.raises(UnmovableError, match=told):
+def test_what_cannot_move_fails_the_build(line: str, message: str) -> None:
+    with pytest.raises(UnmovableError, match=message):
         moved(line, ROOT)
 
 

@@ -98,13 +98,13 @@ def test_the_pinned_requirements_bring_all_that_the_copied_files_import(image: P
 
 def of_module(file: Path) -> set[str]:
     """Return the top-level names that a module imports when it is imported."""
-    found: set[str] = set()
+    results: set[str] = set()
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            results |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
-    return found
+            results.add(node.module.partition(".")[0])
+    return results
 
 
 def test_only_pinned_versions_are_installed() -> None:

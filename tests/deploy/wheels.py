@@ -41,11 +41,13 @@ class Environment:
     def run(self, *command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment in `cwd`, whose modules any import would find before ours."""
         program = self.python.with_name(command[0])
-        known: Mapping[str, str] = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
+        inherited: Mapping[str, str] = {
+            name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")
+        }
         return subprocess.run(
             [program, *command[1:]],
             cwd=cwd,
-            env={**known, "PYTHONPATH": str(cwd), **environment},
+            env={**inherited, "PYTHONPATH": str(cwd), **environment},
             capture_output=True,
             text=True,
             timeout=300,

@@ -71,10 +71,10 @@ def test_a_zip_whose_bytes_were_changed_is_reported() -> None:
     for place in range(0, len(whole), 11):
         flipped = whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
         try:
-            found = items(flipped, format="slack")
+            results = items(flipped, format="slack")
         except InvalidMessageError:
             continue
-        assert all(isinstance(item, Turn | BadLine) for item in found)
+        assert all(isinstance(item, Turn | BadLine) for item in results)
 
 
 def test_a_document_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,17 +176,17 @@ PLACES: dict[str, list[Any]] = {
 def test_deep_nesting_is_a_bad_line_wherever_it_stands(format: str, place: Any) -> None:
     raw = orjson.dumps(place).replace(b'"deep"', DEEP)
     raw = zipped({"general/2023-05-08.json": raw}) if format == "slack" else raw
-    found = items(raw, graph="ada", format=format)
-    assert [item for item in found if isinstance(item, Turn)] == []
+    results = items(raw, graph="ada", format=format)
+    assert [item for item in results if isinstance(item, Turn)] == []
 
 
 def test_a_line_as_long_as_it_likes_takes_no_more_memory_than_a_bound() -> None:
     raw = IPHONE.encode() + b"x" * 100_000_000
     tracemalloc.start()
-    found = items(raw, graph="ada")
+    results = items(raw, graph="ada")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [isinstance(item, BadLine) for item in found] == [False, False, False]
+    assert [isinstance(item, BadLine) for item in results] == [False, False, False]
     assert peak < 250_000_000, "of which the raw bytes are 100 MB"
 
 

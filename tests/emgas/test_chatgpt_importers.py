@@ -43,14 +43,14 @@ def test_chatgpts_zip_is_read_as_it_came(names: list[str], tmp_path: Path) -> No
     other = orjson.loads(orjson.dumps(CHATGPT).replace(b'"c-1"', b'"c-2"'))
     files = {name: orjson.dumps([each]) for name, each in zip(names, [CHATGPT, other], strict=False)}
     files |= {"chat.html": b"<html>", "user.json": b"{}", "dalle/conversations.json.png": b""}
-    found = turns(items(zipped(files), "export.zip", "me"))
-    assert [turn.text for turn in found[::2]] == ["We adopted a ginger cat.\n[shares an image]"] * len(names)
-    assert {turn.graph for turn in found} == {"me"}
-    assert {turn.session for turn in found} == {"c-1", "c-2"} if len(names) > 1 else {"c-1"}
+    results = turns(items(zipped(files), "export.zip", "me"))
+    assert [turn.text for turn in results[::2]] == ["We adopted a ginger cat.\n[shares an image]"] * len(names)
+    assert {turn.graph for turn in results} == {"me"}
+    assert {turn.session for turn in results} == {"c-1", "c-2"} if len(names) > 1 else {"c-1"}
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    assert list(read_folder(tmp_path, "me")) == found
+    assert list(read_folder(tmp_path, "me")) == results
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_chatgpts_zip_is_read_as_it_came(names: list[str], tmp_path: Path) -> No
     ],
 )
 def test_what_is_wrong_in_one_chatgpt_conversation_is_reported_and_the_rest_is_read(broken: Any, reason: str) -> None:
-    found = items(orjson.dumps([broken, CHATGPT]), format="chatgpt")
-    assert [told.startswith(reason) for told in reasons(found)] == [True]
-    assert turns([item for item in found if isinstance(item, Turn)]) == turns(items(orjson.dumps([CHATGPT])))
+    results = items(orjson.dumps([broken, CHATGPT]), format="chatgpt")
+    assert [description.startswith(reason) for description in reasons(results)] == [True]
+    assert turns([item for item in results if isinstance(item, Turn)]) == turns(items(orjson.dumps([CHATGPT])))
 
 
 def test_parents_that_go_round_in_a_circle_come_to_an_end() -> None:
@@ -109,12 +109,12 @@ def test_sharegpt_is_read_as_an_array_and_as_lines(raw: bytes) -> None:
     ],
 )
 def test_what_is_no_sharegpt_conversation_is_a_bad_line(raw: bytes, reason: str) -> None:
-    (told,) = reasons(items(raw, format="sharegpt"))
-    assert told.startswith(reason)
+    (description,) = reasons(items(raw, format="sharegpt"))
+    assert description.startswith(reason)
 
 
 def test_sharegpt_without_ids_goes_into_a_graph_that_is_named() -> None:
     nameless = {"conversations": SHAREGPT["conversations"]}
-    found = turns(items(orjson.dumps([nameless, nameless]), "x", "ada"))
-    assert {turn.session for turn in found} == {"conversation-1", "conversation-2"}
-    assert len({turn.id for turn in found}) == 4
+    results = turns(items(orjson.dumps([nameless, nameless]), "x", "ada"))
+    assert {turn.session for turn in results} == {"conversation-1", "conversation-2"}
+    assert len({turn.id for turn in results}) == 4

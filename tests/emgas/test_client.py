@@ -141,10 +141,10 @@ async def test_a_failure_is_raised_with_its_code() -> None:
 
 
 async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
-    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
-    connection = MemoryConnection(lambda sent: held.model_dump_json().encode())
+    current = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
+    connection = MemoryConnection(lambda sent: current.model_dump_json().encode())
     async with MemoryClient(connection) as memory:
-        assert await memory.inspect(2, digest=False) == held
+        assert await memory.inspect(2, digest=False) == current
     sent = connection.log[0]
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", None, 2)
     assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False, "graphs_after": None}
@@ -269,9 +269,9 @@ async def test_a_question_beyond_what_workers_would_take_up_is_told_so_at_once(m
     async with MemoryClient(connection, timeout=60.0) as memory:
         waiting = [asyncio.create_task(memory.query("ada", "kettle")) for _ in range(3)]
         await sent_records(connection, 3)
-        with pytest.raises(QueryFailedError, match="ask again later") as told:
+        with pytest.raises(QueryFailedError, match="ask again later") as detail:
             await memory.query("ada", "kettle")
-        assert told.value.code == "overloaded"
+        assert detail.value.code == "overloaded"
         assert (await memory.publish(TURN)).offset == 0
         connection.reply(connection.log[0].headers[CORRELATION_ID], reply("ada"))
         await waiting[0]

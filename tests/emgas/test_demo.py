@@ -21,10 +21,10 @@ QUESTIONS: list[dict[str, Any]] = orjson.loads((FOLDER / "questions.json").read_
 @pytest.fixture(scope="module")
 def conversation() -> dict[str, Turn]:
     with (FOLDER / "conversation.jsonl").open("rb") as stream:
-        found = list(read(stream, "conversation.jsonl"))
-    assert all(isinstance(item, Turn) for item in found)
-    turns = {item.id: item for item in found if isinstance(item, Turn)}
-    assert len(turns) == len(found), "a turn id stands twice"
+        results = list(read(stream, "conversation.jsonl"))
+    assert all(isinstance(item, Turn) for item in results)
+    turns = {item.id: item for item in results if isinstance(item, Turn)}
+    assert len(turns) == len(results), "a turn id stands twice"
     return turns
 
 
@@ -63,10 +63,10 @@ def test_the_associative_question_shares_no_word_with_its_answer_but_both_do_wit
     conversation: dict[str, Turn],
 ) -> None:
     (question,) = [question for question in QUESTIONS if question["kind"] == "associative"]
-    asked = words(question["question"])
+    request = words(question["question"])
     answer, between = (words(conversation[question[key][0]].text) for key in ("answers", "via"))
-    assert not asked & answer
-    assert asked & between
+    assert not request & answer
+    assert request & between
     assert answer & between
     assert conversation[question["answers"][0]].session != conversation[question["via"][0]].session
 

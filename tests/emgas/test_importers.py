@@ -27,8 +27,8 @@ def items(raw: bytes, name: str = "x.jsonl", graph: str | None = None, format: s
     return list(read(io.BytesIO(raw), name, graph, format=format))
 
 
-def reasons(found: list[Item]) -> list[str]:
-    return [item.reason for item in found if isinstance(item, BadLine)]
+def reasons(results: list[Item]) -> list[str]:
+    return [item.reason for item in results if isinstance(item, BadLine)]
 
 
 # ── our own ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -72,9 +72,9 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_no_mistakes() ->
 
 def test_a_line_over_the_bound_is_reported_and_its_rest_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LINE_BYTES", 100)
-    found = items(GOOD + b"\n" + b"x" * 350 + b"\n" + GOOD)
-    assert [type(item) for item in found] == [Turn, BadLine, Turn]
-    assert reasons(found) == ["line: is over 100 bytes: split it"]
+    results = items(GOOD + b"\n" + b"x" * 350 + b"\n" + GOOD)
+    assert [type(item) for item in results] == [Turn, BadLine, Turn]
+    assert reasons(results) == ["line: is over 100 bytes: split it"]
 
 
 def test_a_graph_given_by_the_caller_takes_the_place_of_the_lines_own() -> None:
@@ -101,14 +101,14 @@ CHAT = orjson.dumps(
 
 
 def test_openai_messages_become_turns_of_one_session_per_line() -> None:
-    found = [item for item in items(CHAT + b"\n" + CHAT, graph="ada") if isinstance(item, Turn)]
-    assert [(t.session, t.speaker, t.role, t.text) for t in found[:3]] == [
+    results = [item for item in items(CHAT + b"\n" + CHAT, graph="ada") if isinstance(item, Turn)]
+    assert [(t.session, t.speaker, t.role, t.text) for t in results[:3]] == [
         ("line-1", "clock", "tool", "Be kind."),
         ("line-1", "Ada", "user", "Hi"),
         ("line-1", "assistant", "assistant", "Hello"),
     ]
-    assert {t.session for t in found[3:]} == {"line-2"}
-    assert {t.graph for t in found} == {"ada"}
+    assert {t.session for t in results[3:]} == {"line-2"}
+    assert {t.graph for t in results} == {"ada"}
 
 
 def test_openai_ids_are_the_same_on_every_import_and_differ_in_all_else() -> None:
@@ -144,11 +144,11 @@ def test_openai_messages_without_a_graph_are_refused() -> None:
     ],
 )
 def test_what_is_no_openai_message_is_a_bad_line(raw: bytes, reason: str) -> None:
-    found = items(raw + b"\n" + CHAT, graph="ada", format="openai")
-    assert len(found) == 4
-    assert isinstance(found[0], BadLine)
-    assert (found[0].number, found[0].raw) == (1, raw)
-    assert found[0].reason.startswith(reason)
+    results = items(raw + b"\n" + CHAT, graph="ada", format="openai")
+    assert len(results) == 4
+    assert isinstance(results[0], BadLine)
+    assert (results[0].number, results[0].raw) == (1, raw)
+    assert results[0].reason.startswith(reason)
 
 
 def test_a_bad_message_does_not_take_its_neighbours_with_it() -> None:
@@ -201,8 +201,8 @@ def test_a_sample_id_is_made_a_valid_graph_id() -> None:
 
 
 def test_in_one_graph_the_sessions_of_two_samples_stay_apart() -> None:
-    found = locomo_turns(sample(), {**sample(), "sample_id": "27"}, graph="all")
-    assert {(t.graph, t.session) for t in found if isinstance(t, Turn)} == {
+    results = locomo_turns(sample(), {**sample(), "sample_id": "27"}, graph="all")
+    assert {(t.graph, t.session) for t in results if isinstance(t, Turn)} == {
         ("all", f"{name}/session_{n}") for name in ("26", "27") for n in (2, 10)
     }
 
@@ -221,11 +221,11 @@ def test_in_one_graph_the_sessions_of_two_samples_stay_apart() -> None:
     ],
 )
 def test_what_is_wrong_in_one_conversation_is_reported_and_the_rest_is_read(broken: Any, reason: str) -> None:
-    found = locomo_turns(broken, sample())
-    (bad,) = [item for item in found if isinstance(item, BadLine)]
+    results = locomo_turns(broken, sample())
+    (bad,) = [item for item in results if isinstance(item, BadLine)]
     assert bad.number == 1
     assert bad.reason.startswith(reason)
-    assert found[-3:] == locomo_turns(sample())
+    assert results[-3:] == locomo_turns(sample())
 
 
 def test_deep_nesting_where_a_turn_should_be_is_a_bad_line() -> None:
@@ -337,7 +337,7 @@ def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> N
 
 
 @pytest.mark.parametrize(
-    ("format", "raw", "told"),
+    ("format", "raw", "message"),
     [
         ("jsonl", GOOD + b"\n{", "line 2: message: is not valid JSON"),
         ("locomo", b'[{"sample_id":', "file: is not valid JSON in UTF-8 (unexpected end of data"),
@@ -349,6 +349,6 @@ def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> N
         ("telegram", b"[", "file: is not valid JSON in UTF-8"),
     ],
 )
-def test_what_is_wrong_is_told_by_what_a_format_is_made_of(format: str, raw: bytes, told: str) -> None:
+def test_what_is_wrong_is_told_by_what_a_format_is_made_of(format: str, raw: bytes, message: str) -> None:
     (bad,) = [item for item in items(raw, format=format) if isinstance(item, BadLine)]
-    assert bad.description.startswith(told)
+    assert bad.description.startswith(message)

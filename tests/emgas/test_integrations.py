@@ -61,10 +61,10 @@ def test_a_graph_of_nothing_is_refused() -> None:
 
 @given(st.text(st.characters(codec=None, exclude_categories=[]), max_size=60), st.integers(4, 30))
 def test_pieces_of_a_text_are_short_and_lose_nothing_that_can_be_kept(text: str, most: int) -> None:
-    found = pieces(text, most)
-    assert all(len(piece.encode()) <= most and piece.strip() for piece in found)
+    results = pieces(text, most)
+    assert all(len(piece.encode()) <= most and piece.strip() for piece in results)
     kept = re.sub(r"\s|\0", "", re.sub("[\ud800-\udfff]", "?", text))
-    assert re.sub(r"\s", "", "".join(found)) == kept
+    assert re.sub(r"\s", "", "".join(results)) == kept
 
 
 def test_a_long_text_is_cut_between_lines_or_else_words() -> None:
@@ -81,5 +81,5 @@ def test_a_name_that_no_turn_can_bear_becomes_another_which_stays_the_same() -> 
 
 
 def test_who_uses_no_adapter_imports_none() -> None:
-    told = "import sys, emgas; print([name for name in sys.modules if name.startswith('emgas.integrations')])"
-    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "[]\n"
+    message = "import sys, emgas; print([name for name in sys.modules if name.startswith('emgas.integrations')])"
+    assert subprocess.run([sys.executable, "-c", message], capture_output=True, text=True).stdout == "[]\n"

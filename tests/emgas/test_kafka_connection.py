@@ -64,10 +64,10 @@ async def test_a_connection_that_is_not_open_says_so() -> None:
     ],
 )
 def test_every_error_says_what_to_do(error: Exception, advice: str) -> None:
-    told = _advice(error, "host:9092")
-    assert told.startswith("Kafka at host:9092: ")
-    assert type(error).__name__ in told
-    assert advice in told
+    message = _advice(error, "host:9092")
+    assert message.startswith("Kafka at host:9092: ")
+    assert type(error).__name__ in message
+    assert advice in message
 
 
 @pytest.fixture

@@ -35,10 +35,10 @@ def batch(*names: bytes, codec: int = PLAIN, value: bytes = bytes(1000), base: i
 
 
 def read(fetched: bytes) -> list[Any]:
-    records, found = LenientRecords(fetched), []
+    records, results = LenientRecords(fetched), []
     while records.has_next():
-        found += list(records.next_batch())
-    return found
+        results += list(records.next_batch())
+    return results
 
 
 def test_every_consumer_of_this_process_reads_leniently() -> None:
@@ -48,15 +48,15 @@ def test_every_consumer_of_this_process_reads_leniently() -> None:
 
 @pytest.mark.parametrize("codec", [PLAIN, GZIP, SNAPPY, LZ4, ZSTD])
 def test_a_header_name_that_is_not_utf_8_stops_no_consumer(codec: int) -> None:
-    found = read(batch(b"first", b"\xffname", b"last", codec=codec))
-    assert [record.headers for record in found] == [[("first", b"x")], [("\\xffname", b"x")], [("last", b"x")]]
-    assert [record.offset for record in found] == [0, 1, 2]
-    assert {(record.key, record.value) for record in found} == {(b"key", bytes(1000))}
+    results = read(batch(b"first", b"\xffname", b"last", codec=codec))
+    assert [record.headers for record in results] == [[("first", b"x")], [("\\xffname", b"x")], [("last", b"x")]]
+    assert [record.offset for record in results] == [0, 1, 2]
+    assert {(record.key, record.value) for record in results} == {(b"key", bytes(1000))}
 
 
 def test_what_lies_in_other_batches_is_read_as_ever() -> None:
-    found = read(batch(b"a", b"b") + batch(b"\xfe", base=2) + batch("größe".encode(), base=3))
-    assert [(record.offset, record.headers[0][0]) for record in found] == [
+    results = read(batch(b"a", b"b") + batch(b"\xfe", base=2) + batch("größe".encode(), base=3))
+    assert [(record.offset, record.headers[0][0]) for record in results] == [
         (0, "a"),
         (1, "b"),
         (2, "\\xfe"),

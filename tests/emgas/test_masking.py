@@ -9,7 +9,7 @@ from emgas.masking import masked
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("Kafka at kafka://ada:geheim@host:9092 is away", "Kafka at kafka://***@host:9092 is away"),
         ("Kafka at ada:geheim@host:9092: refused", "Kafka at ***@host:9092: refused"),
@@ -20,8 +20,8 @@ from emgas.masking import masked
         ("https://h/p?api_key=abc&access_token=d", "https://h/p?api_key=***&access_token=***"),
     ],
 )
-def test_user_password_and_telling_query_fields_are_masked(text: str, told: str) -> None:
-    assert masked(text) == told
+def test_user_password_and_telling_query_fields_are_masked(text: str, message: str) -> None:
+    assert masked(text) == message
 
 
 @pytest.mark.parametrize(

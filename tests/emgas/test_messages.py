@@ -94,9 +94,9 @@ def test_what_is_over_the_limit_is_refused_with_the_limit(fields: dict[str, Any]
 
 @pytest.mark.parametrize("at", ["noon", "1683554160", 1.5, True, float("nan"), 10**30])
 def test_a_time_that_is_none_is_told_what_a_time_is_with_an_example(at: Any) -> None:
-    told = problems(at=at)
-    assert told.startswith("at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: ")
-    assert told.endswith("2023-05-08T13:56 is 1683554160000")
+    message = problems(at=at)
+    assert message.startswith("at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: ")
+    assert message.endswith("2023-05-08T13:56 is 1683554160000")
     assert milliseconds("2023-05-08T13:56") == 1_683_554_160_000
     assert problems(metadata={"at": [at]}).startswith("metadata.at: must be a string")
 
@@ -154,9 +154,9 @@ def test_a_sentence_never_repeats_what_was_said() -> None:
 
 
 def test_a_hostile_field_name_is_made_printable_and_cut() -> None:
-    told = problems(**{"\x1b[31m" + "x" * 100: 1})
-    assert told.isprintable()
-    assert len(told) < 120
+    message = problems(**{"\x1b[31m" + "x" * 100: 1})
+    assert message.isprintable()
+    assert len(message) < 120
 
 
 @pytest.mark.parametrize(

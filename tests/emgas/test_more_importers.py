@@ -22,9 +22,9 @@ def items(content: Any, name: str = "file.json", graph: str | None = None, **opt
     return list(read(BytesIO(raw), name, graph, options=Options(**options)))  # type: ignore[arg-type]
 
 
-def said(found: list[Item]) -> list[tuple[str, str]]:
-    assert [item for item in found if isinstance(item, BadLine)] == []
-    return [(item.speaker, item.text) for item in found if isinstance(item, Turn)]
+def utterances(results: list[Item]) -> list[tuple[str, str]]:
+    assert [item for item in results if isinstance(item, BadLine)] == []
+    return [(item.speaker, item.text) for item in results if isinstance(item, Turn)]
 
 
 CLAUDE = [
@@ -44,9 +44,9 @@ CLAUDE = [
 
 
 def test_claudes_conversations_become_turns_with_their_times() -> None:
-    found = items(CLAUDE)
-    assert said(found) == [("user", "Hi\n[shares kettle.png]"), ("assistant", "Hello")]
-    first, second = found
+    results = items(CLAUDE)
+    assert utterances(results) == [("user", "Hi\n[shares kettle.png]"), ("assistant", "Hello")]
+    first, second = results
     assert isinstance(first, Turn)
     assert isinstance(second, Turn)
     assert (first.id, first.graph, first.session, first.at) == ("m1", "claude-c1", "c1", TWO_PM)
@@ -59,7 +59,7 @@ def test_a_zip_of_claude_is_told_from_one_of_chatgpt(tmp_path: Path) -> None:
         made.writestr("conversations.json", json.dumps(CLAUDE))
         made.writestr("users.json", "[]")
     with (tmp_path / "data.zip").open("rb") as stream:
-        assert len(said(list(read(stream, "data.zip", "me")))) == 2
+        assert len(utterances(list(read(stream, "data.zip", "me")))) == 2
 
 
 DISCORD = {
@@ -77,9 +77,9 @@ DISCORD = {
 
 
 def test_a_channel_of_discord_becomes_turns_without_what_discord_wrote() -> None:
-    found = items(DISCORD)
-    assert said(found) == [("Ada", "The kettle broke.\n[shares kettle.png]"), ("ben", "Again?")]
-    reply = found[1]
+    results = items(DISCORD)
+    assert utterances(results) == [("Ada", "The kettle broke.\n[shares kettle.png]"), ("ben", "Again?")]
+    reply = results[1]
     assert isinstance(reply, Turn)
     assert (reply.graph, reply.session, reply.at) == ("discord-Tea-room-general", "2023-05-08", TWO_PM + 123)
     assert reply.metadata["reply_to"] == "11"
@@ -108,21 +108,21 @@ def mistaken(value: Any) -> Any:
 
 @pytest.mark.parametrize("chat", [MESSENGER, mistaken(MESSENGER)], ids=["as it is", "as Meta writes it"])
 def test_metas_messages_come_oldest_first_and_in_their_own_letters(chat: dict[str, Any]) -> None:
-    found = items(chat, graph="me")
-    assert said(found) == [("Ada", "Grüße aus 深圳 🐈"), ("Zoë", "[shares a photo]")]
+    results = items(chat, graph="me")
+    assert utterances(results) == [("Ada", "Grüße aus 深圳 🐈"), ("Zoë", "[shares a photo]")]
 
 
 def test_an_encrypted_chat_of_messenger_has_other_names_for_the_same() -> None:
     message = {"senderName": "Ada", "timestamp": TWO_PM, "text": "Hi", "type": "text", "isUnsent": False, "media": []}
     chat = {"threadName": "Ben_3", "participants": ["Ada", "Ben"], "messages": [message]}
-    assert said(items(chat)) == [("Ada", "Hi")]
+    assert utterances(items(chat)) == [("Ada", "Hi")]
 
 
 def test_an_export_of_instagram_is_read_from_its_folder(tmp_path: Path) -> None:
     chat = tmp_path / "your_instagram_activity" / "messages" / "inbox" / "zoe_1"
     chat.mkdir(parents=True)
     (chat / "message_1.json").write_text(json.dumps(mistaken(MESSENGER)))
-    assert len(said(list(read_folder(tmp_path)))) == 2
+    assert len(utterances(list(read_folder(tmp_path)))) == 2
 
 
 GEMINI = [
@@ -133,7 +133,7 @@ GEMINI = [
 
 
 def test_prompts_to_gemini_and_its_answers_become_turns() -> None:
-    assert said(items(GEMINI)) == [("user", "what is a kettle?"), ("assistant", "A pot & a spout:\nit boils")]
+    assert utterances(items(GEMINI)) == [("user", "what is a kettle?"), ("assistant", "A pot & a spout:\nit boils")]
     assert [item.at for item in items(GEMINI) if isinstance(item, Turn)] == [TWO_PM, TWO_PM]
 
 
@@ -141,7 +141,7 @@ def test_a_takeout_is_read_from_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "Takeout" / "My Activity" / "Gemini Apps"
     folder.mkdir(parents=True)
     (folder / "MyActivity.json").write_text(json.dumps(GEMINI))
-    assert len(said(list(read_folder(tmp_path)))) == 2
+    assert len(utterances(list(read_folder(tmp_path)))) == 2
 
 
 def test_memories_of_mem0_become_turns_of_whom_they_are_about() -> None:
@@ -150,7 +150,7 @@ def test_memories_of_mem0_become_turns_of_whom_they_are_about() -> None:
     assert isinstance(turn, Turn)
     assert (turn.id, turn.graph, turn.speaker, turn.text, turn.at) == ("m1", "mem0-ada", "ada", "Likes tea", TWO_PM)
     assert turn.metadata == {"kind": "food", "origin": "import:mem0"}
-    assert said(items([memory], graph="me")) == [("ada", "Likes tea")]
+    assert utterances(items([memory], graph="me")) == [("ada", "Likes tea")]
 
 
 MESSAGES = [
@@ -163,14 +163,14 @@ MESSAGES = [
 
 @pytest.mark.parametrize("content", [MESSAGES, [{"messages": MESSAGES}], {"messages": MESSAGES}])
 def test_messages_with_roles_become_turns_without_the_prompts_of_the_system(content: Any) -> None:
-    assert said(items(content, graph="me")) == [("user", "Hi"), ("assistant", "Hello")]
+    assert utterances(items(content, graph="me")) == [("user", "Hi"), ("assistant", "Hello")]
 
 
 def test_a_table_becomes_turns_whatever_its_columns_are_called() -> None:
     table = 'Timestamp;Author;Message;mood\n2023-05-08T16:00;Ada;"Hi; ""Ben""";good\n;Ben;Hello;\n\n'
-    found = items(table, "chat.csv", "me", timezone="Europe/Berlin")
-    assert said(found) == [("Ada", 'Hi; "Ben"'), ("Ben", "Hello")]
-    first, second = found
+    results = items(table, "chat.csv", "me", timezone="Europe/Berlin")
+    assert utterances(results) == [("Ada", 'Hi; "Ben"'), ("Ben", "Hello")]
+    first, second = results
     assert isinstance(first, Turn)
     assert isinstance(second, Turn)
     assert (first.at, second.at) == (TWO_PM, None)
@@ -178,10 +178,10 @@ def test_a_table_becomes_turns_whatever_its_columns_are_called() -> None:
 
 
 def test_a_row_that_can_be_no_turn_is_told_and_the_next_one_is_read() -> None:
-    found = items("graph,speaker,text,at\nme,Ada,Hi,1683554400\nme,Ada,Hello,2023-05-08\n", "chat.csv")
-    assert isinstance(found[0], BadLine)
-    assert "row 2: " in found[0].description
-    assert said(found[1:]) == [("Ada", "Hello")]
+    results = items("graph,speaker,text,at\nme,Ada,Hi,1683554400\nme,Ada,Hello,2023-05-08\n", "chat.csv")
+    assert isinstance(results[0], BadLine)
+    assert "row 2: " in results[0].description
+    assert utterances(results[1:]) == [("Ada", "Hello")]
 
 
 def test_a_table_without_a_text_is_refused_with_the_names_that_columns_may_have() -> None:
@@ -191,10 +191,10 @@ def test_a_table_without_a_text_is_refused_with_the_names_that_columns_may_have(
 
 def test_lines_with_names_before_them_are_a_transcript() -> None:
     talk = "Ada: The kettle broke: again.\n\nBen Müller: Then we buy one\nthat whistles.\n张伟：好的\n"
-    found = items(talk, "talk.txt", "me")
+    results = items(talk, "talk.txt", "me")
     ben, wei = ("Ben Müller", "Then we buy one\nthat whistles."), ("张伟", "好的")
-    assert said(found) == [("Ada", "The kettle broke: again."), ben, wei]
-    assert {item.session for item in found if isinstance(item, Turn)} == {"talk"}
+    assert utterances(results) == [("Ada", "The kettle broke: again."), ben, wei]
+    assert {item.session for item in results if isinstance(item, Turn)} == {"talk"}
 
 
 @pytest.mark.parametrize("text", ["Once upon a time.\nThere was: nothing.\nThe end.", "http://example.org\n"])
@@ -219,9 +219,9 @@ def test_prose_is_no_transcript(text: str) -> None:
 )
 def test_whatsapp_writes_dates_as_the_phone_speaks(line: str, order: str | None) -> None:
     options = {} if order is None else {"date_order": order}
-    found = items(line + "\n", "WhatsApp Chat with Ada.txt", **options)
-    assert said(found) == [("Ada", "Bonjour")]
-    assert [item.at for item in found if isinstance(item, Turn)] == [TWO_PM]
+    results = items(line + "\n", "WhatsApp Chat with Ada.txt", **options)
+    assert utterances(results) == [("Ada", "Bonjour")]
+    assert [item.at for item in results if isinstance(item, Turn)] == [TWO_PM]
 
 
 def test_a_folder_is_not_searched_below_its_top(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_folder_is_not_searched_below_its_top(tmp_path: Path) -> None:
     (below / "conversations.json").write_text(json.dumps(CLAUDE))
     with pytest.raises(InvalidMessageError, match="is no export"):
         read_folder(tmp_path)
-    assert len(said(list(read_folder(below)))) == 2
+    assert len(utterances(list(read_folder(below)))) == 2
 
 
 @pytest.mark.parametrize("content", [CLAUDE, DISCORD, MESSENGER, GEMINI, MESSAGES])

@@ -60,9 +60,9 @@ def test_an_old_telegram_export_has_local_times() -> None:
     ],
 )
 def test_a_broken_telegram_message_is_a_bad_line_and_its_neighbours_are_read(broken: Any, reason: str) -> None:
-    found = items(orjson.dumps({**CHAT, "messages": [broken, telegram(2)]}), format="telegram")
-    assert [told.startswith(reason) for told in reasons(found)] == [True]
-    assert len(found) == 2
+    results = items(orjson.dumps({**CHAT, "messages": [broken, telegram(2)]}), format="telegram")
+    assert [description.startswith(reason) for description in reasons(results)] == [True]
+    assert len(results) == 2
 
 
 @pytest.mark.parametrize("raw", [b"[]", b"{}", b'{"chats":5}', b'{"messages":[]}', b'{"id":1,"messages":5}', b"{"])
@@ -141,6 +141,6 @@ def test_a_chat_whose_dates_do_not_tell_their_order_needs_it() -> None:
     ],
 )
 def test_what_is_wrong_in_a_whatsapp_chat_is_reported_and_the_rest_is_read(line: bytes, reason: str) -> None:
-    found = items(line + b"\n" + IPHONE.encode(), graph="ada", format="whatsapp", date_order="dmy")
-    assert [told.startswith(reason) for told in reasons(found)] == [True]
-    assert len(found) == 4
+    results = items(line + b"\n" + IPHONE.encode(), graph="ada", format="whatsapp", date_order="dmy")
+    assert [description.startswith(reason) for description in reasons(results)] == [True]
+    assert len(results) == 4

@@ -172,21 +172,21 @@ def test_no_example_is_left_of_a_message_that_is_gone() -> None:
 
 
 def test_the_document_of_the_topics_has_every_message_and_points_to_what_it_holds() -> None:
-    found = document({model.__name__: model.model_json_schema() for model in MESSAGES})
-    assert found["components"]["messages"].keys() == {CHANGE, *(model.__name__ for model in MESSAGES)}
-    for ref in pointers(found):
-        place = found
+    results = document({model.__name__: model.model_json_schema() for model in MESSAGES})
+    assert results["components"]["messages"].keys() == {CHANGE, *(model.__name__ for model in MESSAGES)}
+    for ref in pointers(results):
+        place = results
         for step in ref.removeprefix("#/").split("/"):
             place = place[step]  # a KeyError names what is missing
-    listed = [name for channel in found["channels"].values() for name in channel["messages"]]
-    assert sorted(listed) == sorted(found["components"]["messages"])
+    listed = [name for channel in results["channels"].values() for name in channel["messages"]]
+    assert sorted(listed) == sorted(results["components"]["messages"])
 
 
 def test_an_example_is_valid_by_the_document_alone() -> None:
-    found = orjson.loads((FOLDER / "asyncapi.json").read_bytes())
-    for message in found["components"]["messages"].values():
+    results = orjson.loads((FOLDER / "asyncapi.json").read_bytes())
+    for message in results["components"]["messages"].values():
         for example in message.get("examples", ()):
-            schema = {**message["payload"], "components": found["components"]}
+            schema = {**message["payload"], "components": results["components"]}
             Draft202012Validator(schema).validate(example["payload"])
 
 

@@ -18,8 +18,8 @@ SECRET = "correct-horse-battery"
 NAMED = {"security_protocol": "SASL_PLAINTEXT", "sasl_username": "ada", "sasl_password": SECRET}
 
 
-def of(**given: object) -> SecuritySettings:
-    return SecuritySettings.of_environment({f"EMGAS_{name.upper()}": str(value) for name, value in given.items()})
+def of(**options: object) -> SecuritySettings:
+    return SecuritySettings.of_environment({f"EMGAS_{name.upper()}": str(value) for name, value in options.items()})
 
 
 def test_without_any_setting_nothing_is_asked_of_the_broker() -> None:
@@ -52,7 +52,7 @@ async def test_a_token_comes_from_its_file_as_it_is_at_that_moment(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("options", "message"),
     [
         ({"sasl_password": SECRET}, "EMGAS_SASL_PASSWORD is set, but EMGAS_SECURITY_PROTOCOL is PLAINTEXT"),
         ({"ca_file": "ca.pem"}, "EMGAS_CA_FILE is set, but"),
@@ -65,10 +65,10 @@ async def test_a_token_comes_from_its_file_as_it_is_at_that_moment(tmp_path: Pat
         ({**NAMED, "security_protocol": SECRET}, "EMGAS_SECURITY_PROTOCOL: "),
     ],
 )
-def test_what_does_not_fit_together_is_refused_and_no_secret_is_repeated(given: dict[str, str], told: str) -> None:
+def test_what_does_not_fit_together_is_refused_and_no_secret_is_repeated(options: dict[str, str], message: str) -> None:
     with pytest.raises(TransportError) as refused:
-        of(**given)
-    assert told in str(refused.value)
+        of(**options)
+    assert message in str(refused.value)
     assert SECRET not in str(refused.value)
 
 

@@ -22,8 +22,8 @@ from tests.support.chats import (
 
 
 def test_slacks_zip_becomes_turns_with_names_threads_and_times() -> None:
-    found = turns(items(zipped(SLACK), "slack.zip"))
-    first, sure, here, cat, bot, other = found
+    results = turns(items(zipped(SLACK), "slack.zip"))
+    first, sure, here, cat, bot, other = results
     assert first == Turn(
         id="general/1683554160.000200",
         graph="slack-general",
@@ -66,9 +66,9 @@ def test_slacks_folder_is_the_same_as_its_zip(tmp_path: Path) -> None:
 def test_what_is_wrong_in_a_slack_export_is_reported_and_the_rest_is_read(
     change: dict[str, bytes], reason: str
 ) -> None:
-    found = items(zipped(SLACK | change))
-    assert [told.startswith(reason) for told in reasons(found)] == [True]
-    assert len(found) == 7
+    results = items(zipped(SLACK | change))
+    assert [description.startswith(reason) for description in reasons(results)] == [True]
+    assert len(results) == 7
 
 
 def test_one_file_of_a_slack_export_is_not_enough() -> None:

@@ -253,8 +253,8 @@ def is_allowed(caller: Caller, call: Call, graph_id: str) -> bool:
 def was_refused(response: httpx.Response) -> bool:
     if response.status_code != 200 or "jsonrpc" not in response.text:
         return response.status_code == 403
-    told = response.json()
-    return "error" in told or bool(told["result"].get("isError"))
+    detail = response.json()
+    return "error" in detail or bool(detail["result"].get("isError"))
 
 
 @given(
@@ -411,9 +411,9 @@ async def test_a_key_may_ask_as_often_as_its_entry_says() -> None:
     often = Caller(name="often", per_minute=60)
     for _ in range(60):
         rates.count(often)
-    with pytest.raises(TooOftenError, match="again in 1 s") as told:
+    with pytest.raises(TooOftenError, match="again in 1 s") as detail:
         rates.count(often)
-    assert told.value.headers == {"Retry-After": "1"}
+    assert detail.value.headers == {"Retry-After": "1"}
     rates.count(Caller(name="another", per_minute=1))
     now += 1.0
     rates.count(often)

@@ -22,6 +22,6 @@ async def test_attacks_keep_nobody_out_and_leave_nothing(tmp_path: Path) -> None
         await target.honest()
         for name, attack in ATTACKS.items():
             async with asyncio.timeout(PATIENCE):
-                found = await attacked(target, attack, QUESTIONS)  # raises where a question is not answered
-            assert found["most_mb"] < MOST_MB, name
+                results = await attacked(target, attack, QUESTIONS)  # raises where a question is not answered
+            assert results["most_mb"] < MOST_MB, name
         await target.honest()

@@ -107,9 +107,9 @@ async def test_who_does_not_go_on_is_closed(half: str) -> None:
         peer = await connected(port, HALVES[half])
         if "not read" in half:
             await eventually(lambda: app.entered and not app.within)
-        said = await closed(peer)
+        text = await closed(peer)
         await eventually(lambda: not app.within)
-        assert said.startswith(b"HTTP/1.1 408 ") is (half in ("half a header", "half a body", "half a chunk"))
+        assert text.startswith(b"HTTP/1.1 408 ") is (half in ("half a header", "half a body", "half a chunk"))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -149,12 +149,12 @@ async def test_silent_peers_make_room_for_one_that_asks() -> None:
 
 async def test_one_peer_cannot_take_the_room_of_others() -> None:
     async with served(Limits(connections=20, per_peer=5)) as (app, port):
-        held = [await connected(port, b"GET /held HTTP/1.1\r\nHost: a\r\n\r\n", "127.0.0.2") for _ in range(5)]
+        current = [await connected(port, b"GET /held HTTP/1.1\r\nHost: a\r\n\r\n", "127.0.0.2") for _ in range(5)]
         await eventually(lambda: app.within == 5)
         assert (await closed(await connected(port, host="127.0.0.2"))).startswith(b"HTTP/1.1 503 ")
         assert await answered(await connected(port)) == b"200"
         app.released.set()
-        for reader, _ in held:
+        for reader, _ in current:
             assert b"200" in await reader.readline()
 
 

@@ -49,8 +49,8 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     directory: Path = tmp_path_factory.mktemp("memory")
     keys = Keys(
         [
-            Caller(name=name, sha256=digest(name), graphs=("ada", "bo", "cy"), rights=held)
-            for name, held in RIGHTS.items()
+            Caller(name=name, sha256=digest(name), graphs=("ada", "bo", "cy"), rights=rights)
+            for name, rights in RIGHTS.items()
         ]
     )
     async with MemoryClient(f"embedded:{directory}") as memory:
@@ -67,8 +67,8 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
 
 
 async def a_life(memory: MemoryClient, graph: str) -> None:
-    said = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
-    for n, text in enumerate(said):
+    texts = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
+    for n, text in enumerate(texts):
         await memory.record(turn(graph, f"t{n}", NOON + n * DAY, text, "Ithaca" if n < 2 else "main"))
     await memory.end_session(graph, "Ithaca")
 
@@ -135,10 +135,10 @@ async def test_a_key_that_only_reads_or_writes_gets_nothing_back_that_was_forgot
 
 
 async def test_after_delete_all_of_mem0_nothing_is_left_to_a_key_that_reads(door: Door) -> None:
-    told = await door.seen("forgets", "DELETE", "/v1/memories/?user_id=bo")
-    assert b'"message":"memories deleted successfully!"' in told
-    assert b'"kept":' in told, "what is kept, and how to erase it"
-    assert b"emgas erase bo" in told
+    answer = await door.seen("forgets", "DELETE", "/v1/memories/?user_id=bo")
+    assert b'"message":"memories deleted successfully!"' in answer
+    assert b'"kept":' in answer, "what is kept, and how to erase it"
+    assert b"emgas erase bo" in answer
     for name in DOORS:
         method, path, body = of("bo", name)
         headers = {"Authorization": "Bearer reads", "Accept": "application/json, text/event-stream"}

@@ -44,8 +44,8 @@ def test_a_command_ends_when_its_timeout_says_so_though_the_server_of_its_memory
     with serve(tmp_path) as (address, process):
         emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"))
         with frozen(process):
-            said = emgas(tmp_path, "query", "ada", "ear drops", "--timeout", "0.5", code=1)
-        assert f"{address} did not answer within 0.5 s" in said.err
+            run = emgas(tmp_path, "query", "ada", "ear drops", "--timeout", "0.5", code=1)
+        assert f"{address} did not answer within 0.5 s" in run.err
         assert "ear drops" in emgas(tmp_path, "query", "ada", "ear drops", "--timeout", "60").out
 
 
@@ -88,8 +88,8 @@ OTHERS = {
 
 
 def test_every_command_with_a_timeout_is_tried_here() -> None:
-    found = {" ".join(words) for words, command in commands() if any(p.name == "timeout" for p in command.params)}
-    assert found == ARGUMENTS.keys() | OTHERS.keys()
+    results = {" ".join(words) for words, command in commands() if any(p.name == "timeout" for p in command.params)}
+    assert results == ARGUMENTS.keys() | OTHERS.keys()
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
@@ -97,5 +97,5 @@ def test_every_command_with_a_timeout_ends_in_it_where_the_broker_is_frozen(
     tmp_path: Path, silent: str, command: str
 ) -> None:
     arguments = [*command.split(), *ARGUMENTS[command], "--timeout", str(SECONDS)]
-    said = emgas_here(tmp_path, *arguments, code=1, broker=f"kafka://{silent}")
-    assert f"did not answer within {SECONDS} s" in said.err
+    run = emgas_here(tmp_path, *arguments, code=1, broker=f"kafka://{silent}")
+    assert f"did not answer within {SECONDS} s" in run.err

@@ -38,10 +38,10 @@ async def served(memory: MemoryClient) -> AsyncIterator[httpx.AsyncClient]:
 async def imported(http: httpx.AsyncClient, graph_id: str, body: bytes, **query: str) -> Events:
     response = await http.post(f"/v1/graphs/{graph_id}/import", params=query, content=body, headers=FILE)
     assert response.headers["content-type"].startswith("text/event-stream"), response.text
-    return told(response.text)
+    return message(response.text)
 
 
-def told(stream: str) -> Events:
+def message(stream: str) -> Events:
     """Read server-sent events as (event, data)."""
     blocks = [dict(line.split(": ", 1) for line in block.splitlines()) for block in stream.strip().split("\n\n")]
     return [(block["event"], orjson.loads(block["data"])) for block in blocks]
@@ -246,7 +246,7 @@ async def test_an_answer_is_told_step_by_step(tmp_path: Path) -> None:
     async with MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE) as memory, served(memory) as http:
         for number, text in enumerate(["The red kettle whistles.", "Ada paints the kettle.", "Ada paints a harbour."]):
             await memory.record({"id": f"t{number}", "graph": "ada", "speaker": "Ada", "text": text})
-        events = told((await http.get("/v1/graphs/ada/activation", params={"text": "kettle"})).text)
+        events = message((await http.get("/v1/graphs/ada/activation", params={"text": "kettle"})).text)
         reply = await memory.query("ada", "kettle", explain=True, top_concepts=100)
     kinds = [kind for kind, _ in events]
     assert kinds[-2:] == ["passages", "context"]

@@ -50,9 +50,9 @@ class Door:
     http: httpx.AsyncClient
     partitions: int
 
-    async def page(self, key: str, partition: int, **wanted: str | int) -> httpx.Response:
+    async def page(self, key: str, partition: int, **options: str | int) -> httpx.Response:
         """Ask a partition for a page of its list, as any client may write it."""
-        message = {"kind": "list", **wanted}
+        message = {"kind": "list", **options}
         path = f"/v1/records/queries?partition={partition}"
         response = await self.http.post(path, json=message, headers={"Authorization": f"Bearer {key}"})
         assert response.status_code == 200, response.text
@@ -134,13 +134,13 @@ async def test_a_graph_that_is_revoked_or_unavailable_once_it_is_listed_is_left_
 ) -> None:
     describe = MemoryClient.describe
 
-    async def described(memory: MemoryClient, graph: str, **wanted: Any) -> Any:
+    async def described(memory: MemoryClient, graph: str, **options: Any) -> Any:
         if graph in ("team-a", GRANTED):
             code = "forbidden" if graph == GRANTED else "unavailable"
             raise QueryFailedError(code, f"graph {graph!r} is not to be read any more")
         if graph == "zoe":
             raise QueryFailedError("overloaded", "ask again")
-        return await describe(memory, graph, **wanted)
+        return await describe(memory, graph, **options)
 
     monkeypatch.setattr(MemoryClient, "describe", described)
     page = await door.get("team", "/v1/entities/")

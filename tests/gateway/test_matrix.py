@@ -168,8 +168,8 @@ async def seeded(memory: MemoryClient) -> None:
     """Write a turn into each graph, with words that stand nowhere else, and grant what roles were granted."""
     for graph in [*BYSTANDERS, *(graph for role in ROLES for graph in (role.target, role.other))]:
         text, speaker, session = texts_of(graph)
-        said = f"The kettle broke near {text}."
-        turn = {"graph": graph, "id": "t1", "speaker": speaker, "session": session, "text": said}
+        utterance = f"The kettle broke near {text}."
+        turn = {"graph": graph, "id": "t1", "speaker": speaker, "session": session, "text": utterance}
         assert (await memory.record(turn)).status == "accepted"
     for role in ROLES:
         if role.grants is not None:
@@ -250,12 +250,12 @@ async def surfaces() -> set[str]:
         get_args(model.model_fields["kind"].annotation)[0] if "kind" in model.model_fields else "turn"
         for model in (*get_args(Command), *get_args(Question))
     }
-    found = {f"record {kind}" for kind in kinds}
-    found |= {f"tools {tool.name}" for tool in await mcp.list_tools()}
-    found |= {f"prompts {prompt.name}" for prompt in await mcp.list_prompts()}
+    results = {f"record {kind}" for kind in kinds}
+    results |= {f"tools {tool.name}" for tool in await mcp.list_tools()}
+    results |= {f"prompts {prompt.name}" for prompt in await mcp.list_prompts()}
     templates = await mcp.list_resource_templates()
-    found |= {f"resource {each.uri_template.rpartition('}/')[2].partition('/')[0]}" for each in templates}
-    return found | {f"{method} {path}" for method, path in routes_of(app)}
+    results |= {f"resource {each.uri_template.rpartition('}/')[2].partition('/')[0]}" for each in templates}
+    return results | {f"{method} {path}" for method, path in routes_of(app)}
 
 
 def routes_of(app: Any) -> set[tuple[str, str]]:

@@ -39,7 +39,7 @@ async def connected(data: Path, mode: str = "auto", **options: Any) -> AsyncIter
             yield client
 
 
-async def said(client: Client, tool: str, **arguments: Any) -> Any:
+async def call(client: Client, tool: str, **arguments: Any) -> Any:
     """Call a tool; return its structured result, or the sentence of its refusal."""
     result = await client.call_tool(tool, arguments)
     if result.is_error:
@@ -51,15 +51,15 @@ async def said(client: Client, tool: str, **arguments: Any) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path: Path, mode: str) -> None:
     async with connected(tmp_path, mode) as client:
-        assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
-        assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "duplicate"
-        found = await said(client, "recall", graph="ada", question="what did the vet prescribe?")
+        assert (await call(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
+        assert (await call(client, "remember", graph="ada", **ARGUMENTS))["status"] == "duplicate"
+        found = await call(client, "recall", graph="ada", question="what did the vet prescribe?")
         assert found["found"]
         assert [passage["id"] for passage in found["passages"]] == ["t1"]
         assert "ear drops" in found["context"]
-        assert (await said(client, "themes", graph="ada"))["turns"] == 1
-        assert (await said(client, "forget", graph="ada", turns=["t1"]))["status"] == "accepted"
-        assert (await said(client, "recall", graph="ada", question="what did the vet prescribe?"))["passages"] == []
+        assert (await call(client, "themes", graph="ada"))["turns"] == 1
+        assert (await call(client, "forget", graph="ada", turns=["t1"]))["status"] == "accepted"
+        assert (await call(client, "recall", graph="ada", question="what did the vet prescribe?"))["passages"] == []
 
 
 async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
@@ -67,25 +67,25 @@ async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
         for number, (speaker, day) in enumerate([("Ada", 1), ("Ben", 2), ("Ada", 3)]):
             at = 1_683_500_000_000 + day * 86_400_000
             turn = {"text": "The vet prescribed drops.", "speaker": speaker, "at": at, "id": f"t{number}"}
-            await said(client, "remember", graph="ada", **turn)
+            await call(client, "remember", graph="ada", **turn)
 
         async def ids(**only: Any) -> set[str]:
-            found = await said(client, "recall", graph="ada", question="vet", **only)
+            found = await call(client, "recall", graph="ada", question="vet", **only)
             return {passage["id"] for passage in found["passages"]}
 
         assert await ids(speakers=["Ada"]) == {"t0", "t2"}
         assert await ids(since="2023-05-09T12:00") == {"t1", "t2"}
         assert await ids(until="2023-05-09T12:00") == {"t0"}
         assert await ids(as_of="2023-05-10T12:00") == {"t0", "t1"}
-        assert (await said(client, "recall", graph="ada", question="vet", budget=0))["context"] == ""
+        assert (await call(client, "recall", graph="ada", question="vet", budget=0))["context"] == ""
         there = {"text": "The vet is ill.", "at": "2023-05-12T01:00", "timezone": "Asia/Shanghai", "id": "t3"}
-        await said(client, "remember", graph="ada", **there)
-        found = await said(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
+        await call(client, "remember", graph="ada", **there)
+        found = await call(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
         assert found["passages"][0]["at"] == 1_683_824_400_000
         assert found["passages"][0]["why"]["terms"]
         assert found["how"]["mode"] == "default"
-        asked: dict[str, Any] = {"mode": "ppr", "weighting": "npmi", "guidance": {"depth": 0.0}}
-        how = (await said(client, "recall", graph="ada", question="vet", **asked))["how"]
+        extra: dict[str, Any] = {"mode": "ppr", "weighting": "npmi", "guidance": {"depth": 0.0}}
+        how = (await call(client, "recall", graph="ada", question="vet", **extra))["how"]
         assert (how["mode"], how["weighting"], how["guidance"]["depth"]) == ("ppr", "npmi", 0.0)
 
 
@@ -118,30 +118,30 @@ async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
         reads = {name for name, hint in tools.items() if hint and hint.read_only_hint}
         assert reads == {"recall", "recall_several", "themes", "recent", "explore", "read", "compare"}
         assert {name for name, hint in tools.items() if hint and hint.destructive_hint} == {"forget", "undo"}
-        await said(client, "remember", graph="ada", text="Tea is served with a lemon.", id="t0")
-        await said(client, "remember", graph="ada", **ARGUMENTS, session="monday")
-        await said(client, "remember", graph="ben", text="The vet is in Lisbon.", id="t2")
-        mind = await said(client, "recent", graph="ada")
+        await call(client, "remember", graph="ada", text="Tea is served with a lemon.", id="t0")
+        await call(client, "remember", graph="ada", **ARGUMENTS, session="monday")
+        await call(client, "remember", graph="ben", text="The vet is in Lisbon.", id="t2")
+        mind = await call(client, "recent", graph="ada")
         assert (mind["session"], [turn["id"] for turn in mind["turns"]]) == ("monday", ["t1"])
-        vet = await said(client, "explore", graph="ada", concept="vet", to="drops")
+        vet = await call(client, "explore", graph="ada", concept="vet", to="drops")
         assert vet["concept"]["label"] == "vet"
         assert {"ear", "drops", "prescribed"} <= {each["label"] for each in vet["neighbours"]}
         assert vet["turns"] == ["t1"]
         for name, text in (("b0", "I live in Lisbon."), ("b1", "Lisbon is part of Portugal.")):
-            await said(client, "remember", graph="cyd", text=text, speaker="Cyd", id=name, importance=0.9)
-        known = await said(client, "recall", graph="cyd", question="Where do I live?", kind="semantic", asker="Cyd")
-        assert [(each["type"], each["target_label"]) for each in known["relations"]] == [("lives-in", "Lisbon")]
-        infer = await said(client, "explore", graph="cyd", concept="Cyd", relation="lives-in", hops=3)
+            await call(client, "remember", graph="cyd", text=text, speaker="Cyd", id=name, importance=0.9)
+        knowledge = await call(client, "recall", graph="cyd", question="Where do I live?", kind="semantic", asker="Cyd")
+        assert [(each["type"], each["target_label"]) for each in knowledge["relations"]] == [("lives-in", "Lisbon")]
+        infer = await call(client, "explore", graph="cyd", concept="Cyd", relation="lives-in", hops=3)
         assert [(each["label"], each["confidence"]) for each in infer["inferred"]] == [
             ("Lisbon", 1.0),
             ("Portugal", 0.5),
         ]
-        found = await said(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
+        found = await call(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
         assert ("ada", "t1") in {(each["graph"], each["id"]) for each in found["passages"]}
         assert [(each["graph"], each["found"]) for each in found["graphs"]] == [
             *(("ada", True), ("ben", True), ("nobody", False))
         ]
-        assert all(said in found["context"] for said in ("# ada", "ear drops", "# ben", "Lisbon"))
+        assert all(call in found["context"] for call in ("# ada", "ear drops", "# ben", "Lisbon"))
 
 
 async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
@@ -149,18 +149,18 @@ async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Pa
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == USUAL | MORE
         assert not any("graph" in tool.input_schema["properties"] for tool in tools.values())
-        await said(client, "remember", **ARGUMENTS)
-        await said(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
-        assert (await said(client, "themes"))["turns"] == 2
+        await call(client, "remember", **ARGUMENTS)
+        await call(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
+        assert (await call(client, "themes"))["turns"] == 2
         with pytest.raises(MCPError, match="this server serves one graph only"):
             await client.read_resource("emgas://ben/themes")
-        page = await said(client, "read", limit=1)
+        page = await call(client, "read", limit=1)
         assert (page["total"], [turn["id"] for turn in page["turns"]]) == (2, ["t2"])
-        changed = await said(client, "compare", since="2020-01-01")
+        changed = await call(client, "compare", since="2020-01-01")
         assert changed["added"] == [ARGUMENTS["id"], "t2"]
         assert changed["born"]
-        assert (await said(client, "configure", preset="forgetful"))["status"] == "accepted"
-        assert (await said(client, "undo", first=1))["status"] == "accepted"
+        assert (await call(client, "configure", preset="forgetful"))["status"] == "accepted"
+        assert (await call(client, "undo", first=1))["status"] == "accepted"
 
 
 @pytest.mark.parametrize("tool", ["remember", "recall", "forget", "themes"])
@@ -168,7 +168,7 @@ async def test_a_graph_that_cannot_be_is_refused_with_our_sentence_and_not_repea
     needed = {"remember": {"text": "x"}, "recall": {"question": "x"}}.get(tool, {})
     async with connected(tmp_path) as client:
         for bad in ("../../etc/passwd", "a private remark ", ""):
-            told = await said(client, tool, graph=bad, **needed)
+            told = await call(client, tool, graph=bad, **needed)
             assert "graph: must be 1 to 128 printable" in told
             assert not bad or bad not in told
             assert "pydantic" not in told
@@ -176,19 +176,19 @@ async def test_a_graph_that_cannot_be_is_refused_with_our_sentence_and_not_repea
 
 async def test_a_refusal_is_told_in_the_words_of_the_memory(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
-        await said(client, "remember", graph="ada", **ARGUMENTS)
-        again = await said(client, "remember", graph="ada", **{**ARGUMENTS, "text": "Another text."})
+        await call(client, "remember", graph="ada", **ARGUMENTS)
+        again = await call(client, "remember", graph="ada", **{**ARGUMENTS, "text": "Another text."})
         assert (again["status"], "with another text: use a new id" in again["reason"]) == ("rejected", True)
-        assert "is 40000 bytes" in await said(client, "remember", graph="ada", text="x" * 40_000)
-        assert "write it as 2023-05-08" in await said(client, "recall", graph="ada", question="x", as_of="some day")
+        assert "is 40000 bytes" in await call(client, "remember", graph="ada", text="x" * 40_000)
+        assert "write it as 2023-05-08" in await call(client, "recall", graph="ada", question="x", as_of="some day")
         secret = "a private remark"
-        assert secret not in await said(client, "recall", graph="ada", question=[secret])
-        assert secret not in await said(client, "remember", graph="ada", text="x", at=secret)
+        assert secret not in await call(client, "recall", graph="ada", question=[secret])
+        assert secret not in await call(client, "remember", graph="ada", text="x", at=secret)
 
 
 async def test_the_themes_of_a_graph_are_a_resource(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
-        await said(client, "remember", graph="ada", **ARGUMENTS)
+        await call(client, "remember", graph="ada", **ARGUMENTS)
         found = await client.read_resource("emgas://ada/themes")
         assert '"turns":1' in found.contents[0].text  # type: ignore[union-attr]
         turn = await client.read_resource("emgas://ada/turns/t1")
@@ -206,17 +206,17 @@ YES, NO = {"forget": True}, {"forget": False}
 async def test_where_a_person_can_be_asked_forgetting_is_confirmed(
     action: Any, content: dict[str, Any] | None, left: int, mode: str, tmp_path: Path
 ) -> None:
-    asked: list[str] = []
+    extra: list[str] = []
 
     async def answer(_: Any, params: Any) -> ElicitResult:
-        asked.append(params.message)
+        extra.append(params.message)
         return ElicitResult(action=action, content=content)
 
     async with connected(tmp_path, mode, elicitation_callback=answer) as client:
-        await said(client, "remember", graph="ada", **ARGUMENTS)
-        await said(client, "forget", graph="ada", turns=["t1"])
-        assert asked == ["Forget 1 turns, concepts or sessions?"]
-        found = await said(client, "recall", graph="ada", question="vet")
+        await call(client, "remember", graph="ada", **ARGUMENTS)
+        await call(client, "forget", graph="ada", turns=["t1"])
+        assert extra == ["Forget 1 turns, concepts or sessions?"]
+        found = await call(client, "recall", graph="ada", question="vet")
         assert len(found["passages"]) == left
 
 
@@ -228,8 +228,8 @@ async def test_a_child_over_stdio_keeps_a_memory(tmp_path: Path) -> None:
     child = StdioServerParameters(command=sys.executable, args=arguments, env=environment(tmp_path, partitions="2"))
     for status in ("accepted", "duplicate"):  # two lives of the server, one memory
         async with Client(child) as client:
-            assert (await said(client, "remember", **ARGUMENTS))["status"] == status
-            assert "ear drops" in (await said(client, "recall", question="what did the vet prescribe?"))["context"]
+            assert (await call(client, "remember", **ARGUMENTS))["status"] == status
+            assert "ear drops" in (await call(client, "recall", question="what did the vet prescribe?"))["context"]
 
 
 async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) ->
             command=sys.executable, args=["-m", "streams.cli.main", "mcp"], env=environment(tmp_path)
         )
         async with Client(child) as client:
-            told = await said(client, "themes", graph="ada")
+            told = await call(client, "themes", graph="ada")
             assert "uses the data directory" in told
 
 
@@ -250,10 +250,10 @@ async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path:
         httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=PATIENCE) as http,
     ):
         async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
-            assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
-            assert "ear drops" in (await said(client, "recall", graph="ada", question="vet"))["context"]
-            assert "does not belong to this graph" in await said(client, "recall", graph="ben", question="vet")
-            assert "lacks the right to forget" in await said(client, "forget", graph="ada", turns=["t1"])
+            assert (await call(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
+            assert "ear drops" in (await call(client, "recall", graph="ada", question="vet"))["context"]
+            assert "does not belong to this graph" in await call(client, "recall", graph="ben", question="vet")
+            assert "lacks the right to forget" in await call(client, "forget", graph="ada", turns=["t1"])
             with pytest.raises(MCPError, match="does not belong to this graph"):
                 await client.read_resource("emgas://ben/themes")
         response = await httpx.AsyncClient().post(f"{url}/mcp", json={})
@@ -270,9 +270,9 @@ async def test_of_several_graphs_a_key_hears_its_own(tmp_path: Path) -> None:
     ):
         for graph in ("ada", "ben"):
             await memory.record({"id": "t1", "graph": graph, "speaker": "Ada", "text": f"The vet saw {graph}."})
-        found = await said(client, "recall_several", graphs=["ben", "ada"], question="whom did the vet see?")
+        found = await call(client, "recall_several", graphs=["ben", "ada"], question="whom did the vet see?")
         assert [each["graph"] for each in found["passages"]] == ["ada"]
         assert [each["failure"] and each["failure"]["code"] for each in found["graphs"]] == ["forbidden", None]
-        assert "does not belong" in await said(client, "recall_several", graphs=["ben"], question="whom did he see?")
-        assert "does not belong" in await said(client, "recent", graph="ben")
-        assert "does not belong" in await said(client, "explore", graph="ben", concept="vet")
+        assert "does not belong" in await call(client, "recall_several", graphs=["ben"], question="whom did he see?")
+        assert "does not belong" in await call(client, "recent", graph="ben")
+        assert "does not belong" in await call(client, "explore", graph="ben", concept="vet")

@@ -56,7 +56,7 @@ class Door:
     http: httpx.AsyncClient
     model: AModel
 
-    async def asked(self, response: Response | None = None, *, stream: bool | None = None, media: str = JSON) -> Any:
+    async def ask(self, response: Response | None = None, *, stream: bool | None = None, media: str = JSON) -> Any:
         """Ask the model through the gateway: for its list of models, or (`stream`) for a completion."""
         self.model.response, self.model.media, self.model.taken = response, media, 0
         if stream is None:
@@ -84,14 +84,14 @@ async def door() -> AsyncIterator[Door]:
 async def test_only_json_and_event_streams_are_handed_on(
     door: Door, stream: bool | None, status: int, media: str
 ) -> None:
-    response = await door.asked(Response(HTML, status, media_type=media), stream=stream)
+    response = await door.ask(Response(HTML, status, media_type=media), stream=stream)
     assert (response.status_code, response.headers["content-type"]) == (502, "application/problem+json")
     assert HTML not in response.text
 
 
 @pytest.mark.parametrize("stream", [None, False])
 async def test_of_an_answer_without_end_only_so_much_is_read(door: Door, stream: bool | None) -> None:
-    response = await door.asked(stream=stream)
+    response = await door.ask(stream=stream)
     assert response.status_code == 502
     assert "more than 16777216 bytes" in response.json()["detail"]
     assert door.model.taken < 3 * chat.WHOLE_BYTES, "the rest stays with the model: buffers of sockets hold a few MB"
@@ -101,7 +101,7 @@ async def test_a_stream_without_end_ends_with_an_error_that_clients_of_openai_re
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat, "STREAM_BYTES", 4 * len(PIECE))
-    response = await door.asked(media="text/event-stream", stream=True)
+    response = await door.ask(media="text/event-stream", stream=True)
     assert response.status_code == 200
     assert len(response.content) < 6 * len(PIECE)
     assert response.text.strip().splitlines()[-1].startswith('data: {"error":')
@@ -109,7 +109,7 @@ async def test_a_stream_without_end_ends_with_an_error_that_clients_of_openai_re
 
 async def test_a_compressed_answer_is_not_asked_for_and_not_unpacked(door: Door) -> None:
     bomb = gzip.compress(bytes(10**7))
-    response = await door.asked(Response(bomb, headers={"Content-Encoding": "gzip"}, media_type=JSON))
+    response = await door.ask(Response(bomb, headers={"Content-Encoding": "gzip"}, media_type=JSON))
     assert (response.status_code, door.model.accepted[-1]) == (502, "identity")
 
 

@@ -43,21 +43,21 @@ def keys() -> Keys:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve an embedded memory from a thread: the generator of requests is no coroutine."""
-    loop, ready, told = asyncio.new_event_loop(), threading.Event(), list[str]()
+    loop, ready, message = asyncio.new_event_loop(), threading.Event(), list[str]()
     ending = asyncio.Event()
     data = tmp_path_factory.mktemp("memory")
 
     async def serve() -> None:
         async with MemoryClient(f"embedded:{data}", timeout=PATIENCE) as memory, serving(memory, keys()) as url:
             await memory.record({"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."})
-            told.append(url)
+            message.append(url)
             ready.set()
             await ending.wait()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
     assert ready.wait(PATIENCE)
-    yield told[0]
+    yield message[0]
     loop.call_soon_threadsafe(ending.set)
     thread.join(PATIENCE)
 
@@ -180,19 +180,25 @@ def test_what_is_not_there_is_a_problem(method: str, path: str, status: int, add
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/v1/nothing"), ("DELETE", "/v1/graphs/ada")])
 def test_a_route_that_is_not_there_says_where_those_are_that_are(method: str, path: str, address: str) -> None:
-    told = httpx.request(method, address + path, headers=KEY).json()["detail"]
+    message = httpx.request(method, address + path, headers=KEY).json()["detail"]
     for named in ("/openapi.json", "/docs"):
-        assert named in told
+        assert named in message
         assert httpx.get(address + named).is_success
 
 
 def test_no_problem_repeats_what_was_sent(address: str) -> None:
-    said = "a-very-private-remark"
-    for body in ({"text": 1, "speaker": {said: said}}, {"id": [said]}, {"metadata": {"k": [said]}}, [said], said):
+    utterance = "a-very-private-remark"
+    for body in (
+        {"text": 1, "speaker": {utterance: utterance}},
+        {"id": [utterance]},
+        {"metadata": {"k": [utterance]}},
+        [utterance],
+        utterance,
+    ):
         response = httpx.post(f"{address}/v1/graphs/ada/turns", json=body, headers=KEY)
         check(response, 422)
-        assert said not in response.text
-    assert said not in httpx.get(f"{address}/v1/graphs/{said}%20!", headers=KEY).text
+        assert utterance not in response.text
+    assert utterance not in httpx.get(f"{address}/v1/graphs/{utterance}%20!", headers=KEY).text
 
 
 def test_the_same_idempotency_key_again_has_no_effect(address: str) -> None:

@@ -56,11 +56,11 @@ async def test_a_page_that_is_not_built_says_how_it_is(tmp_path: Path, monkeypat
 
 
 async def test_the_reference_tells_of_every_route_and_shape() -> None:
-    told, document = (await got("/docs")).text, (await got("/openapi.json")).json()
-    assert "<script" not in told
-    assert "://" not in told.replace("http://127.0.0.1:8088", "")
+    message, document = (await got("/docs")).text, (await got("/openapi.json")).json()
+    assert "<script" not in message
+    assert "://" not in message.replace("http://127.0.0.1:8088", "")
     for path, methods in document["paths"].items():
-        assert path in told
+        assert path in message
         for operation in methods.values():
-            assert all(each["name"] in told for each in operation.get("parameters", ()))
-    assert all(f'id="{name}"' in told for name in document["components"]["schemas"])
+            assert all(each["name"] in message for each in operation.get("parameters", ()))
+    assert all(f'id="{name}"' in message for name in document["components"]["schemas"])

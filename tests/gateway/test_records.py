@@ -25,7 +25,7 @@ def answered(sent: Sent) -> bytes:
     return reply(message["graph"]) if "kind" in message else outcome(message["id"])
 
 
-def told(response: httpx.Response) -> tuple[Any, ...]:
+def detail(response: httpx.Response) -> tuple[Any, ...]:
     """Give what a caller sees of a response, but for where its record came to lie."""
     named = {name for name in response.headers if name not in ("date", "content-length", "transfer-encoding")}
     return response.status_code, response.headers["content-type"], sorted(named), response.content
@@ -49,7 +49,7 @@ async def test_a_request_is_answered_alike_however_its_query_is_written(path: st
         both = "&" if "?" in path else "?"
         plain = await http.post(f"/v1/records/{path}{both}answer=true", content=orjson.dumps(body), headers=JSON)
         other = await http.post(f"/v1/records/{path}{both}answer=1", content=orjson.dumps(body), headers=JSON)
-        assert told(plain) == told(other)
+        assert detail(plain) == detail(other)
         assert len(connection.log) == (2 if plain.is_success else 0)
 
 

@@ -57,9 +57,9 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(PATIENCE) == 0
         assert not announcement.exists()
-    said = emgas(tmp_path, "query", "ada", "what did the vet prescribe?", "--json")
-    assert "ear drops" in said.json["context"]
-    assert "serves this memory" not in said.err
+    run = emgas(tmp_path, "query", "ada", "what did the vet prescribe?", "--json")
+    assert "ear drops" in run.json["context"]
+    assert "serves this memory" not in run.err
 
 
 def test_the_memory_of_the_prefix_that_commands_are_told_is_served(tmp_path: Path) -> None:
@@ -111,33 +111,33 @@ def test_a_server_is_alive_ready_and_measured(tmp_path: Path) -> None:
         assert http.get("/readyz").text == "ready"
         turn = {name: value for name, value in TURN.items() if name != "graph"}
         assert http.post("/v1/graphs/secret-name/turns", json=turn).status_code == 201
-        told = http.get("/metrics").text
-        assert 'route="/v1/graphs/{graph}/turns",status="201"' in told
-        assert "secret-name" not in told
+        message = http.get("/metrics").text
+        assert 'route="/v1/graphs/{graph}/turns",status="201"' in message
+        assert "secret-name" not in message
 
 
 def test_nothing_beyond_loopback_is_served_without_keys(tmp_path: Path) -> None:
-    said = emgas(tmp_path, "serve", "--host", EVERYWHERE, "--port", "0", code=2)
-    assert "0.0.0.0 is not loopback, and there are no keys: give --keys FILE" in said.err
+    run = emgas(tmp_path, "serve", "--host", EVERYWHERE, "--port", "0", code=2)
+    assert "0.0.0.0 is not loopback, and there are no keys: give --keys FILE" in run.err
 
 
 def test_an_address_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     with serve(tmp_path) as (address, _):
-        said = emgas(tmp_path / "other", "serve", "--port", address.rpartition(":")[2], code=2)
-        assert "cannot listen: Address already in use; give another --host or --port" in said.err
+        run = emgas(tmp_path / "other", "serve", "--port", address.rpartition(":")[2], code=2)
+        assert "cannot listen: Address already in use; give another --host or --port" in run.err
 
 
 def test_a_bad_file_of_keys_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_text('[[key]]\nname = "a"\n')
-    said = emgas(tmp_path, "serve", "--keys", str(tmp_path / "keys.toml"), code=2)
-    assert "each [[key]] needs its sha256" in said.err
+    run = emgas(tmp_path, "serve", "--keys", str(tmp_path / "keys.toml"), code=2)
+    assert "each [[key]] needs its sha256" in run.err
 
 
 def test_a_new_key_is_printed_with_its_entry(tmp_path: Path) -> None:
-    said = emgas(tmp_path, "serve", "--new-key", "app")
-    key = re.search(r": (emgas_\S+)", said.out)
+    run = emgas(tmp_path, "serve", "--new-key", "app")
+    key = re.search(r": (emgas_\S+)", run.out)
     assert key is not None
-    assert f'sha256 = "{digest(key[1])}"' in said.out
+    assert f'sha256 = "{digest(key[1])}"' in run.out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["mcp", "--help"], ["themes", "--help"]])

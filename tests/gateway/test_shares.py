@@ -41,7 +41,7 @@ async def test_questions_of_one_key_in_masses_take_its_share_alone_and_another_k
         httpx.AsyncClient(base_url=url, timeout=60, limits=unbounded) as http,
     ):
 
-        async def asked(key: str, after: int | None = None) -> int:
+        async def ask(key: str, after: int | None = None) -> int:
             body = {"text": "the kettle", "after": after}
             headers = {"Authorization": f"Bearer {key}"}
             return (await http.post("/v1/graphs/ada/query", json=body, headers=headers)).status_code
@@ -50,14 +50,14 @@ async def test_questions_of_one_key_in_masses_take_its_share_alone_and_another_k
         async with pipeline.folding_nothing("ada"):
             turn = as_json(a_turn("ada", "late"))
             late = await pipeline.produce(pipeline.topics.turns, b"ada", turn, 0)
-            many = [asyncio.create_task(asked("many", late)) for _ in range(SHARE + WAITING)]
+            many = [asyncio.create_task(ask("many", late)) for _ in range(SHARE + WAITING)]
             await eventually(lambda: len(waiting) == SHARE)
             for _ in range(8):
-                assert await asked("one") == 200
+                assert await ask("one") == 200
                 assert len(waiting) == SHARE
             assert not [task for task in many if task.done()], "none was refused for another"
             await eventually(lambda: pipeline.memory.request_reply._shares.is_full("many"))  # noqa: SLF001 - likewise
-            assert await asked("many", late) == 429, "what may not even wait is told so"
-            assert await asked("one") == 200
+            assert await ask("many", late) == 429, "what may not even wait is told so"
+            assert await ask("one") == 200
         assert set(await asyncio.gather(*many)) == {200}
-        assert await asked("many") == 200
+        assert await ask("many") == 200

@@ -288,7 +288,7 @@ KEY = f'[[key]]\nname = "a"\nsha256 = "{digest("a")}"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", r"name at least one \[\[key\]\]"),
         ("[[key]", "is not TOML"),
@@ -302,9 +302,9 @@ KEY = f'[[key]]\nname = "a"\nsha256 = "{digest("a")}"\n'
         ('[oidc]\nissuer = "x"\n', "audience: is missing"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told(text: str, told: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_told(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(KeysFileError, match=told):
+    with pytest.raises(KeysFileError, match=message):
         read_keys(tmp_path / "keys.toml")
 
 

@@ -44,8 +44,8 @@ async def test_what_both_said_is_a_turn_each_in_the_graph_that_the_session_names
     provider = EmgasContextProvider(blocking, graph=lambda session: str(session.state["graph"]))
     session = AgentSession(session_id="s1")
     session.state["graph"] = graph
-    asked = Message("user", [FACT], author_name="Ada")
-    await Agent(client=Looking(), name="Vet", context_providers=[provider]).run(asked, session=session)
+    question = Message("user", [FACT], author_name="Ada")
+    await Agent(client=Looking(), name="Vet", context_providers=[provider]).run(question, session=session)
     passages = blocking.search("Biscuit", graph=graph).passages
     assert {(each.speaker, each.role, each.session, each.text) for each in passages} == {
         ("Ada", "user", "s1", FACT),

@@ -29,16 +29,16 @@ class Looking(BaseHTTPRequestHandler):
         self._answer({"object": "list", "data": [{"id": "looking", "object": "model"}]})
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.shown.append(asked)
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.shown.append(request)
         self.keys.append(self.headers["Authorization"])
-        if asked["model"] == "broken":
+        if request["model"] == "broken":
             self._answer({"error": {"message": "too many requests", "code": "rate_limit"}}, 400)
-        elif asked.get("stream"):
+        elif request.get("stream"):
             self._stream()
         else:
-            said = {"role": "assistant", "content": "".join(ANSWER)}
-            self._answer({"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": said}]})
+            utterance = {"role": "assistant", "content": "".join(ANSWER)}
+            self._answer({"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": utterance}]})
 
     def _answer(self, body: dict[str, Any], status: int = 200) -> None:
         content = json.dumps(body).encode()
@@ -102,8 +102,8 @@ def user(text: str) -> dict[str, Any]:
 
 def say(client: OpenAI, graph: str, *messages: dict[str, Any], session: str = "", **more: Any) -> Any:
     headers = {**({"Emgas-Session": session} if session else {}), **more.pop("headers", {})}
-    wanted: dict[str, Any] = {"model": "looking", "user": graph, "extra_headers": headers, **more}
-    return client.chat.completions.create(messages=list(messages), **wanted)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"model": "looking", "user": graph, "extra_headers": headers, **more}
+    return client.chat.completions.create(messages=list(messages), **options)  # type: ignore[arg-type]
 
 
 def texts(memory: Memory, graph: str) -> list[str]:
@@ -125,11 +125,11 @@ def test_a_model_is_shown_what_was_said_in_an_earlier_conversation(client: OpenA
 
 
 def test_an_answer_is_streamed_and_is_not_remembered_unless_asked(client: OpenAI, memory: Memory, graph: str) -> None:
-    for remember, wanted in (("user", [FACT]), ("none", [FACT]), ("all", [FACT, QUESTION, "".join(ANSWER)])):
-        said = FACT if remember == "user" else QUESTION
-        stream = say(client, graph, user(said), stream=True, headers={"Emgas-Remember": remember})
+    for remember, options in (("user", [FACT]), ("none", [FACT]), ("all", [FACT, QUESTION, "".join(ANSWER)])):
+        utterance = FACT if remember == "user" else QUESTION
+        stream = say(client, graph, user(utterance), stream=True, headers={"Emgas-Remember": remember})
         assert [chunk.choices[0].delta.content for chunk in stream] == ANSWER
-        assert texts(memory, graph) == wanted
+        assert texts(memory, graph) == options
     say(client, graph, user("The kettle is blue."), headers={"Emgas-Remember": "all"})
     assert texts(memory, graph)[-2:] == ["The kettle is blue.", "".join(ANSWER)]
     assert [turn.role for turn in memory.turns(graph=graph).turns][-2:] == ["user", "assistant"]
@@ -150,8 +150,8 @@ def test_in_a_conversation_with_a_name_nothing_is_recorded_twice_or_recalled_int
     for _ in range(2):  # as a client does that got no answer
         say(client, graph, user(FACT), session="s1")
     assert texts(memory, graph) == [FACT]
-    said = {"role": "assistant", "content": "Poor Biscuit!"}
-    say(client, graph, user(FACT), said, user(QUESTION), session="s1")
+    utterance = {"role": "assistant", "content": "Poor Biscuit!"}
+    say(client, graph, user(FACT), utterance, user(QUESTION), session="s1")
     assert [each["role"] for each in Looking.shown[-1]["messages"]] == ["user", "assistant", "user"]
     say(client, graph, user(QUESTION), session="s2")
     assert FACT in Looking.shown[-1]["messages"][0]["content"]
@@ -173,8 +173,8 @@ def test_whose_memory_it_is_must_be_said(client: OpenAI) -> None:
 async def test_their_client_for_event_loops_and_the_list_of_models(proxy: str, graph: str, memory: Memory) -> None:
     async with AsyncOpenAI(base_url=f"{proxy}/v1", api_key="any") as client:
         assert [model.id async for model in client.models.list()] == ["looking"]
-        wanted: dict[str, Any] = {"model": "looking", "extra_headers": {"Emgas-Graph": graph}}
-        await client.chat.completions.create(messages=[{"role": "user", "content": FACT}], **wanted)
+        options: dict[str, Any] = {"model": "looking", "extra_headers": {"Emgas-Graph": graph}}
+        await client.chat.completions.create(messages=[{"role": "user", "content": FACT}], **options)
     assert texts(memory, graph) == [FACT]
 
 

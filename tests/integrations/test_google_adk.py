@@ -42,9 +42,9 @@ class Looking(BaseLlm):
 
 async def recall(callback_context: CallbackContext, llm_request: LlmRequest) -> None:
     """Show the model what its memory finds: as the framework's own tool does it, but without swallowing errors."""
-    asked = str(callback_context.user_content and callback_context.user_content.parts[0].text)
-    found = await callback_context.search_memory(asked)
-    llm_request.contents += [memory.content for memory in found.memories]
+    question = str(callback_context.user_content and callback_context.user_content.parts[0].text)
+    results = await callback_context.search_memory(question)
+    llm_request.contents += [memory.content for memory in results.memories]
 
 
 class TestAnAgent(AdapterContract):
@@ -91,19 +91,19 @@ async def test_a_session_that_is_added_again_adds_what_is_new(
         event("e1", FACT),
         Event(id="e2", author="vet", content=content("Poor Biscuit!", "model"), timestamp=WHEN),
     ]
-    for known in (1, 2, 2):
-        session = Session(id="s1", app_name="app", user_id=graph, events=events[:known])
+    for existing in (1, 2, 2):
+        session = Session(id="s1", app_name="app", user_id=graph, events=events[:existing])
         await service.add_session_to_memory(session)
-        assert blocking.describe(graph_for("app", graph)).turns == known
+        assert blocking.describe(graph_for("app", graph)).turns == existing
 
 
 async def test_an_entry_tells_who_said_it_and_when(service: EmgasMemoryService, graph: str) -> None:
     await service.add_events_to_memory(app_name="app", user_id=graph, events=[event("e1", FACT)], session_id="s1")
-    [found] = await search(service, graph, QUESTION)
-    assert (found.id, found.author, found.content) == ("e1", "user", content(FACT))
-    assert found.timestamp is not None
-    assert datetime.fromisoformat(found.timestamp) == datetime.fromtimestamp(WHEN, UTC)
-    assert found.custom_metadata["session"] == "s1"
+    [results] = await search(service, graph, QUESTION)
+    assert (results.id, results.author, results.content) == ("e1", "user", content(FACT))
+    assert results.timestamp is not None
+    assert datetime.fromisoformat(results.timestamp) == datetime.fromtimestamp(WHEN, UTC)
+    assert results.custom_metadata["session"] == "s1"
 
 
 async def test_thoughts_calls_and_empty_events_are_not_remembered(
@@ -112,8 +112,8 @@ async def test_thoughts_calls_and_empty_events_are_not_remembered(
     thought = Content(role="model", parts=[Part(text="Hm.", thought=True), Part(text=FACT)])
     events = [Event(id="1", author="vet", content=thought), Event(id="2", author="vet"), event("3", " ")]
     await service.add_events_to_memory(app_name="app", user_id=graph, events=events)
-    [found] = await search(service, graph, QUESTION)
-    assert found.content == content(FACT, "model")
+    [results] = await search(service, graph, QUESTION)
+    assert results.content == content(FACT, "model")
     assert blocking.describe(graph_for("app", graph)).turns == 1
 
 
@@ -130,13 +130,13 @@ async def test_after_years_of_silence_it_is_still_found(
 async def test_an_entry_can_be_added_and_deleted(service: EmgasMemoryService, graph: str) -> None:
     entry = MemoryEntry(id="m1", content=content(FACT), author="Ada", timestamp="2023-05-08T13:56:00+00:00")
     await service.add_memory(app_name="app", user_id=graph, memories=[entry])
-    [found] = await search(service, graph, QUESTION)
-    assert (found.id, found.author, found.timestamp) == ("m1", "Ada", "2023-05-08T13:56:00+00:00")
+    [results] = await search(service, graph, QUESTION)
+    assert (results.id, results.author, results.timestamp) == ("m1", "Ada", "2023-05-08T13:56:00+00:00")
     await service.delete_memory(app_name="app", user_id=graph, memory_id="m1")
     assert await search(service, graph, QUESTION) == []
 
 
 async def test_users_and_apps_whose_names_run_together_share_nothing(service: EmgasMemoryService, graph: str) -> None:
     await service.add_events_to_memory(app_name="app", user_id=f"x:{graph}", events=[event("e1", FACT)])
-    found = await service.search_memory(app_name="app:x", user_id=graph, query=QUESTION)
-    assert found.memories == []
+    results = await service.search_memory(app_name="app:x", user_id=graph, query=QUESTION)
+    assert results.memories == []

@@ -96,11 +96,11 @@ class TestAConversation(AdapterContract):
 
 async def test_a_document_tells_what_the_memory_knows_of_the_turn(blocking: Memory, graph: str) -> None:
     blocking.add(FACT, graph=graph, id="t1", speaker="Ada", session="s", at=1_683_554_160_000)
-    [found] = await EmgasRetriever(memory=blocking, graph=graph).ainvoke(QUESTION)
-    assert (found.id, found.page_content) == ("t1", FACT)
-    told = {"speaker": "Ada", "session": "s", "role": None, "at": 1_683_554_160_000, "archived": False}
-    assert {name: value for name, value in found.metadata.items() if name != "score"} == told
-    assert found.metadata["score"] > 0
+    [results] = await EmgasRetriever(memory=blocking, graph=graph).ainvoke(QUESTION)
+    assert (results.id, results.page_content) == ("t1", FACT)
+    detail = {"speaker": "Ada", "session": "s", "role": None, "at": 1_683_554_160_000, "archived": False}
+    assert {name: value for name, value in results.metadata.items() if name != "score"} == detail
+    assert results.metadata["score"] > 0
 
 
 def test_only_what_the_filter_lets_through_is_found(blocking: Memory, graph: str) -> None:
@@ -114,14 +114,14 @@ def test_a_history_keeps_every_message_and_remembers_what_people_and_the_model_s
     blocking: Memory, graph: str
 ) -> None:
     history = RememberingChatMessageHistory(InMemoryChatMessageHistory(), blocking, graph=graph, session="s1")
-    said: list[BaseMessage] = [
+    utterance: list[BaseMessage] = [
         SystemMessage("You are a vet."),
         HumanMessage(FACT, name="Ada"),
         AIMessage([{"type": "text", "text": "Poor Biscuit!"}]),
         ToolMessage("Biscuit: 4 years", tool_call_id="1"),
     ]
-    history.add_messages(said)
-    assert history.messages == said
+    history.add_messages(utterance)
+    assert history.messages == utterance
     assert blocking.describe(graph).turns == 2
     passages = blocking.search("Biscuit", graph=graph).passages
     assert {(each.speaker, each.role, each.session, each.text) for each in passages} == {

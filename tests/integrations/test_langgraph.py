@@ -23,9 +23,9 @@ from tests.integrations.adapter_contract import FACT, QUESTION, AdapterContract
 async def looking(state: MessagesState, runtime: Runtime[str]) -> dict[str, Any]:
     """Stand for a model: answer with the question, and with what the store has for it."""
     assert runtime.store is not None
-    asked = str(state["messages"][-1].content)
-    found = await runtime.store.asearch((runtime.context, "memories"), query=asked)
-    return {"messages": [("ai", "\n".join([asked, *(item.value["text"] for item in found)]))]}
+    question = str(state["messages"][-1].content)
+    matches = await runtime.store.asearch((runtime.context, "memories"), query=question)
+    return {"messages": [("ai", "\n".join([question, *(item.value["text"] for item in matches)]))]}
 
 
 class TestAGraph(AdapterContract):
@@ -77,13 +77,13 @@ def test_without_a_question_it_is_the_store_that_it_stands_around(blocking: Memo
         for op in batch:  # that store also lists a namespace from which somebody only read; ours reads before it writes
             if isinstance(op, PutOp):
                 plain.get(op.namespace, op.key)
-        assert told(remembering.batch(batch)) == told(plain.batch(batch))
+        assert message(remembering.batch(batch)) == message(plain.batch(batch))
 
 
-def told(results: list[Any]) -> list[Any]:
+def message(results: list[Any]) -> list[Any]:
     """Leave out of results when they were written."""
     if isinstance(results, list):
-        return [told(each) for each in results]
+        return [message(each) for each in results]
     return (results.namespace, results.key, results.value) if isinstance(results, Item) else results
 
 

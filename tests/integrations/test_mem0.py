@@ -40,13 +40,13 @@ def mine(graph: str, **more: Any) -> dict[str, Any]:
 def test_what_was_added_is_searched_listed_and_got_again(client: MemoryClient, graph: str, blocking: Memory) -> None:
     added = client.add(ADA, user_id=graph, metadata={"mood": "worried"})
     assert [each["event"] for each in added["results"]] == ["ADD", "ADD"], "what the system says is no memory"
-    found = client.search(QUESTION, **mine(graph))["results"]
-    assert found[0]["memory"] == FACT
-    assert (found[0]["user_id"], found[0]["metadata"]) == (graph, {"mood": "worried"})
-    assert client.get(found[0]["id"]) == {**found[0], "score": None}
+    results = client.search(QUESTION, **mine(graph))["results"]
+    assert results[0]["memory"] == FACT
+    assert (results[0]["user_id"], results[0]["metadata"]) == (graph, {"mood": "worried"})
+    assert client.get(results[0]["id"]) == {**results[0], "score": None}
     listed = client.get_all(**mine(graph))
     assert (listed["count"], [each["memory"] for each in listed["results"]]) == (2, [ADA[2]["content"], FACT])
-    history = client.history(found[0]["id"])
+    history = client.history(results[0]["id"])
     assert [(each["event"], each["new_memory"]) for each in history] == [("ADD", FACT)]
     assert [turn.role for turn in blocking.turns(graph=graph).turns] == ["user", "assistant"], "turns as any other"
 
@@ -84,8 +84,8 @@ def test_agents_apps_and_runs_beside_a_user_part_his_memories(client: MemoryClie
 
 def test_who_is_no_user_has_a_memory_of_its_own(client: MemoryClient, graph: str) -> None:
     client.add("The kettle is blue.", agent_id=graph)
-    found = client.search("kettle", filters={"agent_id": graph})["results"]
-    assert [(each["agent_id"], each["user_id"]) for each in found] == [(graph, None)]
+    results = client.search("kettle", filters={"agent_id": graph})["results"]
+    assert [(each["agent_id"], each["user_id"]) for each in results] == [(graph, None)]
     entities = {(each["type"], each["name"]): each for each in client.users()["results"]}
     assert entities["agent", graph]["total_memories"] == 1
     client.delete_users(agent_id=graph)
@@ -119,12 +119,12 @@ def test_as_many_as_wanted_come_back_and_none_below_a_threshold(client: MemoryCl
 
 def test_what_is_deleted_is_gone(client: MemoryClient, graph: str) -> None:
     client.add(ADA, user_id=graph)
-    found = client.search(QUESTION, **mine(graph))["results"][0]["id"]
-    client.delete(found)
+    results = client.search(QUESTION, **mine(graph))["results"][0]["id"]
+    client.delete(results)
     with pytest.raises(MemoryNotFoundError):
-        client.get(found)
+        client.get(results)
     with pytest.raises(MemoryNotFoundError):
-        client.delete(found)
+        client.delete(results)
     client.delete_all(user_id=graph)
     assert client.get_all(**mine(graph))["count"] == 0
 
@@ -144,8 +144,8 @@ def test_what_it_cannot_do_is_refused_with_what_to_do(client: MemoryClient, grap
 def test_a_name_may_be_any(client: MemoryClient, graph: str) -> None:
     name = f"{graph} Zoë~%7E|张伟/x?&=#"
     client.add(FACT, user_id=name)
-    found = client.search(QUESTION, **mine(name))["results"][0]
-    assert client.get(found["id"])["user_id"] == name
+    results = client.search(QUESTION, **mine(name))["results"][0]
+    assert client.get(results["id"])["user_id"] == name
     client.delete_users(user_id=name)
     assert client.get_all(**mine(name))["count"] == 0
 

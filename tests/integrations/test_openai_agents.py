@@ -23,8 +23,8 @@ class Looking(Model):
     async def get_response(self, system_instructions: str | None, input: Any, *args: Any, **more: Any) -> ModelResponse:
         self.shown = f"{system_instructions}\n{input}"
         text = ResponseOutputText(text="Poor Biscuit!", type="output_text", annotations=[])
-        said = ResponseOutputMessage(id="1", role="assistant", status="completed", type="message", content=[text])
-        return ModelResponse(output=[said], usage=Usage(), response_id=None)
+        utterance = ResponseOutputMessage(id="1", role="assistant", status="completed", type="message", content=[text])
+        return ModelResponse(output=[utterance], usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[ResponseStreamEvent]:
         raise NotImplementedError("no test streams")
@@ -58,14 +58,14 @@ CALL: TResponseInputItem = {"type": "function_call", "call_id": "1", "name": "ag
 RESULT: TResponseInputItem = {"type": "function_call_output", "call_id": "1", "output": "4 years"}
 
 
-def said(text: str) -> TResponseInputItem:
+def utterance(text: str) -> TResponseInputItem:
     return {"role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
 async def test_items_are_kept_whole_and_what_was_said_is_remembered(
     session: RememberingSession, blocking: Memory, graph: str
 ) -> None:
-    items: list[TResponseInputItem] = [said(FACT), CALL, RESULT, {"role": "assistant", "content": "Poor Biscuit!"}]
+    items: list[TResponseInputItem] = [utterance(FACT), CALL, RESULT, {"role": "assistant", "content": "Poor Biscuit!"}]
     await session.add_items(items)
     assert await session.get_items() == items
     assert await session.get_items(limit=1) == items[-1:]
@@ -79,20 +79,20 @@ async def test_items_are_kept_whole_and_what_was_said_is_remembered(
 async def test_what_is_popped_is_taken_back_and_nothing_else(
     session: RememberingSession, blocking: Memory, graph: str
 ) -> None:
-    await RememberingSession(SQLiteSession("s2"), blocking, graph=graph).add_items([said(FACT)])
-    await session.add_items([said("The vet called twice."), said(FACT), RESULT])
+    await RememberingSession(SQLiteSession("s2"), blocking, graph=graph).add_items([utterance(FACT)])
+    await session.add_items([utterance("The vet called twice."), utterance(FACT), RESULT])
     assert await session.pop_item() == RESULT
-    assert await session.pop_item() == said(FACT)
+    assert await session.pop_item() == utterance(FACT)
     left = {(each.session, each.text) for each in blocking.search("vet", graph=graph, top_passages=9).passages}
     assert left == {("s2", FACT), ("s1", "The vet called twice.")}
-    await session.add_items([said(FACT)])  # and said again, it counts again
+    await session.add_items([utterance(FACT)])  # and said again, it counts again
     assert blocking.describe(graph).turns == 3
 
 
 async def test_a_session_that_is_cleared_stays_remembered(
     session: RememberingSession, blocking: Memory, graph: str
 ) -> None:
-    await session.add_items([said(FACT)])
+    await session.add_items([utterance(FACT)])
     await session.clear_session()
     assert await session.get_items() == []
     assert await session.pop_item() is None

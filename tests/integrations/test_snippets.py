@@ -50,8 +50,8 @@ def test_there_is_one_for_each_adapter() -> None:
         "graph_names",
         "remembering",
     }
-    found = {name for source in SNIPPETS.values() for name in re.findall(r"emgas\.integrations\.(\w+)", source)}
-    assert found == adapters
+    results = {name for source in SNIPPETS.values() for name in re.findall(r"emgas\.integrations\.(\w+)", source)}
+    assert results == adapters
 
 
 def test_langchain(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,8 +95,8 @@ async def test_google_adk(graph: str) -> None:
         sessions: InMemorySessionService = runner.session_service
         for text in (FACT, QUESTION):
             begun = await sessions.create_session(app_name="shop", user_id=graph)
-            said = of_google_adk.content(text)
-            async for _ in runner.run_async(user_id=graph, session_id=begun.id, new_message=said):
+            utterance = of_google_adk.content(text)
+            async for _ in runner.run_async(user_id=graph, session_id=begun.id, new_message=utterance):
                 pass
             ended = await sessions.get_session(app_name="shop", user_id=graph, session_id=begun.id)
             await runner.memory_service.add_session_to_memory(ended)
@@ -124,6 +124,6 @@ def test_haystack(address: str, blocking: Memory) -> None:
     blocking.add(FACT, graph="ada")
     names: dict[str, Any] = {}
     exec(SNIPPETS["Haystack"].replace("http://127.0.0.1:8088", address), names)  # noqa: S102
-    found = names["pipeline"].run({"memory": {"query": QUESTION}})["memory"]["documents"]
+    results = names["pipeline"].run({"memory": {"query": QUESTION}})["memory"]["documents"]
     names["pipeline"].get_component("memory").close()
-    assert FACT in [document.content for document in found]
+    assert FACT in [document.content for document in results]
