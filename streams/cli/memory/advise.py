@@ -47,16 +47,16 @@ def advise(
     turns = {"rewrite": rewrite or [], "split": split or [], "judge": judge or []}
     if not any((*wanted.values(), *turns.values())):
         output.fail("nothing to ask about: give --themes, --habits, --session NAME, --rewrite TURN …", output.USAGE)
-    told = output.run(_advised(graph, wanted, turns, role, timeout))
-    if told is None:
+    reply = output.run(_advised(graph, wanted, turns, role, timeout))
+    if reply is None:
         output.fail_unknown(graph)
     if json:
-        output.print_json({"graph": graph, "advice": told})
+        output.print_json({"graph": graph, "advice": reply})
     else:
-        for each in told:
+        for each in reply:
             line = f"{each['kind']} {each['about']}: {each['result']}"
             output.out.print(escape(line), highlight=False, soft_wrap=True)
-    if not any(each["result"] == "accepted" for each in told):
+    if not any(each["result"] == "accepted" for each in reply):
         output.fail("no advice was recorded: see the result of each line above")
 
 
@@ -123,18 +123,18 @@ async def _recorded(memory: MemoryClient, asking: AdvisorClient, graph: str, tas
     """Ask one kind of task at a time, send the advice, and return the result of each task."""
     from processors.advice.advisor import AdviceError, kind_of  # here: --help needs none of it
 
-    told: list[dict[str, str]] = []
+    reply: list[dict[str, str]] = []
     for kind in Counter(map(kind_of, tasks)):
         these = [task for task in tasks if kind_of(task) == kind]
         try:
             said: list[Said | None] = await asking.ask(these)
         except AdviceError as error:
-            told += [{"kind": kind, "about": _about(task), "result": str(error)} for task in these]
+            reply += [{"kind": kind, "about": _about(task), "result": str(error)} for task in these]
             continue
         for task, answer in zip(these, said, strict=True):
             result = "nothing was said" if answer is None else await _sent(memory, asking.name, graph, answer)
-            told.append({"kind": kind, "about": _about(task), "result": result})
-    return told
+            reply.append({"kind": kind, "about": _about(task), "result": result})
+    return reply
 
 
 async def _sent(memory: MemoryClient, by: str, graph: str, said: Said) -> str:

@@ -34,12 +34,12 @@ def recent(
 
     Exits with 3 for an unknown graph.
     """
-    told = output.run(_recent(graph, session, limit, as_of=as_of, timeout=timeout))
+    reply = output.run(_recent(graph, session, limit, as_of=as_of, timeout=timeout))
     if json:
-        output.print_json(told.model_dump())
-    elif told.found:
-        _show(told)
-    if not told.found:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        _show(reply)
+    if not reply.found:
         output.fail_unknown(graph, as_of)
 
 
@@ -57,8 +57,8 @@ def end(
     if json:
         output.print_json(result)
         return
-    told = result["summary"] or "no summary: nothing in it stands out"
-    output.out.print(f"{escape(session)} ended: {escape(told)}", highlight=False, soft_wrap=True)
+    reply = result["summary"] or "no summary: nothing in it stands out"
+    output.out.print(f"{escape(session)} ended: {escape(reply)}", highlight=False, soft_wrap=True)
 
 
 async def _recent(graph: str, session: str | None, limit: int, *, as_of: int | None, timeout: float) -> InMind:
@@ -76,25 +76,25 @@ async def _end(graph: str, session: str, timeout: float) -> dict[str, Any] | Non
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "ending the session was refused")
         source = outcome.position.source
-        told = (await memory.recap(graph, [session], words=0, after=source)).sessions[0].ended
-    summary = {"summary": told.summary, "turns": told.turns, "by": told.by} if told else {}
+        reply = (await memory.recap(graph, [session], words=0, after=source)).sessions[0].ended
+    summary = {"summary": reply.summary, "turns": reply.turns, "by": reply.by} if reply else {}
     return {"graph": graph, "session": session, "status": "accepted", "source": source, **summary}
 
 
-def _show(told: InMind) -> None:
-    if told.paused:
-        output.tell(f"recalling is paused in {told.graph}: `emgas resume {told.graph}`")
+def _show(reply: InMind) -> None:
+    if reply.paused:
+        output.tell(f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`")
         return
-    if told.inherited is not None:
-        before = told.inherited
+    if reply.inherited is not None:
+        before = reply.inherited
         head = f"[dim]before, in {escape(before.session)} ({format_utc(before.at)}):[/]"
         output.out.print(head, highlight=False, soft_wrap=True)
         for line in before.summary.splitlines():
             output.out.print(f"  [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)
-    output.out.print(f"[bold]{escape(told.session)}[/]  {told.state}", highlight=False, soft_wrap=True)
-    for turn in told.turns:
+    output.out.print(f"[bold]{escape(reply.session)}[/]  {reply.state}", highlight=False, soft_wrap=True)
+    for turn in reply.turns:
         line = f"  [dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
         output.out.print(line, highlight=False, soft_wrap=True)
-    if told.keywords:
-        output.tell(f"about {', '.join(told.keywords)}")
-    output.tell(f"{len(told.turns)} of {told.total} turns in mind")
+    if reply.keywords:
+        output.tell(f"about {', '.join(reply.keywords)}")
+    output.tell(f"{len(reply.turns)} of {reply.total} turns in mind")

@@ -51,15 +51,15 @@ def erase(
         output.fail(f"{report} already exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
     output.make_sure(f"{_told(graph, turn, speaker)} will be erased permanently", yes=yes)
-    found = output.run(_erase(graph, subject, timeout))
-    if found is None:
+    result = output.run(_erase(graph, subject, timeout))
+    if result is None:
         output.fail_unknown(graph)
     if report is not None:
-        _write(report, found)
+        _write(report, result)
     if json:
-        output.print_json(found)
+        output.print_json(result)
     else:
-        _show(found)
+        _show(result)
 
 
 def _told(graph: str, turn: str | None, speaker: str | None) -> str:
@@ -161,11 +161,11 @@ async def _in_clear(settings: Settings) -> dict[str, str]:
     if settings.is_embedded:
         return {"elsewhere": "exports of the graph as GraphML or JSON, and what programs of yours keep"}
     configs = {topic.name: topic.config for topic in await select.describe(settings)}
-    found = {name: config.get("retention.ms", "?") for name, config in configs.items()}
+    result = {name: config.get("retention.ms", "?") for name, config in configs.items()}
     names = settings.topics
-    kept = {name: f"retention.ms={found[name]}" for name in (names.turns, names.queries, names.replies)}
-    kept[names.dead_letters] = f"retention.ms={found[names.dead_letters]}, if it came before the graph was born"
-    if names.keys in found:
+    kept = {name: f"retention.ms={result[name]}" for name in (names.turns, names.queries, names.replies)}
+    kept[names.dead_letters] = f"retention.ms={result[names.dead_letters]}, if it came before the graph was born"
+    if names.keys in result:
         kept[names.keys] = f"replaced keys, encrypted by EMGAS_KEK_FILE, {_compacted(configs[names.keys], settings)}"
     return kept
 
@@ -180,22 +180,22 @@ def _compacted(config: Mapping[str, str], settings: Settings) -> str:
     return f"until {format_utc(now_ms() + within)} at the latest, if a worker runs and the broker's cleaner keeps up"
 
 
-def _write(path: Path, found: Mapping[str, Any]) -> None:
+def _write(path: Path, result: Mapping[str, Any]) -> None:
     try:
         with path.open("xb") as file:
-            file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n")
+            file.write(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:
         output.fail(f"the data is erased, but the report cannot be written to {path}: {error.strerror}")
 
 
-def _show(found: Mapping[str, Any]) -> None:
-    told, digests = found["log"], found["digests"]
+def _show(result: Mapping[str, Any]) -> None:
+    told, digests = result["log"], result["digests"]
     counted = f"{told['opened_before']} opened before, {told['opens_now']} open now"
     lines = [
-        *(["already erased: no key was left to destroy"] if found["erased_before"] else []),
-        f"erased: of {told['records']} records of {found['graph']} in the log {counted}",
+        *(["already erased: no key was left to destroy"] if result["erased_before"] else []),
+        f"erased: of {told['records']} records of {result['graph']} in the log {counted}",
         f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
-        *(f"in clear, {where}: {until}" for where, until in found["in_clear"].items()),
+        *(f"in clear, {where}: {until}" for where, until in result["in_clear"].items()),
     ]
     for line in lines:
         output.out.print(line, highlight=False, soft_wrap=True, markup=False)

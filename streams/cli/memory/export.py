@@ -151,7 +151,7 @@ async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_
 def _show(result: dict[str, Any]) -> None:
     if "events" in result:
         found = f", {result['found']} of them were there" if result["found"] else ""
-        told = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){found}"
+        report = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){found}"
     else:
-        told = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
-    output.out.print(told, highlight=False, soft_wrap=True, markup=False)
+        report = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
+    output.out.print(report, highlight=False, soft_wrap=True, markup=False)

@@ -40,16 +40,16 @@ def forget(
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
     if any(named.values()) == everything:
         output.fail("nothing named to forget: give --concept, --turn or --session, or --all alone", output.USAGE)
-    told = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    output.make_sure(f"{graph} will forget {told or 'everything it holds'}", yes=yes)
+    report = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
+    output.make_sure(f"{graph} will forget {report or 'everything it holds'}", yes=yes)
     result = output.run(_forget(graph, named, timeout, everything=everything))
     if result is None:
         output.fail_unknown(graph)
     if json:
         output.print_json(result)
         return
-    told = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
-    output.out.print(told, highlight=False, soft_wrap=True)
+    report = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
+    output.out.print(report, highlight=False, soft_wrap=True)
     output.err.print(KEPT, style="dim", highlight=False)
 
 

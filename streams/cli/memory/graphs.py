@@ -26,8 +26,8 @@ def graphs(
     """List all graphs.  A graph that forgot everything is still listed."""
     names, described = output.run(_listed(timeout, long=long))
     if json:
-        told = [each.model_dump(include=set(SHOWN)) for each in described] if long else names
-        output.print_json({"graphs": told})
+        report = [each.model_dump(include=set(SHOWN)) for each in described] if long else names
+        output.print_json({"graphs": report})
     elif long:
         _show(described)
     else:

@@ -33,22 +33,22 @@ def habits(
         async with session(output.settings(), timeout, begins=False) as connected:
             return await connected.memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
 
-    told = output.run(asked())
+    reply = output.run(asked())
     if json:
-        output.print_json(told.model_dump())
-    elif told.found:
-        show(told)
-    if not told.found:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        show(reply)
+    if not reply.found:
         output.fail_unknown(graph, as_of)
 
 
-def show(told: Recurring) -> None:
+def show(reply: Recurring) -> None:
     """Print habits, and which of them are similar."""
-    for habit in told.habits:
+    for habit in reply.habits:
         output.out.print(escape(habit.text), highlight=False, soft_wrap=True)
         output.out.print(
             f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True
         )
-    for group in told.groups:
+    for group in reply.groups:
         output.tell(f"similar, above {group.above}: {', '.join(group.habits)}")
-    output.tell(f"{len(told.habits)} of {told.total} habits")
+    output.tell(f"{len(reply.habits)} of {reply.total} habits")

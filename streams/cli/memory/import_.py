@@ -87,8 +87,8 @@ def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
     if json:
         output.print_json(result)
         return
-    told = f"{result['appended']} events restored in {result['seconds']:.1f} s, {result['found']} were there"
-    output.out.print(told, highlight=False)
+    report = f"{result['appended']} events restored in {result['seconds']:.1f} s, {result['found']} were there"
+    output.out.print(report, highlight=False)
 
 
 def _check(file: Path, *, json: bool) -> None:
@@ -97,11 +97,11 @@ def _check(file: Path, *, json: bool) -> None:
 
     with output.explained(), file.open("rb") as stream:
         bounds = whole(stream).bounds
-    told = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
+    report = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
     if json:
-        output.print_json(told)
+        output.print_json(report)
     else:
-        output.out.print(f"a whole backup of {told['events']} events; nothing written")
+        output.out.print(f"a whole backup of {report['events']} events; nothing written")
 
 
 async def _restored(file: Path) -> dict[str, Any]:

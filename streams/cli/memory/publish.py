@@ -118,12 +118,12 @@ def publish_file(
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, *, json: bool) -> None:
     """Publish the items that `reading` yields from `file`, and print their outcomes."""
     with output.explained():
-        told = output.run(_publish(file, reading, sending))
+        report = output.run(_publish(file, reading, sending))
     if json:
-        output.print_json(told)
+        output.print_json(report)
     else:
-        _show(told, dry_run=sending.dry_run)
-    if 0 < told["published"] == told["rejected"]:
+        _show(report, dry_run=sending.dry_run)
+    if 0 < report["published"] == report["rejected"]:
         kept = "" if sending.dry_run else ": see `emgas dead-letters list` for the reasons"
         output.fail(f"every turn of {file} was rejected{kept}")
 
@@ -305,15 +305,15 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _show(told: dict[str, Any], *, dry_run: bool) -> None:
-    results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
-    results = results if told["waited"] else f"stored, not waited for; {told['rejected']} rejected"
-    results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
-    rate, turns = told["published"] / (told["seconds"] or 1), output.counted(told["published"], "turn")
-    output.out.print(f"{turns} in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
-    if told["graphs"]:
-        output.out.print(_graphs(told["graphs"]), highlight=False, soft_wrap=True, markup=False)
-    if told["rejected"] and not dry_run:
+def _show(report: dict[str, Any], *, dry_run: bool) -> None:
+    results = ", ".join(f"{report[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
+    results = results if report["waited"] else f"stored, not waited for; {report['rejected']} rejected"
+    results = f"nothing sent; {report['rejected']} would be rejected" if dry_run else results
+    rate, turns = report["published"] / (report["seconds"] or 1), output.counted(report["published"], "turn")
+    output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    if report["graphs"]:
+        output.out.print(_graphs(report["graphs"]), highlight=False, soft_wrap=True, markup=False)
+    if report["rejected"] and not dry_run:
         output.out.print("to see the rejected turns: emgas dead-letters list")
 
 

@@ -250,9 +250,9 @@ def _show_how(how: How) -> None:
     output.out.print("; ".join(said), style="dim", highlight=False, markup=False)
     for stage in how.stages:
         tests = {"mass": stage.mass, "coverage": stage.coverage}
-        told = ", ".join(f"{name} {value:.2f}" for name, value in tests.items() if value is not None)
+        report = ", ".join(f"{name} {value:.2f}" for name, value in tests.items() if value is not None)
         enough = "" if stage.enough is None else "; enough" if stage.enough else "; not enough"
-        line = f"  {stage.name}: {stage.found} found{', ' if told else ''}{told}{enough}"
+        line = f"  {stage.name}: {stage.found} found{', ' if report else ''}{report}{enough}"
         output.out.print(line, style="dim", highlight=False, markup=False)
     if how.guidance is not None:
         guided = how.guidance
@@ -274,8 +274,8 @@ def show(reply: Reply) -> None:
     from streams.cli.shared.why import why  # here: --help needs none of it
 
     if reply.paused:
-        told = f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`"
-        output.out.print(told, highlight=False, markup=False, soft_wrap=True)
+        report = f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`"
+        output.out.print(report, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:
         instead = ": the latest turns instead" if reply.passages else " (use --recent to show the latest turns)"
@@ -289,8 +289,8 @@ def show(reply: Reply) -> None:
     if reply.how is not None:
         _show_how(reply.how)
     where, took = reply.position, reply.timing.recall_ms
-    told = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
-    output.out.print(told, style="dim")
+    report = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
+    output.out.print(report, style="dim")
 
 
 def _show_concepts(reply: Reply) -> None:

@@ -96,8 +96,8 @@ def _show(described: Description, *, json: bool) -> None:
     if json:
         output.print_json({"graph": described.graph, **switches, "unrecorded": described.unrecorded})
         return
-    told = "; ".join(f"{name} is {'on' if is_on else 'paused'}" for name, is_on in switches.items())
-    output.out.print(f"{described.graph}: {told}", highlight=False, markup=False)
+    report = "; ".join(f"{name} is {'on' if is_on else 'paused'}" for name, is_on in switches.items())
+    output.out.print(f"{described.graph}: {report}", highlight=False, markup=False)
     if described.unrecorded:
         output.tell(f"not recorded while paused: {output.counted(described.unrecorded, 'turn')}")
 

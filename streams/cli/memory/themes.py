@@ -45,8 +45,8 @@ def _show(described: Description) -> None:
     output.out.print(rows)
     kept = f"{described.turns} turns, {described.concepts} concepts, {described.long_term} of them long-term"
     archive = f"in the archive: {described.archived} turns, {described.archived_concepts} concepts"
-    told = f"{kept}; {archive}; its time is {format_utc(described.clock)}"
-    output.out.print(told, style="dim", highlight=False, soft_wrap=True)
+    report = f"{kept}; {archive}; its time is {format_utc(described.clock)}"
+    output.out.print(report, style="dim", highlight=False, soft_wrap=True)
 
 
 def _listed(theme: Theme) -> str:

@@ -66,10 +66,10 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
         marks = [name for name in ("archived", "pinned") if getattr(turn, name)]
-        told = ", ".join([*marks, *([f"kept: {turn.anchor}"] if turn.anchor else []), *_gated(turn)])
-        mark = f"  [dim]({told})[/]" if told else ""
-        told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
-        output.out.print(told, highlight=False, soft_wrap=True)
+        report = ", ".join([*marks, *([f"kept: {turn.anchor}"] if turn.anchor else []), *_gated(turn)])
+        mark = f"  [dim]({report})[/]" if report else ""
+        report = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
+        output.out.print(report, highlight=False, soft_wrap=True)
         output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
         if turn.advised is not None:
             _show_advice(turn.text, turn.advised)

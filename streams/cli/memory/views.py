@@ -42,14 +42,14 @@ def recap(
 ) -> None:
     """Summarise the last conversations with quotes from them.  Exits with 3 for an unknown graph."""
     wanted = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
-    told = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
+    reply = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
     if json:
-        output.print_json(told.model_dump())
-    elif told.found:
-        for each in told.sessions:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        for each in reply.sessions:
             _show_session(each)
-        output.tell(f"{len(told.sessions)} of {told.total} sessions")
-    if not told.found:
+        output.tell(f"{len(reply.sessions)} of {reply.total} sessions")
+    if not reply.found:
         output.fail_unknown(graph, as_of)
 
 
@@ -71,12 +71,12 @@ def trend(
     """Count how often something is mentioned over time, with gaps.  Exits with 3 for an unknown graph."""
     only = {"speakers": speaker or [], "sessions": session or []}
     wanted: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
-    told = _ask(lambda memory: memory.trend(graph, text, **wanted), timeout)
+    reply = _ask(lambda memory: memory.trend(graph, text, **wanted), timeout)
     if json:
-        output.print_json(told.model_dump())
-    elif told.found:
-        _show_trend(text, told, by)
-    if not told.found:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        _show_trend(text, reply, by)
+    if not reply.found:
         output.fail_unknown(graph, as_of)
 
 
@@ -102,13 +102,13 @@ def explore(
     """
     steps = hops or (3 if relation else 1)
     wanted: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
-    told = _ask(lambda memory: memory.explore(graph, concept, **wanted), timeout)
+    reply = _ask(lambda memory: memory.explore(graph, concept, **wanted), timeout)
     if json:
-        output.print_json(told.model_dump())
-    if told.concept is None:
+        output.print_json(reply.model_dump())
+    if reply.concept is None:
         output.fail(f"graph {graph} has no concept {concept}", output.NOT_FOUND)
     elif not json:
-        _show_concept(told.concept, told)
+        _show_concept(reply.concept, reply)
 
 
 def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) -> Told:
@@ -119,59 +119,59 @@ def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) ->
     return output.run(asked())
 
 
-def _show_session(told: SessionRecap) -> None:
-    who, about = ", ".join(told.speakers), ", ".join(told.concepts)
-    state = told.state if told.ended is None else f"{told.state}, {told.ended.reason}"
-    turns = output.counted(told.turns, "turn")
-    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {turns}, {escape(who)} ({state})"
+def _show_session(reply: SessionRecap) -> None:
+    who, about = ", ".join(reply.speakers), ", ".join(reply.concepts)
+    state = reply.state if reply.ended is None else f"{reply.state}, {reply.ended.reason}"
+    turns = output.counted(reply.turns, "turn")
+    head = f"[bold]{escape(reply.session)}[/]  {format_utc(reply.since)}, {turns}, {escape(who)} ({state})"
     output.out.print(head, highlight=False, soft_wrap=True)
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
-    for quote in told.summary:
+    for quote in reply.summary:
         line = f"  [cyan]{escape(quote.speaker)}[/] {escape(quote.text)}"
         output.out.print(line, highlight=False, soft_wrap=True)
-    for part in told.topics:
+    for part in reply.topics:
         said = " ".join(quote.text for quote in part.summary)
         line = f"  [bold]{escape(part.topic)}[/] ({output.counted(part.turns, 'turn')}) {escape(said)}"
         output.out.print(line, highlight=False, soft_wrap=True)
 
 
-def _show_trend(text: str | None, told: Trended, by: Period) -> None:
-    if not told.turns or told.first is None or told.last is None:
+def _show_trend(text: str | None, reply: Trended, by: Period) -> None:
+    if not reply.turns or reply.first is None or reply.last is None:
         output.tell("there are no turns" if text is None else f"no turn mentions {text!r}")
         return
-    columns = [by, "turns", *(["moods"] if told.moods else [])]
-    often = f"{output.counted(told.turns, 'turn')} on {output.counted(told.days, 'day')}"
-    rows = output.table(f"{', '.join(told.concepts) or 'all'}: {often}", *columns)
-    for period in told.periods:
+    columns = [by, "turns", *(["moods"] if reply.moods else [])]
+    often = f"{output.counted(reply.turns, 'turn')} on {output.counted(reply.days, 'day')}"
+    rows = output.table(f"{', '.join(reply.concepts) or 'all'}: {often}", *columns)
+    for period in reply.periods:
         felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
         rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
     output.out.print(rows)
-    every = "" if told.every is None else f", typically every {told.every:g} days"
-    on_days = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
-    output.tell(f"first {format_utc(told.first)}, last {format_utc(told.last)}{every}; {on_days}")
-    for pause in told.pauses:
+    every = "" if reply.every is None else f", typically every {reply.every:g} days"
+    on_days = " ".join(f"{day} {count}" for day, count in zip(DAYS, reply.weekdays, strict=True) if count)
+    output.tell(f"first {format_utc(reply.first)}, last {format_utc(reply.last)}{every}; {on_days}")
+    for pause in reply.pauses:
         output.tell(f"not from {format_utc(pause.since)[:10]} to {format_utc(pause.until)[:10]}")
-    if not told.all:
+    if not reply.all:
         output.tell("no turn contains all of these words: these are turns with some of them")
 
 
-def _show_concept(concept: KnownConcept, told: Explored) -> None:
+def _show_concept(concept: KnownConcept, reply: Explored) -> None:
     marks = [name for name in ("pinned", "anchored", "archived", "long_term") if getattr(concept, name)]
     since = format_utc(concept.created)
     name = f"{concept.label} ({concept.of})" if concept.of in NAMED_KINDS else concept.label
     known = f"{name}: strength {concept.strength:.2f}, in {output.counted(concept.turns, 'turn')}, since {since}"
     output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
-    for said in told.relations:
+    for said in reply.relations:
         ends = f"{said.source_label} {said.type} {said.target_label}"
         times, history = output.counted(said.times, "time"), ", history" if said.history else ""
         line = f"  {ends}: {times}, last {format_utc(said.last)}{history}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
-    for found in told.inferred:
+    for found in reply.inferred:
         line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
     rows = output.table("", "linked with", "strength", "times", "way")
-    for each in told.neighbours:
+    for each in reply.neighbours:
         rows.add_row(escape(each.label), f"{each.strength:.4f}", str(each.times), escape(" → ".join(each.path)))
     output.out.print(rows)
-    for way in told.paths:
+    for way in reply.paths:
         output.out.print(escape(" → ".join(way)), highlight=False, soft_wrap=True)

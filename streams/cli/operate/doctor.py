@@ -121,8 +121,8 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     queries = described[settings.topics.queries].partitions
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
     readers, rest = divmod(queries, events.partitions)
-    told = f"{readers} of each partition ({queries} of queries, {events.partitions} of events)"
-    findings.add("readers that may answer", told, ok=rest == 0)
+    report = f"{readers} of each partition ({queries} of queries, {events.partitions} of events)"
+    findings.add("readers that may answer", report, ok=rest == 0)
 
 
 async def _examine_roles(settings: Settings, findings: Findings) -> None:
@@ -135,16 +135,16 @@ async def _examine_roles(settings: Settings, findings: Findings) -> None:
         findings.add("workers", f"cannot list the consumer groups: {error}", ok=True)
         return
     assert found is not None  # noqa: S101 - only the embedded log has no groups
-    told = f"{found.all} that do all, {found.writer} that write, {found.reader} that read"
+    report = f"{found.all} that do all, {found.writer} that write, {found.reader} that read"
     if not found.folding:
-        findings.add("workers", f"{told}: no worker folds turns; start `emgas worker`", ok=False)
+        findings.add("workers", f"{report}: no worker folds turns; start `emgas worker`", ok=False)
     elif not found.answering:
-        findings.add("workers", f"{told}: no worker answers queries; start `emgas worker --role reader`", ok=False)
+        findings.add("workers", f"{report}: no worker answers queries; start `emgas worker --role reader`", ok=False)
     elif found.all and found.reader:
         do = "start the workers with --role writer, or stop the readers"
-        findings.add("workers", f"{told}: each query is answered twice; {do}", ok=False)
+        findings.add("workers", f"{report}: each query is answered twice; {do}", ok=False)
     else:
-        findings.add("workers", told, ok=True)
+        findings.add("workers", report, ok=True)
 
 
 async def examine_keys(settings: Settings, findings: Findings) -> None:
@@ -166,13 +166,13 @@ async def examine_keys(settings: Settings, findings: Findings) -> None:
     described = await select.describe(settings)
     kept = {topic.name: int(topic.config.get("retention.ms", FOR_EVER)) for topic in described}
     late = [name for name in in_clear if not 0 <= kept[name] <= most]
-    told = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that holds plain text"
-    findings.add(f"erased within {settings.erased_within_days} days", told, ok=not late)
+    report = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that holds plain text"
+    findings.add(f"erased within {settings.erased_within_days} days", report, ok=not late)
     planned = {topic.name: topic for topic in select.planned(settings)}
     for topic in (topic for topic in described if topic.name == names.keys):
         others = differences(topic, planned[topic.name])
-        told = "; ".join(others) or f"within {settings.keys_compacted_seconds:g} s, and what the broker needs"
-        findings.add("destroyed keys are compacted", told, ok=not others)
+        report = "; ".join(others) or f"within {settings.keys_compacted_seconds:g} s, and what the broker needs"
+        findings.add("destroyed keys are compacted", report, ok=not others)
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
@@ -201,9 +201,9 @@ async def _examine_log(settings: Settings, findings: Findings) -> None:
         events = topics.reader(settings.topics.events)
         starts = {partition: (await events.bounds(partition))[0] for partition in range(topics.partitions)}
     if missing := {partition: start for partition, start in starts.items() if start > 0}:
-        told = ", ".join(f"partition {partition} begins at offset {start}" for partition, start in missing.items())
+        report = ", ".join(f"partition {partition} begins at offset {start}" for partition, start in missing.items())
         do = "set retention.ms=-1, take snapshots while the stores still exist, and restore the log from a backup"
-        findings.add("the log is whole", f"{told}: {do}", ok=False)
+        findings.add("the log is whole", f"{report}: {do}", ok=False)
     else:
         findings.add("the log is whole", f"{topics.partitions} partitions begin at offset 0", ok=True)
 
@@ -213,5 +213,5 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
-    told = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in HELD)
-    output.out.print(told)
+    report = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in HELD)
+    output.out.print(report)

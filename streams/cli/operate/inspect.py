@@ -38,13 +38,13 @@ def inspect(
             output.fail("give --measures or --pair, not both", output.USAGE)
         _show_measures(graph, output.run(_measured(graph, timeout)), json=json)
         return
-    told = output.run(_inspected(output.settings(), graph, pair, timeout))
+    reply = output.run(_inspected(output.settings(), graph, pair, timeout))
     if json:
-        output.print_json(told)
+        output.print_json(reply)
     elif pair:
-        _show_pair(told)
+        _show_pair(reply)
     else:
-        _show_tables(told)
+        _show_tables(reply)
 
 
 async def _measured(graph: str, timeout: float) -> dict[str, float]:
@@ -53,12 +53,12 @@ async def _measured(graph: str, timeout: float) -> dict[str, float]:
     return described.measures if described.found else output.fail_unknown(graph)
 
 
-def _show_measures(graph: str, told: dict[str, float], *, json: bool) -> None:
+def _show_measures(graph: str, reply: dict[str, float], *, json: bool) -> None:
     if json:
-        output.print_json({"graph": graph, "measures": told})
+        output.print_json({"graph": graph, "measures": reply})
         return
     rows = output.table(graph, "measure", "value#")
-    for name, value in told.items():
+    for name, value in reply.items():
         rows.add_row(name.replace("_", " "), f"{value:.3f}".rstrip("0").rstrip("."))
     output.out.print(rows)
 
@@ -96,26 +96,26 @@ def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> s
     if graph.knows(concept):
         return concept
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)  # few need it
-    found = next((each.id for each in extractor.of_query(concept).concepts if graph.knows(each.id)), None)
-    return found or output.fail(f"graph {name} has no concept {concept}", output.NOT_FOUND)
+    result = next((each.id for each in extractor.of_query(concept).concepts if graph.knows(each.id)), None)
+    return result or output.fail(f"graph {name} has no concept {concept}", output.NOT_FOUND)
 
 
-def _show_pair(told: dict[str, Any]) -> None:
+def _show_pair(reply: dict[str, Any]) -> None:
     from state.lsm.inspection import PairCount  # here: --help needs none of it
 
-    rows = output.table(f"{' and '.join(told['pair'])}, together in", "windows", "times")
+    rows = output.table(f"{' and '.join(reply['pair'])}, together in", "windows", "times")
     for window in PairCount._fields:
-        rows.add_row(window, str(told[window]))
+        rows.add_row(window, str(reply[window]))
     output.out.print(rows)
 
 
-def _show_tables(told: dict[str, Any]) -> None:
-    if not told["segments"]:
-        events = output.counted(told["events"], "event")
+def _show_tables(reply: dict[str, Any]) -> None:
+    if not reply["segments"]:
+        events = output.counted(reply["events"], "event")
         output.out.print(f"{events}: too few for tables yet, so the graph is rebuilt on each read")
         return
-    rows = output.table(escape(told["graph"]), "up to event", "merged", "pages")
-    for segment in told["segments"]:
+    rows = output.table(escape(reply["graph"]), "up to event", "merged", "pages")
+    for segment in reply["segments"]:
         rows.add_row(str(segment["events"]), str(segment["level"]), str(segment["pages"]))
     output.out.print(rows)
-    output.tell(f"{told['events']} events, {told['events'] - told['stored']} of them not in a table yet")
+    output.tell(f"{reply['events']} events, {reply['events'] - reply['stored']} of them not in a table yet")

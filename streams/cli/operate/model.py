@@ -27,12 +27,12 @@ def add(
     with output.explained():
         place = model_store.add(source, data)
         embedder = load(place)
-    told = {"name": place.name, "model": model_name(embedder), "numbers": int(embedder.embed(["a text"]).shape[1])}
+    report = {"name": place.name, "model": model_name(embedder), "numbers": int(embedder.embed(["a text"]).shape[1])}
     if json:
-        output.print_json(told)
+        output.print_json(report)
     else:
         output.out.print(
-            f"added {told['model']}, {told['numbers']} dimensions; to use it: export EMGAS_EMBEDDER={place.name}"
+            f"added {report['model']}, {report['numbers']} dimensions; to use it: export EMGAS_EMBEDDER={place.name}"
         )
 
 
@@ -41,8 +41,8 @@ def list_(json: output.Json = False) -> None:
     """List installed embedding models."""
     from streams.plugins import model_store  # here: --help needs none of it
 
-    found = model_store.names(output.settings().data)
+    result = model_store.names(output.settings().data)
     if json:
-        output.print_json({"models": found})
+        output.print_json({"models": result})
     else:
-        output.out.print("\n".join(found) or "no models")
+        output.out.print("\n".join(result) or "no models")

@@ -174,7 +174,7 @@ def _tell(title: str, rows: list[dict[str, Any]], *, json: bool) -> None:
     for row in rows:
         made = format_utc(row["created_at"]) if "created_at" in row else ""
         size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
-        told = row.get("problem") or ("" if row["snapshot"] else "none")
+        report = row.get("problem") or ("" if row["snapshot"] else "none")
         at = "" if row.get("watermark") is None else str(row["watermark"])
-        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, told)
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, report)
     output.out.print(shown)

@@ -41,8 +41,8 @@ def create(
     }
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
     if unknown := set(without or ()) - select.topic_settings(settings):
-        told = ", ".join(sorted(select.topic_settings(settings)))
-        output.fail(f"no topic has the setting {', '.join(sorted(unknown))}: --without takes {told}", output.USAGE)
+        report = ", ".join(sorted(select.topic_settings(settings)))
+        output.fail(f"no topic has the setting {', '.join(sorted(unknown))}: --without takes {report}", output.USAGE)
     output.run(select.create(settings, without=without or ()))
     _print(output.run(select.describe(settings)), json=json)
 
@@ -76,8 +76,8 @@ def _print(topics: list[TopicDescription], *, json: bool) -> None:
         return
     rows = output.table("topics", "topic", "partitions#", "copies#", "records#", "settings")
     for topic in topics:
-        told = ", ".join(f"{name}={value}" for name, value in sorted(topic.config.items()))
-        rows.add_row(topic.name, str(topic.partitions), str(topic.replication), str(_records(topic)), told)
+        report = ", ".join(f"{name}={value}" for name, value in sorted(topic.config.items()))
+        rows.add_row(topic.name, str(topic.partitions), str(topic.replication), str(_records(topic)), report)
     output.out.print(rows)
 
 

@@ -57,11 +57,11 @@ def branch(
     target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
     counts, unavailable = output.run(_branch(source, target, life, frozenset(without or [])))
-    told = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
+    report = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
     if json:
-        output.print_json(told | {"unavailable": unavailable})
+        output.print_json(report | {"unavailable": unavailable})
     else:
-        output.out.print(", ".join(f"{count} {name}" for name, count in told.items()), highlight=False)
+        output.out.print(", ".join(f"{count} {name}" for name, count in report.items()), highlight=False)
     output.fail_without(unavailable, "once their keys are restored, make another branch, or leave them out (--without)")
 
 

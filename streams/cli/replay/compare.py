@@ -93,8 +93,8 @@ async def _answered(here: MemoryClient, there: MemoryClient, question: Question,
     most = max(map(len, found.values()))
     evidence = set(question.evidence)
     recall = {side: len(evidence & set(ids)) / len(evidence) for side, ids in found.items()} if evidence else None
-    told = {"graph": question.graph, "text": question.text, "overlap": len(both) / most if most else 1.0}
-    return {**told, "recall": recall, **found}
+    report = {"graph": question.graph, "text": question.text, "overlap": len(both) / most if most else 1.0}
+    return {**report, "recall": recall, **found}
 
 
 async def _held(memory: MemoryClient) -> dict[str, int]:

@@ -69,8 +69,8 @@ async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | No
     settings = output.settings()
     async with readable(settings) as log:
         partition = partition_of(graph, log.partitions)
-        found = await history(log.reader(settings.topics.events), partition, graph)
-    return graph_as_of(found, since), graph_as_of(found, until)
+        result = await history(log.reader(settings.topics.events), partition, graph)
+    return graph_as_of(result, since), graph_as_of(result, until)
 
 
 def _described(changed: Difference) -> dict[str, Any]:
@@ -104,17 +104,17 @@ def _show(changed: Difference, since: int, top: int) -> None:
         "after#",
         "by#",
     )
-    for kind, told in CONCEPTS.items():
+    for kind, report in CONCEPTS.items():
         changes: list[ConceptChange] = getattr(changed, kind)
         for number, each in enumerate(changes[:top]):
-            name = f"{told} ({len(changes)})" if number == 0 else ""
+            name = f"{report} ({len(changes)})" if number == 0 else ""
             concepts.add_row(name, escape(each.label), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.by:+.3f}")
     output.out.print(concepts)
     _show_themes(changed.themes, top)
     _show_pairs(changed.pairs, top)
     before, after = changed.turns
-    told = f"turns: {after - before} recorded, {len(changed.added)} of them held; {len(changed.archived)} archived"
-    output.out.print(told, style="dim", highlight=False)
+    report = f"turns: {after - before} recorded, {len(changed.added)} of them held; {len(changed.archived)} archived"
+    output.out.print(report, style="dim", highlight=False)
 
 
 def _show_themes(themes: Sequence[ThemeChange], top: int) -> None:

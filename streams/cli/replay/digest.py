@@ -39,10 +39,10 @@ async def _live(settings: Settings) -> dict[str, str]:
     from streams.transport.select import readable
 
     async with readable(settings) as topics, live(settings, topics.keys) as there:
-        log, found = topics.reader(settings.topics.events), dict[str, str]()
+        log, result = topics.reader(settings.topics.events), dict[str, str]()
         for partition in range(topics.partitions):
-            found |= await there.digests(partition, log)
-    return dict(sorted(found.items()))
+            result |= await there.digests(partition, log)
+    return dict(sorted(result.items()))
 
 
 def _offline(settings: Settings) -> dict[str, str]:
@@ -53,11 +53,11 @@ def _offline(settings: Settings) -> dict[str, str]:
     plan, keys = output.run(_planned(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-digest-") as directory, output.explained():
         rebuild_all(settings, plan, Path(directory), os.cpu_count() or 1)
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for partition in range(len(plan.ends)):
             with closing(RocksStore(Path(directory) / str(partition), read_only=True)) as store:
-                found |= Partition(store, graph_keys=keys).digests()
-    return dict(sorted(found.items()))
+                result |= Partition(store, graph_keys=keys).digests()
+    return dict(sorted(result.items()))
 
 
 async def _planned(settings: Settings) -> tuple[Plan, Keyring]:

@@ -68,12 +68,12 @@ def rebuild(
             rebuilt = _rebuilt(settings, plan, directory, jobs=jobs or os.cpu_count() or 1)
             digest = _digest(plan, rebuilt)
             unavailable = {graph: why for each in rebuilt for graph, why in each.unavailable.items()}
-    told = _told(events, digest, time.perf_counter() - started) | {"unavailable": unavailable}
+    report = _told(events, digest, time.perf_counter() - started) | {"unavailable": unavailable}
     if json:
-        output.print_json(told)
+        output.print_json(report)
     else:
-        rate = f"{told['events']} events in {told['seconds']:.1f} s ({told['events_per_second']:.0f}/s)"
-        output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
+        rate = f"{report['events']} events in {report['seconds']:.1f} s ({report['events_per_second']:.0f}/s)"
+        output.out.print(f"{rate}, digest {report['digest']}", highlight=False, soft_wrap=True)
     output.fail_without(unavailable, "run the same command again once their keys are restored")
 
 

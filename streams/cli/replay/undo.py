@@ -39,8 +39,13 @@ def events(
         return
     rows = output.table(f"{graph}: {len(entries)} events", "event#", "recorded", "kind", "what", "counts")
     for entry in entries[-last:]:
-        told = str(entry.ordinal), format_utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
-        rows.add_row(*told, "yes" if entry.counts else "taken back", style="" if entry.counts else "dim")
+        cells = (
+            str(entry.ordinal),
+            format_utc(entry.recorded),
+            type(entry.event).__name__,
+            escape(_summary(entry.event)),
+        )
+        rows.add_row(*cells, "yes" if entry.counts else "taken back", style="" if entry.counts else "dim")
     output.out.print(rows)
 
 
@@ -82,8 +87,8 @@ def undo(
     undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)
-        told = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
-        output.print_json({**told, "dry_run": dry_run, "undone_by": undone_by})
+        report = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
+        output.print_json({**report, "dry_run": dry_run, "undone_by": undone_by})
     elif undone_by is not None:
         output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
 
@@ -137,8 +142,8 @@ def _show(graph: str, going: Sequence[ListedEvent]) -> None:
 
 
 def _described(entry: ListedEvent) -> dict[str, Any]:
-    told = {"ordinal": entry.ordinal, "offset": entry.offset, "recorded": entry.recorded, "counts": entry.counts}
-    return {**told, "kind": type(entry.event).__name__, "what": _summary(entry.event)}
+    report = {"ordinal": entry.ordinal, "offset": entry.offset, "recorded": entry.recorded, "counts": entry.counts}
+    return {**report, "kind": type(entry.event).__name__, "what": _summary(entry.event)}
 
 
 def _summary(event: GraphEvent) -> str:

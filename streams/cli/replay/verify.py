@@ -54,29 +54,29 @@ def verify(json: output.Json = False) -> None:
 
     Exits with 4 if one differs, else with 3 if one could not be compared because no worker has folded it yet.
     """
-    found = output.run(_verify())
-    match = _all_of(found)
+    result = output.run(_verify())
+    match = _all_of(result)
     if json:
-        output.print_json({"match": match, "partitions": [_described(each) for each in found]})
+        output.print_json({"match": match, "partitions": [_described(each) for each in result]})
     else:
-        _show(found)
-    for each in found:
+        _show(result)
+    for each in result:
         _explain(each)
     if match is None:
-        _fail_uncompared(found)
+        _fail_uncompared(result)
     if not match:
         raise typer.Exit(output.MISMATCH)
 
 
-def _all_of(found: list[Found]) -> bool | None:
+def _all_of(result: list[Found]) -> bool | None:
     """Sum up: False where one differs, else None where one was not compared."""
-    matches = [each.match for each in found]
+    matches = [each.match for each in result]
     return False if False in matches else None if None in matches else True
 
 
-def _fail_uncompared(found: list[Found]) -> NoReturn:
-    missing = [str(each.verification.partition) for each in found if each.match is None]
-    which = "nothing to compare yet" if len(missing) == len(found) else f"not compared: partition {', '.join(missing)}"
+def _fail_uncompared(result: list[Found]) -> NoReturn:
+    missing = [str(each.verification.partition) for each in result if each.match is None]
+    which = "nothing to compare yet" if len(missing) == len(result) else f"not compared: partition {', '.join(missing)}"
     start = "`emgas doctor` runs one" if output.settings().is_embedded else "start `emgas worker`"
     output.fail(f"{which}: no worker has folded the log there. {start[0].upper()}{start[1:]}", output.NOT_FOUND)
 
@@ -96,12 +96,12 @@ async def _compared(log: LogReader, partition: int, there: Live) -> Found:
     from replay.verify.verify import Audit, Verification, verify_partition  # here: --help needs none of it
     from streams.cli.shared.live_state import Held
 
-    held, end = Held(-1, ""), (await log.bounds(partition))[1]
+    counts, end = Held(-1, ""), (await log.bounds(partition))[1]
     try:
-        held = await there.held(partition)
-        verification = await verify_partition(log, partition, *held)
+        counts = await there.held(partition)
+        verification = await verify_partition(log, partition, *counts)
     except HaltedError as error:
-        return Found(Verification(partition, *held, "", 0, Audit()), end, str(error))
+        return Found(Verification(partition, *counts, "", 0, Audit()), end, str(error))
     if verification.digest_live == verification.digest_replayed:
         return Found(verification, end)
     return await _explained(log, verification, end, there=there)
@@ -124,22 +124,22 @@ async def _explained(log: LogReader, verification: Verification, end: int, *, th
         return Found(verification, end, f"cannot find where it differs: {error}")
 
 
-def _described(found: Found) -> dict[str, Any]:
-    each = found.verification
+def _described(result: Found) -> dict[str, Any]:
+    each = result.verification
     return {
         "partition": each.partition,
         "watermark": each.watermark,
-        "log_end": found.end,
+        "log_end": result.end,
         "digest_live": each.digest_live,
         "digest_replayed": each.digest_replayed,
-        "match": found.match,
+        "match": result.match,
         "turns": each.turns,
         "each_once": each.audit.each_once,
         "duplicates": each.audit.duplicates,
         "rejected": each.audit.rejected,
         "ignored": each.audit.ignored,
-        "problem": found.problem,
-        "divergences": [_divergence(graph) for graph in found.divergences],
+        "problem": result.problem,
+        "divergences": [_divergence(graph) for graph in result.divergences],
     }
 
 
@@ -147,10 +147,10 @@ def _divergence(each: Divergence) -> dict[str, Any]:
     return {**asdict(each), "differences": [difference._asdict() for difference in each.differences]}
 
 
-def _show(found: list[Found]) -> None:
+def _show(result: list[Found]) -> None:
     columns = ("partition#", "at#", "log ends at#", "turns#", "once", "equal")
     rows = output.table("live state against an offline fold of the log", *columns)
-    for one in found:
+    for one in result:
         each = one.verification
         ends = str(one.end - 1) if one.end else ""
         if one.match is None:
@@ -167,18 +167,18 @@ def _mark(*, good: bool) -> str:
     return "[green]yes[/]" if good else "[bold red]NO[/]"
 
 
-def _explain(found: Found) -> None:
+def _explain(result: Found) -> None:
     """Print on stderr what is wrong with a partition, and what was not compared."""
-    partition = found.verification.partition
-    if found.match is not None and found.behind:
-        told = f"partition {partition}: compared up to offset {found.verification.watermark}"
-        output.warn(f"{told}; what follows up to {found.end - 1} is not folded yet")
-    if found.problem:
-        _say(f"partition {partition}", found.problem)
-    for each in found.divergences[:SHOWN]:
+    partition = result.verification.partition
+    if result.match is not None and result.behind:
+        report = f"partition {partition}: compared up to offset {result.verification.watermark}"
+        output.warn(f"{report}; what follows up to {result.end - 1} is not folded yet")
+    if result.problem:
+        _say(f"partition {partition}", result.problem)
+    for each in result.divergences[:SHOWN]:
         _say(f"partition {partition}, graph {each.graph}", _told(each))
-    if len(found.divergences) > SHOWN:
-        _say(f"partition {partition}", f"{len(found.divergences) - SHOWN} more graphs differ: see --json")
+    if len(result.divergences) > SHOWN:
+        _say(f"partition {partition}", f"{len(result.divergences) - SHOWN} more graphs differ: see --json")
 
 
 def _told(each: Divergence) -> str:

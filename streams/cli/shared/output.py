@@ -199,8 +199,8 @@ def naming(file: object) -> Iterator[None]:
     try:
         yield
     except InvalidMessageError as error:
-        told = str(error)
-        raise InvalidMessageError(f"{file}: {told[6:]}" if told.startswith("file: ") else told) from error
+        report = str(error)
+        raise InvalidMessageError(f"{file}: {report[6:]}" if report.startswith("file: ") else report) from error
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -224,9 +224,9 @@ def settings() -> Settings:
 
 
 def _problem(found: Mapping[str, Any]) -> str:
-    name, told = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
-    told = "write a number and a unit, as in 512MiB" if found["type"].startswith("byte_size") else told
-    return f"EMGAS_{name}: {told}" if name else told  # an error between several settings already names them
+    name, report = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
+    report = "write a number and a unit, as in 512MiB" if found["type"].startswith("byte_size") else report
+    return f"EMGAS_{name}: {report}" if name else report  # an error between several settings already names them
 
 
 class PlainLines(logging.Formatter):

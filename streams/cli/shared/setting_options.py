@@ -45,10 +45,10 @@ def _option(name: str) -> inspect.Parameter:
 
 def _annotation(name: str) -> Any:
     field = AllSettings.model_fields[name]
-    told = (field.description or "")[:1].upper() + (field.description or "")[1:] + "."
+    description = (field.description or "")[:1].upper() + (field.description or "")[1:] + "."
     if is_duration(name):
-        return Annotated[int | None, typer.Option(parser=_duration_of(name), metavar="DURATION", help=told)]
-    return Annotated[field.annotation | None, typer.Option(help=told)]  # type: ignore[operator]
+        return Annotated[int | None, typer.Option(parser=_duration_of(name), metavar="DURATION", help=description)]
+    return Annotated[field.annotation | None, typer.Option(help=description)]  # type: ignore[operator]
 
 
 def _duration_of(name: str) -> Callable[[str], int]:
@@ -90,6 +90,8 @@ def spoken(name: str, value: float) -> str:
 
 def bounds(name: str) -> str:
     """Write the bounds of a setting for people: "1ms to 36600d", "over 0 to 2"."""
-    told = _SCHEMA[name]
-    least = spoken(name, told["minimum"]) if "minimum" in told else f"over {spoken(name, told['exclusiveMinimum'])}"
-    return f"{least} to {spoken(name, told['maximum'])}"
+    schema = _SCHEMA[name]
+    least = (
+        spoken(name, schema["minimum"]) if "minimum" in schema else f"over {spoken(name, schema['exclusiveMinimum'])}"
+    )
+    return f"{least} to {spoken(name, schema['maximum'])}"

@@ -29,10 +29,10 @@ def score(value: float) -> str:
     return f"{value:.2f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
 
 
-def why(passage: RecalledPassage, told: Why) -> Tree:
+def why(passage: RecalledPassage, report: Why) -> Tree:
     """Draw the explanation of a passage as a tree."""
     tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {score(passage.score)}")
-    for told_line in _lines(told):
+    for told_line in _lines(report):
         tree.add(escape(told_line))
     return tree
 
@@ -41,15 +41,15 @@ def _of(passage: RecalledPassage) -> str:
     return escape(f"{passage.speaker} (session {passage.session})")
 
 
-def _lines(told: Why) -> Iterator[str]:
-    strongest = sorted(told.terms.items(), key=lambda term: (-abs(term[1]), term[0]))
+def _lines(report: Why) -> Iterator[str]:
+    strongest = sorted(report.terms.items(), key=lambda term: (-abs(term[1]), term[0]))
     yield "score: " + ", ".join(f"{name} {score(value)}" for name, value in strongest)
-    for (distance, turn), mentions in groupby(told.mentions, key=lambda each: (each.distance, each.turn)):
+    for (distance, turn), mentions in groupby(report.mentions, key=lambda each: (each.distance, each.turn)):
         yield f"{_place(distance, turn)}: " + ", ".join(map(_mention, mentions))
-    if told.associations:
-        yield "associations: " + ", ".join(map(_hop, told.associations))
-    if told.kinds:
-        yield "kinds: " + ", ".join(f"{kind.asked} → {kind.member}" for kind in told.kinds)
+    if report.associations:
+        yield "associations: " + ", ".join(map(_hop, report.associations))
+    if report.kinds:
+        yield "kinds: " + ", ".join(f"{kind.asked} → {kind.member}" for kind in report.kinds)
 
 
 def _place(distance: int, turn: str) -> str:
