@@ -149,8 +149,8 @@ class RequestReply:
                 future.set_exception(failure)
 
 
-def _overloaded(told: str) -> bytes:
-    return ANSWER.dump_json(Failure(code="overloaded", message=told))
+def _overloaded(message: str) -> bytes:
+    return ANSWER.dump_json(Failure(code="overloaded", message=message))
 
 
 def _read(answer: bytes) -> Answer:

@@ -125,11 +125,11 @@ def test_a_model_is_shown_what_was_said_in_an_earlier_conversation(client: OpenA
 
 
 def test_an_answer_is_streamed_and_is_not_remembered_unless_asked(client: OpenAI, memory: Memory, graph: str) -> None:
-    for remember, options in (("user", [FACT]), ("none", [FACT]), ("all", [FACT, QUESTION, "".join(ANSWER)])):
+    for remember, expected in (("user", [FACT]), ("none", [FACT]), ("all", [FACT, QUESTION, "".join(ANSWER)])):
         utterance = FACT if remember == "user" else QUESTION
         stream = say(client, graph, user(utterance), stream=True, headers={"Emgas-Remember": remember})
         assert [chunk.choices[0].delta.content for chunk in stream] == ANSWER
-        assert texts(memory, graph) == options
+        assert texts(memory, graph) == expected
     say(client, graph, user("The kettle is blue."), headers={"Emgas-Remember": "all"})
     assert texts(memory, graph)[-2:] == ["The kettle is blue.", "".join(ANSWER)]
     assert [turn.role for turn in memory.turns(graph=graph).turns][-2:] == ["user", "assistant"]

@@ -43,8 +43,8 @@ class Looking(BaseLlm):
 async def recall(callback_context: CallbackContext, llm_request: LlmRequest) -> None:
     """Show the model what its memory finds: as the framework's own tool does it, but without swallowing errors."""
     question = str(callback_context.user_content and callback_context.user_content.parts[0].text)
-    results = await callback_context.search_memory(question)
-    llm_request.contents += [memory.content for memory in results.memories]
+    result = await callback_context.search_memory(question)
+    llm_request.contents += [memory.content for memory in result.memories]
 
 
 class TestAnAgent(AdapterContract):
@@ -99,11 +99,11 @@ async def test_a_session_that_is_added_again_adds_what_is_new(
 
 async def test_an_entry_tells_who_said_it_and_when(service: EmgasMemoryService, graph: str) -> None:
     await service.add_events_to_memory(app_name="app", user_id=graph, events=[event("e1", FACT)], session_id="s1")
-    [results] = await search(service, graph, QUESTION)
-    assert (results.id, results.author, results.content) == ("e1", "user", content(FACT))
-    assert results.timestamp is not None
-    assert datetime.fromisoformat(results.timestamp) == datetime.fromtimestamp(WHEN, UTC)
-    assert results.custom_metadata["session"] == "s1"
+    [result] = await search(service, graph, QUESTION)
+    assert (result.id, result.author, result.content) == ("e1", "user", content(FACT))
+    assert result.timestamp is not None
+    assert datetime.fromisoformat(result.timestamp) == datetime.fromtimestamp(WHEN, UTC)
+    assert result.custom_metadata["session"] == "s1"
 
 
 async def test_thoughts_calls_and_empty_events_are_not_remembered(
@@ -112,8 +112,8 @@ async def test_thoughts_calls_and_empty_events_are_not_remembered(
     thought = Content(role="model", parts=[Part(text="Hm.", thought=True), Part(text=FACT)])
     events = [Event(id="1", author="vet", content=thought), Event(id="2", author="vet"), event("3", " ")]
     await service.add_events_to_memory(app_name="app", user_id=graph, events=events)
-    [results] = await search(service, graph, QUESTION)
-    assert results.content == content(FACT, "model")
+    [result] = await search(service, graph, QUESTION)
+    assert result.content == content(FACT, "model")
     assert blocking.describe(graph_for("app", graph)).turns == 1
 
 
@@ -130,13 +130,13 @@ async def test_after_years_of_silence_it_is_still_found(
 async def test_an_entry_can_be_added_and_deleted(service: EmgasMemoryService, graph: str) -> None:
     entry = MemoryEntry(id="m1", content=content(FACT), author="Ada", timestamp="2023-05-08T13:56:00+00:00")
     await service.add_memory(app_name="app", user_id=graph, memories=[entry])
-    [results] = await search(service, graph, QUESTION)
-    assert (results.id, results.author, results.timestamp) == ("m1", "Ada", "2023-05-08T13:56:00+00:00")
+    [result] = await search(service, graph, QUESTION)
+    assert (result.id, result.author, result.timestamp) == ("m1", "Ada", "2023-05-08T13:56:00+00:00")
     await service.delete_memory(app_name="app", user_id=graph, memory_id="m1")
     assert await search(service, graph, QUESTION) == []
 
 
 async def test_users_and_apps_whose_names_run_together_share_nothing(service: EmgasMemoryService, graph: str) -> None:
     await service.add_events_to_memory(app_name="app", user_id=f"x:{graph}", events=[event("e1", FACT)])
-    results = await service.search_memory(app_name="app:x", user_id=graph, query=QUESTION)
-    assert results.memories == []
+    result = await service.search_memory(app_name="app:x", user_id=graph, query=QUESTION)
+    assert result.memories == []

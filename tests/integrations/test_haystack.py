@@ -46,9 +46,9 @@ class TestAPipeline(AdapterContract):
 
 def test_a_document_tells_what_the_memory_knows_of_the_turn(blocking: Memory, graph: str) -> None:
     blocking.add(FACT, graph=graph, id="t1", speaker="Ada", session="s", at=1_683_554_160_000)
-    [results] = EmgasRetriever(blocking, "another").run(QUESTION, graph=graph)["documents"]
-    assert (results.id, results.content, results.score and results.score > 0) == ("t1", FACT, True)
-    assert results.meta == {"speaker": "Ada", "session": "s", "role": None, "at": 1_683_554_160_000, "archived": False}
+    [result] = EmgasRetriever(blocking, "another").run(QUESTION, graph=graph)["documents"]
+    assert (result.id, result.content, result.score and result.score > 0) == ("t1", FACT, True)
+    assert result.meta == {"speaker": "Ada", "session": "s", "role": None, "at": 1_683_554_160_000, "archived": False}
 
 
 def test_as_many_come_as_are_asked_for(blocking: Memory, graph: str) -> None:

@@ -96,11 +96,11 @@ class TestAConversation(AdapterContract):
 
 async def test_a_document_tells_what_the_memory_knows_of_the_turn(blocking: Memory, graph: str) -> None:
     blocking.add(FACT, graph=graph, id="t1", speaker="Ada", session="s", at=1_683_554_160_000)
-    [results] = await EmgasRetriever(memory=blocking, graph=graph).ainvoke(QUESTION)
-    assert (results.id, results.page_content) == ("t1", FACT)
+    [result] = await EmgasRetriever(memory=blocking, graph=graph).ainvoke(QUESTION)
+    assert (result.id, result.page_content) == ("t1", FACT)
     detail = {"speaker": "Ada", "session": "s", "role": None, "at": 1_683_554_160_000, "archived": False}
-    assert {name: value for name, value in results.metadata.items() if name != "score"} == detail
-    assert results.metadata["score"] > 0
+    assert {name: value for name, value in result.metadata.items() if name != "score"} == detail
+    assert result.metadata["score"] > 0
 
 
 def test_only_what_the_filter_lets_through_is_found(blocking: Memory, graph: str) -> None:

@@ -77,13 +77,13 @@ def test_without_a_question_it_is_the_store_that_it_stands_around(blocking: Memo
         for op in batch:  # that store also lists a namespace from which somebody only read; ours reads before it writes
             if isinstance(op, PutOp):
                 plain.get(op.namespace, op.key)
-        assert message(remembering.batch(batch)) == message(plain.batch(batch))
+        assert comparable(remembering.batch(batch)) == comparable(plain.batch(batch))
 
 
-def message(results: list[Any]) -> list[Any]:
+def comparable(results: list[Any]) -> list[Any]:
     """Leave out of results when they were written."""
     if isinstance(results, list):
-        return [message(each) for each in results]
+        return [comparable(each) for each in results]
     return (results.namespace, results.key, results.value) if isinstance(results, Item) else results
 
 
