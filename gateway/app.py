@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
+from emgas.client.shares import Shares
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
@@ -77,6 +78,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
         telemetry={"logs": False, "auto_configure": False},
     )
     app.state.imports = imports.Imports()
+    app.state.watched = Shares(graphs.WATCHED)
     mcp = mcp_server(_opened(app), everything=all_tools)
     app.include_router(graphs.listing)
     app.include_router(graphs.router)

@@ -17,20 +17,21 @@ WAITING = 512  # more of one asker are refused
 class Shares:
     """Who has how many questions under way, by the asker's name."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = SHARE) -> None:
+        self._most = most
         self._limits: dict[str, asyncio.Semaphore] = {}
         self._asked = Counter[str]()  # those that wait here among them
 
     def is_full(self, asker: str) -> bool:
         """Tell whether nothing more may even wait."""
-        return self._asked[asker] >= SHARE + WAITING
+        return self._asked[asker] >= self._most + WAITING
 
     @asynccontextmanager
     async def of(self, asker: str) -> AsyncIterator[None]:
         """Hold one place of the asker's share while the block runs; wait for it first."""
         self._asked[asker] += 1
         try:
-            async with self._limits.setdefault(asker, asyncio.Semaphore(SHARE)):
+            async with self._limits.setdefault(asker, asyncio.Semaphore(self._most)):
                 yield
         finally:
             self._asked[asker] -= 1
