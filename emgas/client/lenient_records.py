@@ -56,10 +56,10 @@ class LenientRecords:
         batch, whole = self._batches.next_batch(), self._slices._next_slice  # noqa: SLF001 - aiokafka has no public way
         self._slices._cache_next()  # noqa: SLF001 - aiokafka has no public way
         has_headers = getattr(batch, "magic", FIRST_WITH_HEADERS) >= FIRST_WITH_HEADERS
-        return _Batch(batch, whole) if has_headers else batch
+        return _CheckedBatch(batch, whole) if has_headers else batch
 
 
-class _Batch:
+class _CheckedBatch:
     """A batch whose records are read by aiokafka's parser as far as that comes, and then once more, leniently."""
 
     def __init__(self, batch: Any, whole: memoryview) -> None:

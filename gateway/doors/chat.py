@@ -38,7 +38,15 @@ from emgas.messages.fields import GraphId, Name
 from emgas.messages.turns import Turn
 from emgas.validation import build
 from gateway.auth.access import any_key, caller
-from gateway.http.errors import PROBLEM_JSON, REFUSALS, GatewayError, ModelError, NoModelError, Problem, RejectedError
+from gateway.http.errors import (
+    PROBLEM_JSON,
+    REFUSALS,
+    GatewayError,
+    ModelError,
+    NoModelError,
+    Problem,
+    RequestRejectedError,
+)
 from gateway.routes.graphs import memory_of
 
 router = APIRouter(
@@ -270,11 +278,11 @@ async def _recalled(memory: MemoryClient, talk: Talk) -> str:
 
 
 async def _record(memory: MemoryClient, turns: Sequence[Turn]) -> None:
-    """Record turns.  Raises RejectedError, and what a client raises."""
+    """Record turns.  Raises RequestRejectedError, and what a client raises."""
     for turn in turns:
         outcome = await memory.record(turn)
         if outcome.status == "rejected":
-            raise RejectedError(outcome.reason)
+            raise RequestRejectedError(outcome.reason)
 
 
 def _with(messages: list[dict[str, Any]], context: str) -> list[dict[str, Any]]:

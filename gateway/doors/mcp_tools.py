@@ -148,7 +148,7 @@ class TurnPage(BaseModel):
     next: int | None = Field(description="cursor of the next page")
 
 
-class GraphChanges(BaseModel):
+class ChangeSummary(BaseModel):
     """What changed between two times: labels of concepts, the largest changes first; turns by id."""
 
     born: list[str]
@@ -374,12 +374,12 @@ async def _compare(
     since: Annotated[str, Field(description="a time: 2025-03-01, or with a time of day")],
     until: Annotated[str | None, Field(description="a later one; else now")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
-) -> GraphChanges:
+) -> ChangeSummary:
     """Compare a memory at two times: which concepts are new, grew, faded or were forgotten."""
     with _tool_errors("read", graph):
         changes = await (await memory()).compare(graph, since, until, limit=limit)
     labels = {kind: [each.label for each in getattr(changes, kind)] for kind in CHANGED}
-    return GraphChanges(themes=changes.themes, added=changes.added, archived=changes.archived, **labels)
+    return ChangeSummary(themes=changes.themes, added=changes.added, archived=changes.archived, **labels)
 
 
 async def _configure(

@@ -5,7 +5,7 @@ GatewayError
 ├── NoKeyError              no key, or an unknown one                   401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
 ├── UnknownGraphError       the graph does not exist                    404
-├── RejectedError           the memory rejected a turn or a request     409 for an id with another text, else 422
+├── RequestRejectedError    the memory rejected a turn or a request     409 for an id with another text, else 422
 ├── TooLargeError           more bytes than a record may have           413
 ├── WrongContentTypeError   the body is not declared as JSON            415
 ├── TooOftenError           the key's rate is used up                   429, Retry-After
@@ -111,7 +111,7 @@ class UnknownGraphError(GatewayError):
     status, code = 404, "unknown-graph"
 
 
-class RejectedError(GatewayError):
+class RequestRejectedError(GatewayError):
     """The memory refused a turn or a request: the message is its reason."""
 
     code = "rejected"

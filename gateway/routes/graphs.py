@@ -32,7 +32,7 @@ from emgas.messages.relations import RelationType
 from emgas.messages.several import Merged
 from emgas.validation import build
 from gateway.auth.access import any_key, caller, may
-from gateway.http.errors import REFUSALS, RejectedError, UnknownGraphError
+from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
 from gateway.http.paths import PathGraph
 from gateway.routes.bodies import (
     EndBody,
@@ -465,5 +465,5 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
 
 def _response(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
-        raise RejectedError(outcome.reason)
+        raise RequestRejectedError(outcome.reason)
     return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)

@@ -52,7 +52,7 @@ from gateway.doors.mem0.shapes import (
     SearchResults,
     Whose,
 )
-from gateway.http.errors import REFUSALS, RejectedError, UnknownGraphError
+from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
 from gateway.http.paths import unslashed
 from gateway.routes.graphs import memory_of
 
@@ -89,7 +89,7 @@ async def add(body: AddBody, memory: Memory, idempotency_key: IdempotencyKey = N
         turn = {**common, "id": identity, "text": text, "speaker": _speaker(message, body), "role": message.role}
         outcome = await memory.record(turn)
         if outcome.status == "rejected":
-            raise RejectedError(outcome.reason or "the memory refused it")
+            raise RequestRejectedError(outcome.reason or "the memory refused it")
         event = "ADD" if outcome.status == "accepted" else "NOOP"
         added.append(AddedMemory(id=_identity(scope.graph, identity), memory=text, event=event))
     return Added(results=added)
@@ -209,9 +209,9 @@ def _deleted(message: str, graph_id: str, turn_id: str | None = None) -> Deleted
 
 
 def _done(outcome: Outcome) -> None:
-    """Raise RejectedError if the memory rejected a request, as a graph without a grant does."""
+    """Raise RequestRejectedError if the memory rejected a request, as a graph without a grant does."""
     if outcome.status == "rejected":
-        raise RejectedError(outcome.reason)
+        raise RequestRejectedError(outcome.reason)
 
 
 def _pieces(messages: list[Mem0Message], identity: str) -> Iterator[tuple[str, Mem0Message, str]]:
