@@ -275,7 +275,7 @@ async def counting_events(
 async def _counting(
     log: LogReader, partition: int, end: int, locked: dict[str, str] | None
 ) -> tuple[dict[str, list[bool]], dict[str, Erased]]:
-    """Tell of each graph's events, by ordinal, whether they count, and what was erased of it.
+    """Return, for each graph's events by ordinal, whether they count, and what was erased of them.
 
     A Retracted has done what it does.
     """
