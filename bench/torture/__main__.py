@@ -71,8 +71,8 @@ class Run:
         try:
             with self._scene.in_force(name):
                 await self._asked(name, asked)
-        except WedgedError as error:
-            self.stuck.append(f"{name} (fault {self.done.total()}): {error}")
+        except (WedgedError, TimeoutError) as error:  # a run that goes on tells of it; one that ends here told nothing
+            self.stuck.append(f"{name} (fault {self.done.total()}): {error!r}")
             await self._rescue()
         self.took[name] += asked
         _say(f"{self.done.total():3} {name}: {', '.join(f'{each:.1f}' for each in asked)} s {self.stuck[-1:]}")
@@ -100,8 +100,8 @@ class Run:
         """Sum up."""
         try:
             examined = await self._scene.examined()
-        except WedgedError as error:
-            self.stuck.append(f"in the end: {error}")
+        except (WedgedError, TimeoutError) as error:
+            self.stuck.append(f"in the end: {error!r}")
             examined = {}
         all_of_them = sorted(each for times in self.took.values() for each in times)
         exits = sum((worker.exits for worker in self._scene.everyone), Counter[int]())

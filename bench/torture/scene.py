@@ -358,10 +358,13 @@ class Scene:
         return await self.diverged()
 
     async def followed(self) -> None:
-        """Wait until the reader follows all partitions.  Raises TimeoutError."""
-        async with asyncio.timeout(self._patience):
-            while self.reader.owns != list(range(PARTITIONS)):  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.1)
+        """Wait until the reader follows all partitions.  Raises WedgedError."""
+        try:
+            async with asyncio.timeout(self._patience):
+                while self.reader.owns != list(range(PARTITIONS)):  # noqa: ASYNC110 - as above
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            raise WedgedError(f"the reader follows {self.reader.owns} after {self._patience:.0f} s") from None
 
     async def diverged(self) -> list[str]:
         """Name each partition whose live state is not the fold of its log, position and all, or cannot be asked."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from bench.torture.__main__ import Run
+from bench.torture.kinds import KINDS
 from bench.torture.processes import Worker
 from bench.torture.scene import Findings, Scene
 
@@ -43,6 +46,13 @@ class FakeScene(Scene):
     async def _diverged_of_reader(self) -> list[str]:
         return []
 
+    async def _shared_out(self) -> None:
+        pass
+
+    @property
+    def everyone(self) -> list[Worker]:
+        return []
+
     async def _recorded(self) -> list[tuple[str, str]]:
         return list(self.log)
 
@@ -75,3 +85,18 @@ def test_what_was_accepted_is_compared_with_the_log(
     findings = Findings(acknowledged={("ada", "t1"), ("ada", "t2")}, erased={("ada", "t2")})
     told = findings.compared(recorded)
     assert (told["lost"], told["duplicated"], len(findings.broken)) == (lost, duplicated, broken)
+
+
+async def test_a_fault_that_does_not_come_to_its_end_is_reported_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def endless(scene: Scene) -> AsyncIterator[None]:
+        yield
+        raise TimeoutError
+
+    monkeypatch.setitem(KINDS, "endless", endless)
+    run = Run(FakeScene(tmp_path))
+    await run.torture(60.0, ["endless"])
+    told = await run.told()
+    assert (told["faults"], told["stuck"], told["lost"]) == (4, 4, 0)
+    assert told["stuck_at"][0] == "endless (fault 1): TimeoutError()"
