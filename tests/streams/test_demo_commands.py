@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli.memory.demo import _tell_how_to_go_on
+from streams.cli.memory.demo import _print_next_steps
 
 
 @pytest.mark.parametrize(("is_found", "command"), [(True, "emgas"), (False, ".venv/bin/emgas")])
@@ -20,7 +20,7 @@ def test_the_commands_to_go_on_with_can_be_pasted(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(program)])
     monkeypatch.setenv("PATH", str(program.parent) if is_found else str(tmp_path))
-    _tell_how_to_go_on(Path("kept"))
+    _print_next_steps(Path("kept"))
     answer = capsys.readouterr().out.splitlines()
     assert f"  {command} --data kept timeline demo" in answer
     assert sum(line.startswith(f"  {command} ") for line in answer) == 3
