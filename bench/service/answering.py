@@ -42,7 +42,7 @@ from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import due_events
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import (
     UNSTAMPED,
     AnyEvent,
@@ -153,7 +153,7 @@ def answers(writer: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[
         value = json.dumps({"kind": "query", "graph": GRAPH, "text": QUESTIONS[number % 6], **fields}).encode()
         started, query = time.process_time(), REQUEST.validate_json(value)
         assert isinstance(query, Query)
-        memory = Memory(writer.state.graph(GRAPH), writer.state.text_of, position_of(writer))
+        memory = QueriedGraph(writer.state.graph(GRAPH), writer.state.text_of, position_of(writer))
         in_one_go(answerer.answer(query, memory)).reply.model_dump_json().encode()
         took.append((time.process_time() - started) * 1000)
     return spread(took)
@@ -208,7 +208,7 @@ async def measured(written: Writer, directory: Path) -> dict[str, Any]:
         await past.graph(GRAPH, at, partition=0, events=events, end=end, hides=False)
 
     async def ask(kind: str, text: str) -> None:
-        memory = Memory(state.graph(GRAPH), state.text_of, position_of(writer))
+        memory = QueriedGraph(state.graph(GRAPH), state.text_of, position_of(writer))
         for _ in answerer.answer(Query(graph=GRAPH, text=text, **KINDS[kind]), memory):
             await asyncio.sleep(0)
 

@@ -37,7 +37,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.events import UNSTAMPED, Claim, GraphConfigured, TurnRecorded, encode
 from state.events.memory_settings import PRESETS
@@ -109,7 +109,7 @@ class Growing:
 
 def answered(answerer: Answerer, state: Partition, text: str) -> None:
     """Answer a question whole."""
-    memory = Memory(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
+    memory = QueriedGraph(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
     reply = in_one_go(answerer.answer(Query(graph=zipf.GRAPH, text=text), memory)).reply
     assert reply.passages, text
 

@@ -31,7 +31,7 @@ from bench.speed.kafka_ingest import through_kafka
 from bench.speed.measuring import rounded, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
-from processors.extraction.extractor import Said
+from processors.extraction.extractor import Utterance
 from processors.extraction.yake_extractor import YakeExtractor
 from streams.cli.shared.client import session
 from streams.ingest.turn_processor import PORTIONS_AHEAD
@@ -118,7 +118,7 @@ async def _fed(turns: list[Turn], processes: int) -> list[float]:
     try:
         while pool.ready < processes:  # noqa: ASYNC110  (as above)
             await asyncio.sleep(0.1)
-        said = [Said(turn.text, turn.speaker, turn.at or BEGIN) for turn in turns]
+        said = [Utterance(turn.text, turn.speaker, turn.at or BEGIN) for turn in turns]
         batches = [said[at : at + BATCH] for at in range(0, len(said), BATCH)]
         for _ in range(FED):
             ahead: deque[asyncio.Task[Any]] = deque()

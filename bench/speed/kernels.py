@@ -33,7 +33,7 @@ from emgas.messages.queries import Query
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.events import Claim, TurnRecorded, decode, encode
 from state.events.extraction_types import Concept
@@ -172,7 +172,7 @@ def _answer() -> Kernel:
     def answer() -> None:
         for ranks in RANKS:
             text = "what about " + " ".join(zipf.word(rank) for rank in ranks)
-            memory = Memory(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
+            memory = QueriedGraph(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
             assert in_one_go(answerer.answer(Query(graph=zipf.GRAPH, text=text), memory)).reply.context
 
     return Kernel(len(RANKS), answer, answer)

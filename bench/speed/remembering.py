@@ -26,7 +26,7 @@ from bench.speed.measuring import mid, resident_mb, rounded, taken
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import Claim, encode
 from state.log_position import stamp
 from state.memory_budget import DEFAULT_MEMORY
@@ -89,7 +89,7 @@ def _asked(directory: Path, graphs: int) -> dict[str, float]:
     state = Partition(RocksStore(directory))
 
     def answer(name: str) -> None:
-        memory = Memory(state.graph(name), state.text_of, NOWHERE)
+        memory = QueriedGraph(state.graph(name), state.text_of, NOWHERE)
         in_one_go(answerer.answer(Query(graph=name, text=text), memory))
 
     opened = mid(taken(partial(state.graph, _name(number)))[1] for number in range(1, graphs, max(graphs // 60, 2)))

@@ -24,7 +24,7 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.edge_scores import BACKWARDS, FADING, REACH
 from processors.recall.ranking.features import features
 from processors.recall.ranking.passage_scores import weighed
-from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import FEATURES, FlowWeights
 from processors.recall.retrieval.modes.seeds import put_in
 from processors.recall.retrieval.recall import Ranked, highest
@@ -54,7 +54,7 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
         view, scoring = memory.view, walk(memory.view)
 
         def rank(question: Extraction, text: str) -> Ranking:
-            if not put_in(view, question, asked(view, question, text)).any():
+            if not put_in(view, question, find_query_terms(view, question, text)).any():
                 return Ranking(*[np.zeros(0, np.int64)] * 3)
             place = view.session_order.place
             scores, reached = weighed(_features(view, scoring, question, text), weights)
@@ -70,7 +70,7 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
 
 def _features(view: GraphView, scoring: Scoring, question: Extraction, text: str) -> Floats:
     """Compute the features of each place: (f, p)."""
-    meant, order = asked(view, question, text), view.session_order
+    meant, order = find_query_terms(view, question, text), view.session_order
     values = features(view, meant, np.zeros(len(view.is_mark)))
     energy = put_in(view, question, meant)
     scores = scoring(energy)[order.order] if energy.any() else np.zeros(len(order.order))

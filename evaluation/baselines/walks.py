@@ -10,7 +10,7 @@ from emgas.messages.modes import Mode
 from processors.recall.retrieval.modes import ppr, steady_state, subtractive
 from processors.recall.retrieval.modes.constants import MODES
 from processors.recall.retrieval.modes.matching import matched
-from processors.recall.retrieval.modes.seam import Given
+from processors.recall.retrieval.modes.seam import ModeInput
 from state.arrays import Floats
 from state.graph.view import GraphView
 
@@ -18,28 +18,28 @@ Scoring = Callable[[Floats], Floats]  # energy put in (n,) → the walk's score 
 Walk = Callable[[GraphView], Scoring]
 
 
-def _walk(mode: Mode, scores: Callable[[Given], Floats]) -> Walk:
+def _walk(mode: Mode, scores: Callable[[ModeInput], Floats]) -> Walk:
     def prepared(view: GraphView) -> Scoring:
         if view.concepts:
             scores(
-                Given(view, np.eye(1, view.concepts)[0], MODES[mode].spreading)
+                ModeInput(view, np.eye(1, view.concepts)[0], MODES[mode].spreading)
             )  # what is laid out once is not timed
-        return lambda put_in: scores(Given(view, put_in, MODES[mode].spreading))
+        return lambda put_in: scores(ModeInput(view, put_in, MODES[mode].spreading))
 
     return prepared
 
 
-def _ppr(given: Given) -> Floats:
+def _ppr(given: ModeInput) -> Floats:
     found, scores = ppr.find(given), np.zeros(given.view.turns)
     scores[found.passages] = found.scores
     return scores
 
 
-def _steady(given: Given) -> Floats:
+def _steady(given: ModeInput) -> Floats:
     return matched(given.view, steady_state.energies(given)[0])
 
 
-def _subtractive(given: Given) -> Floats:
+def _subtractive(given: ModeInput) -> Floats:
     return matched(given.view, subtractive.energies(given).energy ** 2)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking import features as columns
-from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FlowWeights
 from processors.recall.retrieval.recall import RecallOptions, activate, seeds_of
 from state.arrays import Floats, Integers
@@ -56,7 +56,7 @@ class Example:
 
 def features(view: GraphView, question: Extraction, text: str) -> Floats:
     """Compute the features of each passage for a question, as the default recall does: (p, f)."""
-    meant, how = asked(view, question, text), RecallOptions()
+    meant, how = find_query_terms(view, question, text), RecallOptions()
     activation = activate(view, seeds_of(view, question, meant, "default"), how.spreading)
     return columns.features(view, meant, activation.energy)[:, view.session_order.place].T
 

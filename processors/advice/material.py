@@ -28,7 +28,7 @@ LONG: Final = 200  # characters of a turn that may say several things
 BEFORE: Final = 2  # turns that are shown before one that is judged
 
 
-class Job(NamedTuple):
+class AdvisorJob(NamedTuple):
     """Something that an advisor is to be asked: what, of which graph, and about which theme, session, habit or turn."""
 
     what: What
@@ -36,7 +36,7 @@ class Job(NamedTuple):
     about: str
 
 
-def task_of(graph: Graph, text_of: TextOf, job: Job) -> Task | None:
+def task_of(graph: Graph, text_of: TextOf, job: AdvisorJob) -> Task | None:
     """Make the task of a job.  Raises what `text_of` raises."""
     match job.what:
         case "name" | "rate":

@@ -13,7 +13,7 @@ from typing import Final, cast
 
 from processors.dates import arithmetic, tense
 from processors.dates.arithmetic import Days, Unit
-from processors.dates.grammar import Context, Grammar, Rule
+from processors.dates.grammar import DateContext, Grammar, Rule
 from processors.dates.vocabulary import Vocabulary, either
 
 _WORDS: Final = Vocabulary("chinese")
@@ -66,7 +66,7 @@ def _written(match: re.Match[str], group: str) -> int | None:
     return numeral(written) if written else None
 
 
-def _year_of(match: re.Match[str], context: Context) -> int:
+def _year_of(match: re.Match[str], context: DateContext) -> int:
     if written := match["year"]:
         return int(written) if written.isdecimal() else int("".join(str(_DIGITS[one]) for one in written))
     return context.day.year + _YEARS[match["which"]]
@@ -76,32 +76,32 @@ def _weekday_index(match: re.Match[str]) -> int:
     return _WEEKDAYS[match["weekday"]]
 
 
-def _day(match: re.Match[str], context: Context) -> Days:
+def _day(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.day(context.day, _DAYS[match["which"]])
 
 
-def _week(match: re.Match[str], context: Context) -> Days:
+def _week(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.week(context.day, _WHICH[match["which"]])
 
 
-def _weekend(match: re.Match[str], context: Context) -> Days:
+def _weekend(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.weekend(context.day, _WHICH[match["which"]])
 
 
-def _weekday(match: re.Match[str], context: Context) -> Days:
+def _weekday(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.weekday_of(context.day, _weekday_index(match), _WHICH[match["which"]])
 
 
-def _plain_weekday(match: re.Match[str], context: Context) -> Days | None:
+def _plain_weekday(match: re.Match[str], context: DateContext) -> Days | None:
     return _this_or_near(arithmetic.weekday_of, context, _weekday_index(match))
 
 
-def _plain_weekend(match: re.Match[str], context: Context) -> Days | None:
+def _plain_weekend(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the weekend if the tense tells which; without one, people mostly talk of weekends in general."""
     return _this_or_near(arithmetic.weekend, context) if context.tense() in ("past", "future") else None
 
 
-def _this_or_near(find: Callable[..., Days], context: Context, *which: int) -> Days | None:
+def _this_or_near(find: Callable[..., Days], context: DateContext, *which: int) -> Days | None:
     """Take the one of this week; of the last or the next when the tense says that this week's cannot be meant.
 
     Without a tense, one of this week counts if it is not over and something to come is told of it (周五见), for it may
@@ -117,14 +117,14 @@ def _this_or_near(find: Callable[..., Days], context: Context, *which: int) -> D
     return None if tense == "habit" else this
 
 
-def _weekdays(match: re.Match[str], context: Context) -> Days | None:
+def _weekdays(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the days from one weekday to another; without a tense it is every week's."""
     if context.tense() not in ("past", "future") or (first := _plain_weekday(match, context)) is None:
         return None
     return arithmetic.through(first, [arithmetic.weekday_after(first.first, _WEEKDAYS[match["last"]])])
 
 
-def _weekday_dated(match: re.Match[str], context: Context) -> Days | None:
+def _weekday_dated(match: re.Match[str], context: DateContext) -> Days | None:
     """Choose the date that falls on the weekday said, whatever the tense: few years have it."""
     day, month = numeral(match["day"]), _written(match, "month")
     near = arithmetic.yearly(context.day, month, day) if month else arithmetic.monthly(context.day, day)
@@ -132,38 +132,38 @@ def _weekday_dated(match: re.Match[str], context: Context) -> Days | None:
     return context.choose(found) or arithmetic.chosen(found, context.day, "unclear")
 
 
-def _month(match: re.Match[str], context: Context) -> Days | None:
+def _month(match: re.Match[str], context: DateContext) -> Days | None:
     found = arithmetic.month(context.day, _WHICH[match["which"]])
     if not match["day"]:
         return found
     return arithmetic.in_year(found.first.year, found.first.month, numeral(match["day"]))
 
 
-def _year(match: re.Match[str], context: Context) -> Days:
+def _year(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.year(_year_of(match, context))
 
 
-def _day_of_year(match: re.Match[str], context: Context) -> Days | None:
+def _day_of_year(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.in_year(_year_of(match, context), numeral(match["month"]), numeral(match["day"]))
 
 
-def _month_of_year(match: re.Match[str], context: Context) -> Days | None:
+def _month_of_year(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.in_year(_year_of(match, context), numeral(match["month"]), None)
 
 
-def _dated(match: re.Match[str], context: Context) -> Days | None:
+def _dated(match: re.Match[str], context: DateContext) -> Days | None:
     return context.choose(arithmetic.yearly(context.day, numeral(match["month"]), numeral(match["day"])))
 
 
-def _dated_month(match: re.Match[str], context: Context) -> Days | None:
+def _dated_month(match: re.Match[str], context: DateContext) -> Days | None:
     return context.choose(arithmetic.yearly(context.day, numeral(match["month"]), None))
 
 
-def _day_of_month(match: re.Match[str], context: Context) -> Days | None:
+def _day_of_month(match: re.Match[str], context: DateContext) -> Days | None:
     return context.of_a_month(numeral(match["day"]))
 
 
-def _range(match: re.Match[str], context: Context) -> Days | None:
+def _range(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the days of 6月14号到18号, 6月28号到7月2号, 一月到三月: an end without a month has that of the beginning."""
     month, day = numeral(match["month"]), _written(match, "day")
     starts = arithmetic.yearly(context.day, month, day)
@@ -175,47 +175,47 @@ def _range(match: re.Match[str], context: Context) -> Days | None:
     return context.choose(arithmetic.runs(starts, last_month, last))
 
 
-def _range_of_month(match: re.Match[str], context: Context) -> Days | None:
+def _range_of_month(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the days of 15号到18号."""
     if (first := context.of_a_month(numeral(match["day"]))) is None:
         return None
     return arithmetic.through(first, arithmetic.monthly(first.first, numeral(match["last"])))
 
 
-def _season_of_year(match: re.Match[str], context: Context) -> Days:
+def _season_of_year(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.season(_SEASONS[match["season"]], _year_of(match, context))
 
 
-def _season(match: re.Match[str], context: Context) -> Days | None:
+def _season(match: re.Match[str], context: DateContext) -> Days | None:
     found = arithmetic.seasons(_SEASONS[match["season"]], context.day)
     return arithmetic.beside(found, _WHICH[match["which"].removesuffix("个")], context.day)
 
 
-def _half_of_year(match: re.Match[str], context: Context) -> Days:
+def _half_of_year(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.months(_year_of(match, context), 1 if match["half"] == "上" else 7, 6)
 
 
-def _holiday_of_year(match: re.Match[str], context: Context) -> Days | None:
+def _holiday_of_year(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.in_year(_year_of(match, context), *_HOLIDAYS[match["holiday"]])
 
 
-def _holiday(match: re.Match[str], context: Context) -> Days | None:
+def _holiday(match: re.Match[str], context: DateContext) -> Days | None:
     """Choose the day of a holiday if the tense tells which; people talk of holidays in general as well."""
     if context.tense() not in ("past", "future"):
         return None
     return context.choose(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"]]))
 
 
-def _ago(match: re.Match[str], context: Context) -> Days:
+def _ago(match: re.Match[str], context: DateContext) -> Days:
     return _counted(match, context, -1)
 
 
-def _ahead(match: re.Match[str], context: Context) -> Days | None:
+def _ahead(match: re.Match[str], context: DateContext) -> Days | None:
     """Count to when 三天后 is; in a sentence of the past it counts from what is told, not from now."""
     return None if context.tense() == "past" else _counted(match, context, 1)
 
 
-def _counted(match: re.Match[str], context: Context, way: int) -> Days:
+def _counted(match: re.Match[str], context: DateContext, way: int) -> Days:
     """Count that many units back or ahead: half a year is six months, half a month two weeks."""
     unit, number = _UNITS[match["unit"]], match["number"]
     count = 0 if number == "半" else numeral(number)
@@ -227,7 +227,7 @@ def _counted(match: re.Match[str], context: Context, way: int) -> Days:
     return arithmetic.unit(unit, context.day, way * count)
 
 
-def _then(match: re.Match[str], context: Context) -> Days | None:
+def _then(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the season or the month of a year so far back: 三年前的夏天."""
     number = context.day.year - numeral(match["number"])
     if match["season"]:
@@ -235,16 +235,16 @@ def _then(match: re.Match[str], context: Context) -> Days | None:
     return arithmetic.in_year(number, numeral(match["month"]), None)
 
 
-def _until_now(match: re.Match[str], context: Context) -> Days:
+def _until_now(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.until(context.day, _UNITS[match["unit"].removeprefix("个")], numeral(match["number"]))
 
 
-def _decade(match: re.Match[str], context: Context) -> Days:
+def _decade(match: re.Match[str], context: DateContext) -> Days:
     written = match["year"]
     return arithmetic.decade_written(int(written) if written.isdecimal() else 10 * _DIGITS[written[0]])
 
 
-def _numeric(match: re.Match[str], context: Context) -> Days:
+def _numeric(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.day(date(int(match["year"]), int(match["month"]), int(match["day"])))
 
 

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from processors.dates import arithmetic, tense
 from processors.dates.arithmetic import Days, Tense, Unit
-from processors.dates.grammar import Context, Grammar, Rule
+from processors.dates.grammar import DateContext, Grammar, Rule
 from processors.dates.vocabulary import Vocabulary, either
 
 _WORDS: Final = Vocabulary("english")
@@ -98,7 +98,7 @@ def _counted(match: re.Match[str]) -> tuple[Unit, int]:
     return cast(Unit, "day" if name == "night" else name), count
 
 
-def _tense(match: re.Match[str], context: Context) -> Tense:
+def _tense(match: re.Match[str], context: DateContext) -> Tense:
     """Read the tense of the sentence, and of the preposition: what runs since then began, what is due by then comes."""
     first = match.group().split(maxsplit=1)[0].lower()
     if first == "since":
@@ -109,22 +109,22 @@ def _tense(match: re.Match[str], context: Context) -> Tense:
     return "future" if tense in ("unclear", "present") else tense
 
 
-def _chosen(match: re.Match[str], context: Context, candidates: Iterable[Days]) -> Days | None:
+def _chosen(match: re.Match[str], context: DateContext, candidates: Iterable[Days]) -> Days | None:
     return context.choose(candidates, _tense(match, context))
 
 
-def _fixed(match: re.Match[str], context: Context) -> Days | None:
+def _fixed(match: re.Match[str], context: DateContext) -> Days | None:
     """Count to "yesterday", unless it is a title: "the song Yesterday"."""
     if match.group()[0].isupper() and _TITLE.search(context.text[: match.start()]):
         return None
     return arithmetic.day(context.day, _DAYS[match["fixed"].lower()])
 
 
-def _weekday_and_week(match: re.Match[str], context: Context) -> Days:
+def _weekday_and_week(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.weekday_of(context.day, _weekday(match), _step(match))
 
 
-def _which_weekday(match: re.Match[str], context: Context) -> Days:
+def _which_weekday(match: re.Match[str], context: DateContext) -> Days:
     if match["which"].lower() == "this":
         return arithmetic.weekday_of(context.day, _weekday(match))
     if _step(match) < 0:
@@ -134,15 +134,15 @@ def _which_weekday(match: re.Match[str], context: Context) -> Days:
     return arithmetic.day(coming.first, 7) if tomorrow and "coming" not in match["which"].lower() else coming
 
 
-def _weekdays_ago(match: re.Match[str], context: Context) -> Days:
+def _weekdays_ago(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.weekday_before(context.day, _weekday(match), _number(match))
 
 
-def _weekday_but_one(match: re.Match[str], context: Context) -> Days:
+def _weekday_but_one(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.weekday_before(context.day, _weekday(match), 2)
 
 
-def _plain_weekday(match: re.Match[str], context: Context) -> Days | None:
+def _plain_weekday(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the weekday before or after the day said, as the tense has it; without one it could be either.
 
     It is none of them after "every", "Black", or "today is".
@@ -152,13 +152,13 @@ def _plain_weekday(match: re.Match[str], context: Context) -> Days | None:
     return _by_tense(_weekday(match), _tense(match, context), context)
 
 
-def _by_tense(weekday: int, tense: Tense, context: Context) -> Days | None:
+def _by_tense(weekday: int, tense: Tense, context: DateContext) -> Days | None:
     if tense in ("future", "present"):
         return arithmetic.weekday_after(context.day, weekday)
     return arithmetic.weekday_before(context.day, weekday) if tense == "past" else None
 
 
-def _weekdays(match: re.Match[str], context: Context) -> Days | None:
+def _weekdays(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the days from one weekday to another; unless it is over or to come, it is every week's."""
     if (tense := context.tense()) == "present":
         return None
@@ -166,12 +166,12 @@ def _weekdays(match: re.Match[str], context: Context) -> Days | None:
     return first and arithmetic.through(first, [arithmetic.weekday_after(first.first, _weekday_number(match["last"]))])
 
 
-def _weekday_from(match: re.Match[str], context: Context) -> Days:
+def _weekday_from(match: re.Match[str], context: DateContext) -> Days:
     """Count weeks from the coming weekday: "two weeks from Saturday"."""
     return arithmetic.day(arithmetic.weekday_after(context.day, _weekday(match)).first, 7 * _number(match))
 
 
-def _weekday_dated(match: re.Match[str], context: Context) -> Days | None:
+def _weekday_dated(match: re.Match[str], context: DateContext) -> Days | None:
     """Choose the date that falls on the weekday said, whatever the tense: few years have it."""
     groups = match.groupdict()
     if match["weekday"] in ("sun", "sat", "wed", "mon"):  # words, in small letters
@@ -184,24 +184,24 @@ def _weekday_dated(match: re.Match[str], context: Context) -> Days | None:
     return _chosen(match, context, found) or arithmetic.chosen(found, context.day, "unclear")
 
 
-def _but_one(match: re.Match[str], context: Context) -> Days:
+def _but_one(match: re.Match[str], context: DateContext) -> Days:
     steps = -2 if match["way"].lower() == "before last" else 2
     return arithmetic.unit(cast(Unit, match["unit"].lower()), context.day, steps)
 
 
-def _which_unit(match: re.Match[str], context: Context) -> Days:
+def _which_unit(match: re.Match[str], context: DateContext) -> Days:
     name, steps = cast(Unit, match["unit"].lower()), _step(match)
     if (name, steps) == ("weekend", 0):
         return _weekend(context)
     return arithmetic.unit(name, context.day, steps)
 
 
-def _weekend(context: Context) -> Days:
+def _weekend(context: DateContext) -> Days:
     """Take the weekend of this week, or on a weekday the one before if the sentence tells of the past."""
     return arithmetic.weekend(context.day, -1 if context.day.weekday() < 5 and context.tense() == "past" else 0)
 
 
-def _the_weekend(match: re.Match[str], context: Context) -> Days | None:
+def _the_weekend(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the weekend that goes on, or the one before or after the day said, as the tense has it."""
     tense = _tense(match, context)
     if context.day.weekday() >= 5 or tense == "future":
@@ -209,42 +209,42 @@ def _the_weekend(match: re.Match[str], context: Context) -> Days | None:
     return arithmetic.weekend(context.day, -1) if tense == "past" else None
 
 
-def _until_now(match: re.Match[str], context: Context) -> Days | None:
+def _until_now(match: re.Match[str], context: DateContext) -> Days | None:
     unit, count = _counted(match) if match["number"] else (cast(Unit, match["unit"].lower()), 1)
     return None if unit == "weekend" else arithmetic.until(context.day, unit, count)
 
 
-def _ago(match: re.Match[str], context: Context) -> Days:
+def _ago(match: re.Match[str], context: DateContext) -> Days:
     name, count = _counted(match)
     return arithmetic.unit(name, context.day, -count)
 
 
-def _half_ago(match: re.Match[str], context: Context) -> Days:
+def _half_ago(match: re.Match[str], context: DateContext) -> Days:
     return _by_halves(match, context, 0)
 
 
-def _halves_ago(match: re.Match[str], context: Context) -> Days:
+def _halves_ago(match: re.Match[str], context: DateContext) -> Days:
     return _by_halves(match, context, _number(match))
 
 
-def _by_halves(match: re.Match[str], context: Context, whole: int) -> Days:
+def _by_halves(match: re.Match[str], context: DateContext, whole: int) -> Days:
     """Count so many years or months and a half back: half a year is six months, half a month two weeks."""
     if match["half"].lower() == "year":
         return arithmetic.month(context.day, -12 * whole - 6)
     return arithmetic.week(context.day, -4 * whole - 2)
 
 
-def _from_now(match: re.Match[str], context: Context) -> Days:
+def _from_now(match: re.Match[str], context: DateContext) -> Days:
     unit, count = _counted(match)
     return arithmetic.unit(unit, context.day, count)
 
 
-def _ahead(match: re.Match[str], context: Context) -> Days | None:
+def _ahead(match: re.Match[str], context: DateContext) -> Days | None:
     """Count to when "in two weeks" is; in a sentence of the past it is how long something took."""
     return None if context.tense() == "past" else _from_now(match, context)
 
 
-def _dated(match: re.Match[str], context: Context) -> Days | None:
+def _dated(match: re.Match[str], context: DateContext) -> Days | None:
     """Choose a day of a month, of the year said or of the one that the tense means."""
     groups = match.groupdict()
     day = groups.get("day")
@@ -254,7 +254,7 @@ def _dated(match: re.Match[str], context: Context) -> Days | None:
     return _chosen(match, context, arithmetic.yearly(context.day, month, day_number))
 
 
-def _range(match: re.Match[str], context: Context) -> Days | None:
+def _range(match: re.Match[str], context: DateContext) -> Days | None:
     """Take the days of "5 to 9 August", "May 30 to June 2", "January to March": a month said once is that of both."""
     groups = match.groupdict()
     first, last = (month_number(groups.get(name) or match["month"]) for name in ("first_month", "last_month"))
@@ -274,17 +274,17 @@ def _two_days(match: re.Match[str], day: int, last: int) -> bool:
     return " and " in written and not written.startswith("between") and last > day + 1
 
 
-def _verb_or_date(match: re.Match[str], context: Context) -> Days | None:
+def _verb_or_date(match: re.Match[str], context: DateContext) -> Days | None:
     """Read the day of "May 5", unless "may" or "march" is in small letters, which is a verb more often."""
     verb = match["month"] in ("may", "march", "mar") and not match["year"]
     return None if verb else _dated(match, context)
 
 
-def _numeric(match: re.Match[str], context: Context) -> Days:
+def _numeric(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.day(date(int(match["year"]), int(match["month"]), int(match["day"])))
 
 
-def _slashed(match: re.Match[str], context: Context) -> Days | None:
+def _slashed(match: re.Match[str], context: DateContext) -> Days | None:
     """Read the day of 5/17/2023 or 17/5/2023; 5/7/2023 is two days, so it is none."""
     first, second = int(match["first"]), int(match["second"])
     month, day = (first, second) if first <= 12 else (second, first)
@@ -293,50 +293,50 @@ def _slashed(match: re.Match[str], context: Context) -> Days | None:
     return arithmetic.day(date(int(match["year"]), month, day))
 
 
-def _which_month(match: re.Match[str], context: Context) -> Days | None:
+def _which_month(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.beside(arithmetic.yearly(context.day, _month(match), None), _step(match), context.day)
 
 
-def _which_season(match: re.Match[str], context: Context) -> Days | None:
+def _which_season(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.beside(arithmetic.seasons(_season(match), context.day), _step(match), context.day)
 
 
-def _which_holiday(match: re.Match[str], context: Context) -> Days | None:
+def _which_holiday(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.beside(
         arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"].lower()]), _step(match), context.day
     )
 
 
-def _seasons_ago(match: re.Match[str], context: Context) -> Days:
+def _seasons_ago(match: re.Match[str], context: DateContext) -> Days:
     """Count that many seasons back, of those that had ended on the day it was said."""
     over = arithmetic.season(_season(match), context.day.year).last < context.day
     return arithmetic.season(_season(match), context.day.year + over - _number(match))
 
 
-def _season_of_year(match: re.Match[str], context: Context) -> Days:
+def _season_of_year(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.season(_season(match), int(match["year"]))
 
 
-def _holiday(match: re.Match[str], context: Context) -> Days | None:
+def _holiday(match: re.Match[str], context: DateContext) -> Days | None:
     return arithmetic.in_year(int(match["year"]), *_HOLIDAYS[match["holiday"].lower()])
 
 
-def _plain_holiday(match: re.Match[str], context: Context) -> Days | None:
+def _plain_holiday(match: re.Match[str], context: DateContext) -> Days | None:
     """Choose the day of a holiday if the tense tells which; people talk of holidays in general as well."""
     if (tense := _tense(match, context)) not in ("past", "future"):
         return None
     return arithmetic.chosen(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"].lower()]), context.day, tense)
 
 
-def _decade(match: re.Match[str], context: Context) -> Days:
+def _decade(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.decade_written(int(match["year"]))
 
 
-def _year(match: re.Match[str], context: Context) -> Days:
+def _year(match: re.Match[str], context: DateContext) -> Days:
     return arithmetic.year(int(match["year"]))
 
 
-def _day_of_month(match: re.Match[str], context: Context) -> Days | None:
+def _day_of_month(match: re.Match[str], context: DateContext) -> Days | None:
     if (tense := _tense(match, context)) != context.tense():
         return context.choose(arithmetic.monthly(context.day, int(match["day"])), tense)
     return context.of_a_month(int(match["day"]))

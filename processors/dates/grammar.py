@@ -27,7 +27,7 @@ _NAMED: Final = re.compile(r"\(\?P<\w+>")
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class DateContext:
     """What an expression stands in: text[start:end] was said on `day`, in UTC.
 
     earlier  what the expression before it in the same text means, and where it ended; None for the first
@@ -82,7 +82,7 @@ def _one_month(day: date, other: date) -> bool:
     return (day.year, day.month) == (other.year, other.month)
 
 
-Read = Callable[[re.Match[str], Context], Days | None]
+Read = Callable[[re.Match[str], DateContext], Days | None]
 Rule = tuple[str, Read]
 
 
@@ -123,12 +123,12 @@ class Grammar:
         for found in islice(matches, TRIED):
             pattern, read = self._rules[int(str(found.lastgroup).removeprefix("rule"))]
             match = pattern.match(text, found.start())  # the same match, with its groups
-            if match and (days := _tried(read, match, Context(said, text, *match.span(), self._cues, earlier))):
+            if match and (days := _tried(read, match, DateContext(said, text, *match.span(), self._cues, earlier))):
                 yield *match.span(), days
                 earlier = days, match.end()
 
 
-def _tried(read: Read, match: re.Match[str], context: Context) -> Days | None:
+def _tried(read: Read, match: re.Match[str], context: DateContext) -> Days | None:
     """Read what a match means, None when that is no day of the years 1 to 9999, or no day at all (30 February).
 
     Nor does a word count that fits only because a pattern takes its letters for others (sıx, with a dotless i).

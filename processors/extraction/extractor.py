@@ -28,7 +28,7 @@ class Extraction:
     relations: tuple[Relation, ...] = ()
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """A turn's text, who said it, and when (ms, by the clock there): what an extractor is given of a turn."""
 
     text: str

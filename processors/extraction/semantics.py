@@ -22,7 +22,7 @@ from emgas.messages.relations import Kind
 from processors.extraction.extractor import Extraction
 from processors.text.language import Word
 from processors.text.phrases import Phrase, kinds, phrases
-from processors.text.relations import Said, relations
+from processors.text.relations import StatedRelation, relations
 from state.events.extraction_types import Concept, Relation
 
 PHRASE_WEIGHT: Final = 0.5  # where YAKE weighs none of its words
@@ -55,7 +55,7 @@ def added(extraction: Extraction, text: str, words: Sequence[Word], *, said: str
     return replace(extraction, concepts=concepts, phrases=names.phrases, relations=related)
 
 
-def _told(found: Iterable[Said], speaker: str | None, weights: dict[str, float]) -> Iterable[Said]:
+def _told(found: Iterable[StatedRelation], speaker: str | None, weights: dict[str, float]) -> Iterable[StatedRelation]:
     """Keep what is said of concepts: a word that was left out of a long text is none, nor is nobody."""
     for said in found:
         ends = (end for end in (said.source, said.target) if end.phrase is None)
@@ -85,7 +85,7 @@ def _weight(phrase: Phrase, weights: dict[str, float]) -> float:
     return max((weights[word.form] for word in phrase.words if word.form in weights), default=PHRASE_WEIGHT)
 
 
-def _relation(told: Said, speaker: str | None, text: str, said: str) -> Relation:
+def _relation(told: StatedRelation, speaker: str | None, text: str, said: str) -> Relation:
     source, target = (end.form or speaker or "" for end in (told.source, told.target))
     start, end = located(text, said, told.start, told.end)
     return Relation(source, told.type, target, start, end)

@@ -25,16 +25,16 @@ _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
 _ASKS: Final = ("?", "？")
 
 
-class _Rule(NamedTuple):
+class _AnchorRule(NamedTuple):
     anchor: Anchor
     importance: float
     words: tuple[str, ...]  # without one of which the pattern, which takes much longer, need not be tried
     pattern: re.Pattern[str]
 
 
-def _rule(name: str, kind: str, importance: str, words: str, pattern: str) -> _Rule:
+def _rule(name: str, kind: str, importance: str, words: str, pattern: str) -> _AnchorRule:
     anchor = Anchor(name, cast(AnchorKind, kind))
-    return _Rule(anchor, float(importance), tuple(words.split("|")), re.compile(pattern, re.IGNORECASE))
+    return _AnchorRule(anchor, float(importance), tuple(words.split("|")), re.compile(pattern, re.IGNORECASE))
 
 
 _TRIGGERS: Final = Triggers([_rule(*row) for row in tables.rows(__package__, "anchors")], lambda rule: rule.words)

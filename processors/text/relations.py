@@ -37,7 +37,7 @@ class Endpoint(NamedTuple):
         return self.phrase.id if self.phrase else self.words[0].form if self.words else None
 
 
-class Said(NamedTuple):
+class StatedRelation(NamedTuple):
     """A relation that a text tells, and the characters that do so."""
 
     source: Endpoint
@@ -47,7 +47,7 @@ class Said(NamedTuple):
     end: int
 
 
-class _Rule(NamedTuple):
+class _RelationRule(NamedTuple):
     type: RelationType
     source: str
     target: str
@@ -56,10 +56,10 @@ class _Rule(NamedTuple):
     is_back: bool
 
 
-def _rule(type: str, source: str, target: str, triggers: str, pattern: str) -> _Rule:
+def _rule(type: str, source: str, target: str, triggers: str, pattern: str) -> _RelationRule:
     is_back = pattern.startswith("back ")
     compiled = re.compile(pattern.removeprefix("back "), re.IGNORECASE)
-    return _Rule(cast(RelationType, type), source, target, tuple(triggers.split("|")), compiled, is_back)
+    return _RelationRule(cast(RelationType, type), source, target, tuple(triggers.split("|")), compiled, is_back)
 
 
 def _lists() -> dict[str, frozenset[str]]:
@@ -82,7 +82,7 @@ _NOUNS: Final = ("n", "an", "j", "eng")  # of jieba's tags, as they begin
 _POINTING: Final = frozenset("这那此它他她你您")
 
 
-def relations(text: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> list[Said]:
+def relations(text: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> list[StatedRelation]:
     """Find what a clean, simplified text says of two concepts, in the order of the rules, nothing twice.
 
     words, phrases  of the same text
@@ -107,7 +107,7 @@ class _Reading:
         self._parts = [word for word in words if word.part]
         self._phrases = {word.start: phrase for phrase in phrases if phrase.kind != "number" for word in phrase.words}
 
-    def said(self, rule: _Rule) -> Iterator[Said]:
+    def said(self, rule: _RelationRule) -> Iterator[StatedRelation]:
         """Yield what one rule finds."""
         for match in rule.pattern.finditer(self._text):
             groups = match.groupdict()
@@ -124,7 +124,7 @@ class _Reading:
                     continue
                 source, target = (after, before) if rule.is_back else (before, after)
                 if target.words:
-                    yield Said(source, rule.type, target, start, min(end, len(self._text)))
+                    yield StatedRelation(source, rule.type, target, start, min(end, len(self._text)))
 
     def _is_unsure(self, start: int, end: int) -> bool:
         """Say whether the sentence asks, or its clause tells before `start` what is not so."""
@@ -138,7 +138,7 @@ class _Reading:
         words = {match.group() for match in _WORD.finditer(told)}
         return not _WORDS["unsure"].isdisjoint(words | {word for word in inside if word in told})
 
-    def _source(self, start: int, rule: _Rule) -> Endpoint | None:
+    def _source(self, start: int, rule: _RelationRule) -> Endpoint | None:
         """Find who or what stands before the pattern, None where nothing fits."""
         if rule.source == "speaker":
             return _NOTHING
@@ -164,7 +164,7 @@ class _Reading:
         is_capital = word is not None and word.content and (word.surface[:1].isupper() or word.tag.startswith("n"))
         return self._noun_before(place) if is_capital and not self._is_parted(place, start) else None
 
-    def _may_be_source(self, found: Endpoint, place: int, rule: _Rule) -> bool:
+    def _may_be_source(self, found: Endpoint, place: int, rule: _RelationRule) -> bool:
         """Say whether a noun before the pattern is what a rule wants there."""
         if rule.source == "thing":
             tag = found.words[-1].tag
@@ -200,7 +200,7 @@ class _Reading:
         phrase = self._phrases.get(self._words[place].start)
         return Endpoint(phrase.words, phrase) if phrase else Endpoint((self._words[place],))
 
-    def _target(self, end: int, rule: _Rule) -> Endpoint | None:
+    def _target(self, end: int, rule: _RelationRule) -> Endpoint | None:
         """Find what stands behind the pattern, None where nothing fits."""
         if cut := next((word for word in self._words if word.start < end < word.end and word.tag != "word"), None):
             inside = next((part for part in self._parts if part.start == end and part.end == cut.end), None)

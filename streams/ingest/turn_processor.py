@@ -18,7 +18,7 @@ from typing import NamedTuple
 from emgas.logs import logger
 from emgas.messages.turns import Outcome, Reinforce
 from emgas.wire import Record
-from processors.extraction.extractor import Said
+from processors.extraction.extractor import Utterance
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.events.events import DataEvent

@@ -10,18 +10,18 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from emgas.errors import HaltedError
-from processors.recall.answer.perceptual import Encoder
+from processors.recall.answer.perceptual import AttachmentEncoder
 
 
-def chosen(paths: Iterable[str]) -> tuple[Encoder, ...]:
+def chosen(paths: Iterable[str]) -> tuple[AttachmentEncoder, ...]:
     """Load the encoders of these names.  Raises HaltedError when one cannot be used."""
     return tuple(_loaded(path) for path in paths)
 
 
-def _loaded(path: str) -> Encoder:
+def _loaded(path: str) -> AttachmentEncoder:
     module, _, name = path.rpartition(".")
     try:
-        encoder: Encoder = getattr(import_module(module), name)()
+        encoder: AttachmentEncoder = getattr(import_module(module), name)()
         _ = encoder.name, encoder.version, encoder.kind, encoder.encode
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise HaltedError(

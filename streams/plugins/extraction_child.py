@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
-from processors.extraction.extractor import Extraction, Extractor, Said
+from processors.extraction.extractor import Extraction, Extractor, Utterance
 from streams.plugins import extractors
 
 LENGTH: Final = struct.Struct(">I")

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from emgas.errors import HaltedError
 from emgas.logs import logger
-from processors.extraction.extractor import Extraction, Said
+from processors.extraction.extractor import Extraction, Utterance
 from streams.plugins.extraction_child import LENGTH, framed
 
 log = logger("extraction")

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from emgas.logs import logger
 from emgas.messages.advice import Advice
 from processors.advice.advisor import AdviceError, Said, Task, advice
-from processors.advice.material import LONG, Job, What, task_of
+from processors.advice.material import LONG, AdvisorJob, What, task_of
 from processors.extraction.extractor import Extractor
 from state.events.events import (
     ConsolidationWindowClosed,
@@ -69,7 +69,7 @@ class AdvisorWorker:
 
     def __init__(self, context: AdvisorWorkerContext) -> None:
         self._context = context
-        self._jobs: dict[tuple[int, Job], int] = {}  # (partition, job) → tries so far
+        self._jobs: dict[tuple[int, AdvisorJob], int] = {}  # (partition, job) → tries so far
         self._news = asyncio.Event()
         self._failures = 0
 
@@ -84,7 +84,7 @@ class AdvisorWorker:
             for job in _jobs_of(each.event, self._context.wants):
                 self._put(partition, job)
 
-    def _put(self, partition: int, job: Job, tries: int = 0) -> None:
+    def _put(self, partition: int, job: AdvisorJob, tries: int = 0) -> None:
         self._jobs.setdefault((partition, job), tries)
         while len(self._jobs) > WAITING:
             oldest = next(iter(self._jobs))
@@ -119,7 +119,7 @@ class AdvisorWorker:
             if answer is not None:
                 await self._send(partition, job, answer)
 
-    def _task(self, partition: int, job: Job) -> Task | None:
+    def _task(self, partition: int, job: AdvisorJob) -> Task | None:
         state = self._context.state_of(partition)
         if state is None or self._context.keys.of(job.graph):
             return None
@@ -130,7 +130,7 @@ class AdvisorWorker:
             log.warning("nothing can be asked", graph=job.graph, what=job.what, exc_info=True)
             return None
 
-    async def _failed(self, jobs: Sequence[tuple[int, Job, int]], error: AdviceError) -> None:
+    async def _failed(self, jobs: Sequence[tuple[int, AdvisorJob, int]], error: AdviceError) -> None:
         """Keep what may do better later, and pause."""
         is_budget = isinstance(error, OverBudgetError)
         for partition, job, tries in jobs:

@@ -27,7 +27,7 @@ from emgas.logs import logger
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer.answer import Answerer
-from processors.recall.answer.perceptual import Encoder
+from processors.recall.answer.perceptual import AttachmentEncoder
 from processors.recall.ranking.dense import Embedder
 from state.store.store import Store
 from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
@@ -66,7 +66,7 @@ class WorkerContext:
 
     extractor: Extractor
     embedder: Embedder | None = None
-    encoders: tuple[Encoder, ...] = ()
+    encoders: tuple[AttachmentEncoder, ...] = ()
     worker: str
     now: Callable[[], int]
     on_halt: Callable[[BaseException], None]

@@ -12,7 +12,7 @@ from evaluation.baselines.structured import columns, lasting
 from evaluation.fit.fitting import features
 from evaluation.memory import Memory
 from processors.lexicon.query_expansion import SYNONYM
-from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import FEATURES
 from processors.recall.retrieval.modes.matching import matched
 from processors.recall.retrieval.modes.seeds import put_in
@@ -104,7 +104,7 @@ def test_a_peer_has_its_walk_where_recall_has_its_flow_and_all_else_as_recall_ha
 def test_every_walk_starts_where_recall_does_relatives_included() -> None:
     view = view_of_turns("purchase", "tea", "rain")
     question = extractor().of_query("Who did buy the tea?")
-    energy = put_in(view, question, asked(view, question, "Who did buy the tea?"))
+    energy = put_in(view, question, find_query_terms(view, question, "Who did buy the tea?"))
     assert dict(zip(view.ids, energy.tolist(), strict=True)) == {"purchase": SYNONYM, "tea": 1, "rain": 0}
 
 

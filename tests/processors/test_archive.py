@@ -19,7 +19,7 @@ from processors.lifecycle.forgetting import requested
 from processors.lifecycle.parts import parts
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import DueWindow, close, next_alarm
-from processors.recall.answer.answer import Answer, Answerer, Memory
+from processors.recall.answer.answer import Answer, Answerer, QueriedGraph
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
@@ -57,7 +57,7 @@ def said(name: str, text: str, at: int, **more: Any) -> TurnRecorded:
 def answered(life: Life, text: str, **more: Any) -> Answer:
     """Answer a question from a life's graph."""
     turns = {event.id: event for event in life.events if isinstance(event, TurnRecorded)}
-    memory = Memory(
+    memory = QueriedGraph(
         life.graph,
         lambda graph, number: turns[graph.passages.ids[number]],
         Position(partition=0, watermark=0, source=0),

@@ -22,7 +22,7 @@ from processors.recall.ranking.features import values
 from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.passage_scores import weighed
-from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.retrieval.recall import RecallOptions, activate, recall, seeds_of
 from state.events.extraction_types import Concept
@@ -156,7 +156,7 @@ def extraction(words: list[str], marks: list[str]) -> Extraction:
 
 
 def inquiry_of(view: GraphView, question: Extraction, text: str, cosine: bool) -> Inquiry:
-    meant = asked(view, question, text)
+    meant = find_query_terms(view, question, text)
     activation = activate(view, seeds_of(view, question, meant, "default"), RecallOptions().spreading)
     return Inquiry(view, meant, activation.energy, np.cos(np.arange(view.turns)) if cosine else None)
 

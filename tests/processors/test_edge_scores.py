@@ -12,7 +12,7 @@ from processors.extraction.extractor import Extraction
 from processors.recall.answer.explanation import explanations
 from processors.recall.ranking.edge_scores import HEIR
 from processors.recall.ranking.features import features
-from processors.recall.ranking.query_terms import COMPOUND, SPEAKER, asked
+from processors.recall.ranking.query_terms import COMPOUND, SPEAKER, find_query_terms
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FLOW_EDGES, NO_FLOW
 from processors.recall.retrieval.recall import RecallOptions, activate, recall, seeds_of
 from state.events.extraction_types import Concept
@@ -49,7 +49,7 @@ def explain(view: GraphView, words: Extraction, text: str, passage: int, options
 
 def columns(view: GraphView, words: str, text: str = "") -> dict[str, list[float]]:
     """Return every feature by passage number."""
-    meant = asked(view, question(words), text or words)
+    meant = find_query_terms(view, question(words), text or words)
     energy = activate(view, seeds_of(view, question(words), meant, "default"), RecallOptions().spreading).energy
     values = features(view, meant, energy)[:, view.session_order.place]
     return {name: values[row].tolist() for row, name in enumerate(FEATURES)}
@@ -217,14 +217,14 @@ def test_a_kind_of_answer_that_is_wanted_counts_where_a_turn_holds_it() -> None:
 def test_a_chinese_word_finds_its_parts_and_the_words_that_hold_it() -> None:
     view = talk("s Ada: 咖啡", "t Ben: 腰椎间盘", "u Ada: 生日")
     for word, part, overlap in (("喝咖啡", "咖啡", 2 / 3), ("腰椎", "腰椎间盘", 2 / 4), ("生日礼物", "生日", 2 / 4)):
-        meant = asked(view, question(word), word)
+        meant = find_query_terms(view, question(word), word)
         assert [view.ids[number] for number in meant.words] == [part]
         assert meant.weights.tolist() == pytest.approx([COMPOUND * overlap])
 
 
 def test_a_name_is_a_speaker_and_no_word() -> None:
     view = talk("s Ada: ben tea", "s Ben: cup")
-    meant = asked(view, question("ben tea"), "What tea did Ben drink?")
+    meant = find_query_terms(view, question("ben tea"), "What tea did Ben drink?")
     assert [view.ids[number] for number in meant.seeds] == ["tea", "@speaker:ben"]
     assert meant.weights.tolist() == [1, SPEAKER]
 

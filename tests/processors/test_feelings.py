@@ -12,8 +12,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Mood, Trend, Trended
 from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Memory
-from processors.recall.reports.trends import trended
+from processors.recall.answer.answer import QueriedGraph
+from processors.recall.reports.trends import compute_trend
 from processors.text import tables
 from processors.text.feelings import feelings
 from state.events.events import TurnRecorded
@@ -56,8 +56,8 @@ def told(text: str, *, asked: bool = True) -> Trended:
         found = EXTRACTOR.of_turn(said, speaker="Ada", at=at)
         turns.append(turn_recorded(id=f"t{number}", text=said, at=at, concepts=list(found.concepts)))
         graph.fold(turns[-1])
-    memory = Memory(graph, lambda graph, number: turns[number], Position(partition=0, watermark=0, source=0))
-    return trended(memory, Trend(graph="ada", text=text, by="week", moods=asked), EXTRACTOR)
+    memory = QueriedGraph(graph, lambda graph, number: turns[number], Position(partition=0, watermark=0, source=0))
+    return compute_trend(memory, Trend(graph="ada", text=text, by="week", moods=asked), EXTRACTOR)
 
 
 @pytest.mark.source("P39")

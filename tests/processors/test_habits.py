@@ -21,8 +21,8 @@ from processors.lifecycle.affinity import NEIGHBOURS, Affinities, clusters
 from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habits import recurring as found_by_a_window
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
-from processors.recall.reports.habits import recurring
+from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.reports.habits import list_habits
 from processors.text.statements import statements
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
 from state.events.extraction_types import Concept
@@ -72,15 +72,15 @@ def lived(turns: Iterable[TurnRecorded], until: int = 400, **changed: Any) -> Li
     return life
 
 
-def memory(life: Life) -> Memory:
+def memory(life: Life) -> QueriedGraph:
     turns = {event.id: event for event in life.events if isinstance(event, TurnRecorded)}
-    return Memory(
+    return QueriedGraph(
         life.graph, lambda graph, n: turns[graph.passages.ids[n]], Position(partition=0, watermark=0, source=0)
     )
 
 
 def told(life: Life, text: str | None = None, **more: Any) -> Recurring:
-    return recurring(memory(life), Habits(graph="ada", text=text, **more), EXTRACTOR)
+    return list_habits(memory(life), Habits(graph="ada", text=text, **more), EXTRACTOR)
 
 
 def asked(life: Life, text: str, **more: Any) -> Reply:

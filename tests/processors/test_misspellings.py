@@ -9,8 +9,8 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
-from processors.recall.ranking.misspellings import WORTH, meant
+from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.ranking.misspellings import WORTH, find_corrections
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
@@ -26,14 +26,14 @@ SAID = (
 )
 
 
-def memory() -> Memory:
+def memory() -> QueriedGraph:
     graph, turns = Graph("ada"), list[TurnRecorded]()
     for number, text in enumerate(SAID):
         found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON + number)
         facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
         turns.append(turn_recorded(id=f"t{number}", text=text, at=NOON + number, session=f"s{number}", **facts))
         graph.fold(turns[-1])
-    return Memory(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    return QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
 
 
 def ask(text: str) -> Reply:
@@ -65,7 +65,7 @@ def test_the_beginning_of_a_word_finds_it(written: str, turn: str) -> None:
 def test_what_stands_in_a_dictionary_or_is_too_short_is_no_error(written: str) -> None:
     graph = memory().graph
     assert graph is not None
-    assert meant(graph.view(), written) == {}
+    assert find_corrections(graph.view(), written) == {}
 
 
 def test_a_word_that_the_graph_knows_means_itself_alone() -> None:

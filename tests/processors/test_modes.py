@@ -22,7 +22,7 @@ from processors.recall.retrieval.modes.constants import MODES
 from processors.recall.retrieval.modes.matching import tfidf_cosine
 from processors.recall.retrieval.modes.ppr import Walk, graph_of, restart_of
 from processors.recall.retrieval.modes.registry import FINDS
-from processors.recall.retrieval.modes.seam import Given
+from processors.recall.retrieval.modes.seam import ModeInput
 from processors.recall.retrieval.modes.steady_state import Network
 from processors.recall.retrieval.modes.ways import likeliest
 from state.arrays import Floats, Integers
@@ -46,10 +46,10 @@ def view_of_turns(*concepts: str, **changes: Sequence[Any]) -> GraphView:
     return folded(*turns).view()
 
 
-def asked(view: GraphView, mode: Mode, *seeds: str, **changes: Any) -> Given:
+def asked(view: GraphView, mode: Mode, *seeds: str, **changes: Any) -> ModeInput:
     energy = np.zeros(view.concepts)
     energy[[view.numbers[seed] for seed in seeds]] = 1.0
-    return Given(view, energy, replace(MODES[mode].spreading, **changes))
+    return ModeInput(view, energy, replace(MODES[mode].spreading, **changes))
 
 
 # Small random graphs: a turn is a set of words
@@ -196,14 +196,14 @@ def test_all_edges_are_those_of_all_concepts_however_many_are_looked_up_at_once(
 def test_a_mode_that_looks_at_the_whole_graph_stops_where_there_are_too_many_links(
     mode: Mode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view, looked_at, edges = view_of_turns(*[f"a{n} b{n}" for n in range(50)]), 0, Given.edges
+    view, looked_at, edges = view_of_turns(*[f"a{n} b{n}" for n in range(50)]), 0, ModeInput.edges
 
-    def counted(given: Given, concepts: Integers) -> Edges:
+    def counted(given: ModeInput, concepts: Integers) -> Edges:
         nonlocal looked_at
         looked_at += len(concepts)
         return edges(given, concepts)
 
-    monkeypatch.setattr(Given, "edges", counted)
+    monkeypatch.setattr(ModeInput, "edges", counted)
     monkeypatch.setattr(seam, "AT_ONCE", 5)
     monkeypatch.setattr(seam, "MOST_EDGES", 12)
     with pytest.raises(TooMuchAskedError, match="has more than 12 links: ask in the mode default, or ppr-push"):
@@ -274,13 +274,13 @@ def test_a_subtractive_question_looks_at_the_edges_of_a_node_once_however_many_s
 ) -> None:
     view = view_of_turns(*["a b c d e f g h"] * 3, *["h i j"] * 3, *["j k"] * 3)
     looked_at: list[int] = []
-    edges = Given.edges
+    edges = ModeInput.edges
 
-    def noted(given: Given, concepts: Integers) -> Edges:
+    def noted(given: ModeInput, concepts: Integers) -> Edges:
         looked_at.extend(concepts.tolist())
         return edges(given, concepts)
 
-    monkeypatch.setattr(Given, "edges", noted)
+    monkeypatch.setattr(ModeInput, "edges", noted)
     subtractive.energies(asked(view, "subtractive", *"abcdefg"))
     assert sorted(looked_at) == sorted(set(looked_at))
     assert {view.ids[node] for node in looked_at} >= set("abcdefghij")

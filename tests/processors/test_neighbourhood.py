@@ -8,8 +8,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Explore, Neighbour
 from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Memory
-from processors.recall.reports.neighbourhood import explored
+from processors.recall.answer.answer import QueriedGraph
+from processors.recall.reports.neighbourhood import explore_graph
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON
@@ -18,8 +18,8 @@ EXTRACTOR = YakeExtractor()
 
 
 def neighbours(graph: Graph, concept: str) -> dict[str, Neighbour]:
-    memory = Memory(graph, lambda graph, number: turn_recorded(), Position(partition=0, watermark=0, source=0))
-    found = explored(memory, Explore(graph="ada", concept=concept), EXTRACTOR)
+    memory = QueriedGraph(graph, lambda graph, number: turn_recorded(), Position(partition=0, watermark=0, source=0))
+    found = explore_graph(memory, Explore(graph="ada", concept=concept), EXTRACTOR)
     return {each.id: each for each in found.neighbours}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from emgas.messages.filters import Filter
 from emgas.times import DAY_MS
-from processors.recall.answer.perceptual import PREFIX, perceived
+from processors.recall.answer.perceptual import PREFIX, rank_perceived
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.recall.retrieval.recall import Ranked
 from state.events.extraction_types import Attached
@@ -61,7 +61,7 @@ def ranked(graph: Graph, like: str | None = None, found: tuple[Ranked, ...] = ()
     view = graph.view()
     return {
         view.passage_id[each.number]: each.score
-        for each in perceived(view, found, allowed=Allowed(view, only), like=like)
+        for each in rank_perceived(view, found, allowed=Allowed(view, only), like=like)
     }
 
 

@@ -13,7 +13,7 @@ from emgas.messages.pictures import Picture, Pictured
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.turn_facts import GraphChangedError
-from processors.recall.reports.picture import AT_ONCE, STRONGEST, pictured
+from processors.recall.reports.picture import AT_ONCE, STRONGEST, draw_picture
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON
@@ -31,7 +31,7 @@ def graph_of(*turns: str) -> Graph:
 
 
 def drawn(graph: Graph | None, **wanted: object) -> Pictured:
-    return in_one_go(pictured(graph, Picture(graph="ada", **wanted), EXTRACTOR, POSITION))  # type: ignore[arg-type]
+    return in_one_go(draw_picture(graph, Picture(graph="ada", **wanted), EXTRACTOR, POSITION))  # type: ignore[arg-type]
 
 
 def links_of(seen: Pictured) -> list[tuple[frozenset[str], float]]:
@@ -105,7 +105,7 @@ def test_an_unknown_word_gives_an_empty_picture_and_no_graph_none() -> None:
 
 def test_a_graph_that_changes_under_a_large_picture_is_told() -> None:
     graph = graph_of(*(f"word{n} word{n + 1}" for n in range(2 * AT_ONCE)))
-    steps = pictured(graph, Picture(graph="ada", nodes=3000), EXTRACTOR, POSITION)
+    steps = draw_picture(graph, Picture(graph="ada", nodes=3000), EXTRACTOR, POSITION)
     next(steps)
     graph.fold(turn_recorded(id="late", concepts="tea", at=NOON))
     with pytest.raises(GraphChangedError):

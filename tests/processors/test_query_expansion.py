@@ -12,9 +12,9 @@ from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.answer.explanation import explanations
 from processors.recall.ranking.activation import LITERAL
-from processors.recall.ranking.edge_scores import mentions
+from processors.recall.ranking.edge_scores import find_mentions
 from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.query_terms import asked
+from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
@@ -42,7 +42,7 @@ def talk(*turns: str) -> GraphView:
 
 def shares(view: GraphView, words: str, text: str = "") -> dict[tuple[str, str], float]:
     """Return (word of the question, relative) → share."""
-    meant = asked(view, question(words), text or words)
+    meant = find_query_terms(view, question(words), text or words)
     known = [view.ids[number] for number in meant.words]
     names = dict(enumerate([*known, *("" for _ in (*meant.dates, *meant.speakers)), *meant.unknown]))
     found = zip(meant.relatives.concept, meant.relatives.row, meant.relatives.share, strict=True)
@@ -130,7 +130,9 @@ def test_a_relative_of_two_words_counts_for_the_one_it_is_nearest_to() -> None:
 
 def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
     view = talk("buy purchase", "purchase", "sun")
-    said, near = mentions(Inquiry(view, asked(view, question("buy"), "buy"), np.zeros(view.concepts)).everything)
+    said, near = find_mentions(
+        Inquiry(view, find_query_terms(view, question("buy"), "buy"), np.zeros(view.concepts)).everything
+    )
     assert said.counts.tolist() == [[1, 0, 0]]
     assert near.counts.tolist() == [[1, SYNONYM, 0]]
 

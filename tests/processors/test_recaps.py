@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from emgas.messages.fields import Position
 from emgas.messages.views import Recap, Recapped
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Memory
+from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.reports import segmentation
-from processors.recall.reports.session_summaries import recapped
+from processors.recall.reports.session_summaries import list_recaps
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
@@ -29,7 +29,7 @@ SESSIONS = {
 }
 
 
-def memory() -> tuple[Memory, dict[int, TurnRecorded]]:
+def memory() -> tuple[QueriedGraph, dict[int, TurnRecorded]]:
     graph, turns = Graph("ada"), dict[int, TurnRecorded]()
     for session, texts in SESSIONS.items():
         for text in texts:
@@ -38,11 +38,11 @@ def memory() -> tuple[Memory, dict[int, TurnRecorded]]:
             facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
             turns[len(turns)] = turn_recorded(id=id, text=text, session=session, at=at, **facts)
             graph.fold(turns[len(turns) - 1])
-    return Memory(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0)), turns
+    return QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0)), turns
 
 
 def told(**wanted: object) -> Recapped:
-    return recapped(memory()[0], Recap(graph="ada", **wanted))  # type: ignore[arg-type]
+    return list_recaps(memory()[0], Recap(graph="ada", **wanted))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", [0, 5, 8, 60, 400])
@@ -65,8 +65,8 @@ def test_what_stands_for_a_conversation_is_what_sets_it_apart() -> None:
 
 
 def test_a_graph_that_nobody_wrote_to_has_nothing_to_recap() -> None:
-    nobody = Memory(None, lambda _, number: memory()[1][number], Position(partition=0, watermark=-1, source=-1))
-    assert not recapped(nobody, Recap(graph="ada")).found
+    nobody = QueriedGraph(None, lambda _, number: memory()[1][number], Position(partition=0, watermark=-1, source=-1))
+    assert not list_recaps(nobody, Recap(graph="ada")).found
 
 
 # parts of a conversation
@@ -92,8 +92,8 @@ def talked(texts: Sequence[str], **wanted: object) -> Recapped:
         facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
         turns[number] = turn_recorded(id=f"t{number}", text=text, session="talk", at=NOON + number, **facts)
         graph.fold(turns[number])
-    memory = Memory(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
-    return recapped(memory, Recap(graph="ada", topics=True, **wanted))  # type: ignore[arg-type]
+    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    return list_recaps(memory, Recap(graph="ada", topics=True, **wanted))  # type: ignore[arg-type]
 
 
 @pytest.mark.source("M4")

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.recall.context.context import LONG_TURN, ContextPacker, Passage, tokens
-from processors.recall.context.sentences import AROUND, LEFT_OUT, Wanted, best_sentences, sentences
+from processors.recall.context.context import LONG_TURN, ContextPacker, ContextPassage, tokens
+from processors.recall.context.sentences import AROUND, LEFT_OUT, QueryWord, best_sentences, sentences
 from state.events.extraction_types import TimeSpan
 
-FERRY = (Wanted(("ferry",), 2.0),)
+FERRY = (QueryWord(("ferry",), 2.0),)
 FILLER = "We talked about nothing for a while, and then about nothing again. "
 
 
-def quoted(text: str, wanted: tuple[Wanted, ...] = FERRY, budget: int = 20) -> str:
+def quoted(text: str, wanted: tuple[QueryWord, ...] = FERRY, budget: int = 20) -> str:
     return best_sentences(text, wanted, budget, tokens)
 
 
@@ -54,11 +54,11 @@ def test_what_stands_around_it_comes_next() -> None:
 
 
 def test_a_word_is_found_in_any_form_that_the_turn_has_it_in() -> None:
-    adopted = (Wanted(("adopt", "adopting"), 1.0),)
+    adopted = (QueryWord(("adopt", "adopting"), 1.0),)
     assert "She adopted him." in quoted(FILLER * 6 + "She adopted him. " + FILLER * 6, adopted, 8)
-    went = (Wanted(("go", "went"), 1.0),)
+    went = (QueryWord(("go", "went"), 1.0),)
     assert "They went home." in quoted("A goat ate it. " * 9 + "They went home. " + "A goat ate it. " * 9, went, 8)
-    chinese = (Wanted(("面线",), 1.0),)
+    chinese = (QueryWord(("面线",), 1.0),)
     assert "吃了面线糊。" in quoted("今天下雨。" * 9 + "吃了面线糊。" + "今天下雨。" * 9, chinese, 10)
 
 
@@ -89,7 +89,7 @@ def test_a_context_holds_several_long_turns_by_their_best_sentences() -> None:
     packer = ContextPacker(600)
     for number in range(3):
         text = long.replace("ferry", f"ferry number {number}")
-        assert packer.add(Passage(number, number * 60_000, "Ada", text, wanted=FERRY))
+        assert packer.add(ContextPassage(number, number * 60_000, "Ada", text, wanted=FERRY))
     context = packer.context()
     assert context.passages == (0, 1, 2)
     for number in range(3):
@@ -101,6 +101,6 @@ def test_a_quoted_turn_tells_what_the_times_mean_that_it_shows() -> None:
     tomorrow, never = (TimeSpan(text, 0, 86_400_000) for text in ("tomorrow", "next year"))
     text = FILLER * 20 + "The ferry leaves tomorrow. " + FILLER * 20 + "No more next year."
     packer = ContextPacker(600)
-    packer.add(Passage(0, 0, "Ada", text, (tomorrow, never), FERRY))
+    packer.add(ContextPassage(0, 0, "Ada", text, (tomorrow, never), FERRY))
     assert "tomorrow = 1970-01-01" in packer.context().text
     assert "next year" not in packer.context().text

@@ -12,7 +12,7 @@ from emgas.times import DAY_MS
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.supersession import superseded
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.text.statements import statements
 from state.events.events import Forgotten, Superseded, TurnRecorded
 from state.graph.graph import Graph
@@ -51,7 +51,7 @@ class Told:
             self.graph.fold(each)
 
     def ask(self, text: str, **more: object) -> Reply:
-        memory = Memory(self.graph, lambda graph, n: self.turns[graph.passages.event[n]], Position(**POSITION))
+        memory = QueriedGraph(self.graph, lambda graph, n: self.turns[graph.passages.event[n]], Position(**POSITION))
         return in_one_go(Answerer(EXTRACTOR).answer(Query(graph="ada", text=text, **more), memory)).reply
 
     def ids(self, text: str) -> Sequence[str]:

@@ -14,8 +14,8 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Period, Trend, Trended
 from emgas.times import DAY_MS, MINUTE_MS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Memory
-from processors.recall.reports.trends import trended
+from processors.recall.answer.answer import QueriedGraph
+from processors.recall.reports.trends import compute_trend
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
@@ -30,8 +30,8 @@ def unread(graph: Graph, number: int) -> TurnRecorded:
 
 
 def told(graph: Graph, text: str, by: Period = "day", offset: int = 0) -> Trended:
-    memory = Memory(graph, unread, Position(partition=0, watermark=0, source=0))
-    return trended(memory, Trend(graph="ada", text=text, by=by, offset=offset), EXTRACTOR)
+    memory = QueriedGraph(graph, unread, Position(partition=0, watermark=0, source=0))
+    return compute_trend(memory, Trend(graph="ada", text=text, by=by, offset=offset), EXTRACTOR)
 
 
 def graph_of(*turns: tuple[int, str]) -> Graph:

@@ -24,7 +24,7 @@ from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded
@@ -124,7 +124,7 @@ async def check(
 
 
 def answer(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded], text: str) -> Any:
-    memory = Memory(graph, text_of, Position(partition=0, watermark=0, source=0))
+    memory = QueriedGraph(graph, text_of, Position(partition=0, watermark=0, source=0))
     return in_one_go(ANSWERER.answer(Query(graph="ada", text=text, top_passages=20, top_concepts=20), memory))
 
 

@@ -12,7 +12,7 @@ from emgas.messages.modes import Mode, Rerank
 from emgas.messages.preset_sources import NOT_GIVEN, SOURCES
 from emgas.messages.queries import Query
 from emgas.times import DAY_MS
-from processors.recall.answer.answer import by_graph
+from processors.recall.answer.answer import with_graph_defaults
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
@@ -70,7 +70,7 @@ def test_the_constants_of_the_sources_are_in_force_to_the_letter() -> None:
 
 
 def asked(graph: Graph, **fields: object) -> tuple[object, object]:
-    query = by_graph(Query.model_validate({"graph": "ada", "text": "the cat?", **fields}), graph)
+    query = with_graph_defaults(Query.model_validate({"graph": "ada", "text": "the cat?", **fields}), graph)
     return query.retriever, query.rerank
 
 
@@ -119,8 +119,10 @@ def test_where_a_graphs_people_are_is_stored_and_recorded_where_it_is_told() -> 
     again = Graph.unpack(graph.pack())
     assert (again.timezone, plain.timezone) == ("Asia/Tokyo", "UTC")
     assert again.digest() == graph.digest() != plain.digest()
-    assert by_graph(Query(graph="ada", text="the cat?", kind="query"), graph).timezone == "Asia/Tokyo"
-    assert by_graph(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph).timezone == "UTC"
+    assert with_graph_defaults(Query(graph="ada", text="the cat?", kind="query"), graph).timezone == "Asia/Tokyo"
+    assert (
+        with_graph_defaults(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph).timezone == "UTC"
+    )
     stamp = {"epoch": 1, "claim": "c", "seq": 1, "chain": "x", "graph": "ada", "preset": "default"}
     told = GraphConfigured(**stamp, settings=PRESETS["default"], timezone="Asia/Tokyo")
     assert decode(encode(told)) == told

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.extraction.extractor import Said
+from processors.extraction.extractor import Utterance
 from processors.extraction.yake_extractor import YakeExtractor
 from state.log_position import draft
 from streams.ingest.command_handler import CommandHandler
@@ -107,8 +107,8 @@ class Nowhere(YakeExtractor):
         raise AssertionError(f"{text!r} was not found ahead")
 
 
-def some(count: int, text: str = "The kettle number") -> list[Said]:
-    return [Said(f"{text} {n} whistles in the garden of Lisbon.", "Ada", NOW) for n in range(count)]
+def some(count: int, text: str = "The kettle number") -> list[Utterance]:
+    return [Utterance(f"{text} {n} whistles in the garden of Lisbon.", "Ada", NOW) for n in range(count)]
 
 
 async def test_nothing_runs_before_it_is_wanted_and_all_of_it_ends_with_the_pool() -> None:

@@ -13,7 +13,7 @@ from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall.answer import answer, turn_facts
-from processors.recall.answer.answer import Answer, Answerer, Memory, is_long
+from processors.recall.answer.answer import Answer, Answerer, QueriedGraph, is_long
 from processors.recall.answer.turn_facts import GraphChangedError
 from state import partition as partitions
 from state.events.events import TurnRecorded
@@ -235,7 +235,7 @@ class Slow(Answerer):
         super().__init__(YakeExtractor(language="en"))
         self._may_end = may_end
 
-    def answer(self, query: Query, memory: Memory, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
+    def answer(self, query: Query, memory: QueriedGraph, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
         while query.only.metadata and not self._may_end.is_set():
             yield
         return (yield from super().answer(query, memory, read))

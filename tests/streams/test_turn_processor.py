@@ -18,7 +18,7 @@ from msgspec import structs
 from emgas.errors import TransportError
 from emgas.times import HOUR_MS
 from emgas.wire import partition_of
-from processors.extraction.extractor import Extraction, Said
+from processors.extraction.extractor import Extraction, Utterance
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow
 from processors.recall.ranking.dense import Embedder, Vectors

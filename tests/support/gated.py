@@ -11,7 +11,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query, Reply
 from emgas.messages.turns import Turn
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.ingest.turns import importance_of, stated_by, with_gates
@@ -55,7 +55,9 @@ class Gated:
     def ask(self, text: str, **options: Any) -> Reply:
         """Ask the graph, as it is at its own time."""
         now = options.pop("now", None)
-        memory = Memory(self.graph, lambda graph, number: self.turns[int(graph.passages.ids[number][1:])], HERE, now)
+        memory = QueriedGraph(
+            self.graph, lambda graph, number: self.turns[int(graph.passages.ids[number][1:])], HERE, now
+        )
         query = Query(graph="ada", text=text, **options)
         return in_one_go(Answerer(extractor()).answer(query, memory)).reply
 

@@ -9,7 +9,7 @@ from typing import Any
 from emgas.errors import TransportError
 from emgas.wire import partition_of
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -75,9 +75,9 @@ class Answering:
     def yield_to_queries(self) -> None:
         self.yields += 1
 
-    def memory(self) -> Memory:
+    def memory(self) -> QueriedGraph:
         """Look at the memory as a question about the graph "ada" does."""
-        return Memory(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
+        return QueriedGraph(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
 
     def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
         folds = Partitions(Settings(broker=None, **settings), self.log)

@@ -32,14 +32,14 @@ from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
 from processors.recall.answer.explanation import explanations, explanations_of_mode
-from processors.recall.answer.habits import asked_for
-from processors.recall.answer.perceptual import perceived
-from processors.recall.answer.provenance import Meant, guided, how, words_of
-from processors.recall.answer.relations import said, told_of
-from processors.recall.answer.turn_facts import GraphChangedError, learned
-from processors.recall.context.context import Context, ContextPacker, Passage, is_short, most_lines
+from processors.recall.answer.habits import find_habits
+from processors.recall.answer.perceptual import rank_perceived
+from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
+from processors.recall.answer.relations import find_relations, relation_text
+from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
+from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
 from processors.recall.context.masking import Masks, Thresholds
-from processors.recall.context.sentences import Wanted
+from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
 from processors.recall.ranking.filters import Allowed
@@ -82,7 +82,7 @@ def items(load: float) -> int:
     return round(SPAN + SPREAD * (1 - 2 * load))
 
 
-def eased(query: Query) -> Query:
+def limit_by_load(query: Query) -> Query:
     """Let a question ask for no more than its reader takes in; one that tells no load stays as it is."""
     if query.load is None:
         return query
@@ -95,7 +95,7 @@ def eased(query: Query) -> Query:
 # What advisors said of a turn, told to whoever asks: it stands beside the turn, whose text is as it was said.
 
 
-def advised(graph: Graph, turn: str) -> Advised | None:
+def advice_on(graph: Graph, turn: str) -> Advised | None:
     """Tell what advisors said of a turn, None if nothing."""
     table = graph.advice
     words, parts, judged = table.rewritten.get(("turn", turn)), table.split.get(turn), table.judged.get(turn)
@@ -130,7 +130,7 @@ def rerank_of(graph: Graph) -> Rerank | None:
     return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
 
 
-def by_graph(query: Query, graph: Graph) -> Query:
+def with_graph_defaults(query: Query, graph: Graph) -> Query:
     """Let a question that names no mode, or no time zone, be answered as its graph is set."""
     known: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
@@ -150,7 +150,7 @@ MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
 
 
-class Memory(NamedTuple):
+class QueriedGraph(NamedTuple):
     """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded.
 
     now  when it is asked, in the graph's own time (ms); None: as its clock stands
@@ -186,7 +186,7 @@ class Answerer:
     def __init__(self, extractor: Extractor, embedder: Embedder | None = None) -> None:
         self.extractor, self.embedder = extractor, embedder
 
-    def answer(self, query: Query, memory: Memory, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
+    def answer(self, query: Query, memory: QueriedGraph, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
         """Answer a query from `memory`, step by step; it is asked as it is when the first step is taken.
 
         read  turns by the ordinal of their event: what is read is added, what is there is not read again
@@ -200,7 +200,7 @@ class Answerer:
             nothing = _nothing(query, memory.position)
             return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
         if query.only.asks_facts:
-            yield from learned(graph, memory.text_of)
+            yield from read_turn_facts(graph, memory.text_of)
         return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
 
 
@@ -222,9 +222,15 @@ class _Answering:
     """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
 
     def __init__(
-        self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
+        self,
+        answerer: Answerer,
+        query: Query,
+        memory: QueriedGraph,
+        *,
+        graph: Graph,
+        read: dict[int, TurnRecorded] | None,
     ) -> None:
-        query = eased(by_graph(query, graph))
+        query = limit_by_load(with_graph_defaults(query, graph))
         self._zone = query.timezone or "UTC"
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
@@ -233,7 +239,7 @@ class _Answering:
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, self._zone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
-        self._guiding = words_of(query.guidance, self._view, extractor)
+        self._guiding = find_guidance_words(query.guidance, self._view, extractor)
         self._options = _options(query, graph, extractor, memory.time, self._guiding)
         self._cosine = (
             likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
@@ -247,7 +253,7 @@ class _Answering:
         self._perceives = query.memory == "perceptual"
         if self._perceives:
             allowed = Allowed(self._view, self._options.only)
-            seen = perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
+            seen = rank_perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
             self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
         self._habits = self._recurring()
         self._relations = self._told()
@@ -270,11 +276,11 @@ class _Answering:
             or self._options.kind.in_mind
         ):
             return []
-        return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
+        return find_habits(self._graph, self._question, query.text, asker=asker, only=query.only)
 
     def _told(self) -> list[KnownRelation]:
         """List what turns say of what is asked for, of a kind of memory that tells relations."""
-        return told_of(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
+        return find_relations(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -298,7 +304,7 @@ class _Answering:
             timing=UNTIMED,
             matched=self._is_match,
             relations=self._relations,
-            how=how(query, self._view, self._options, found, self._guiding),
+            how=describe_method(query, self._view, self._options, found, self._guiding),
             timezone=self._zone,
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
@@ -365,16 +371,18 @@ class _Answering:
         if self._graph.events != self._events:
             raise GraphChangedError
 
-    def _packed(self) -> Steps[Context]:
+    def _packed(self) -> Steps[PackedContext]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
-            packer.add(Passage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
+            packer.add(ContextPassage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
         for place, known in enumerate(self._relations, start=len(self._habits) + 1):
             if known.history:
                 continue
-            packer.add(Passage(-place, wall_clock(known.last, self._zone), known.source_label, said(known)))
+            packer.add(
+                ContextPassage(-place, wall_clock(known.last, self._zone), known.source_label, relation_text(known))
+            )
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
@@ -412,7 +420,7 @@ class _Answering:
             turn = self._read[ordinal] = self._memory.text_of(self._graph, ranked.number)
         return turn
 
-    def _line(self, ranked: Ranked) -> Passage:
+    def _line(self, ranked: Ranked) -> ContextPassage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
@@ -424,7 +432,7 @@ class _Answering:
             times = tuple(span for span in times if span.text in text)
         if turn.attachments:
             text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
-        return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
+        return ContextPassage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
 
     @cached_property
     def _masks(self) -> Masks | None:
@@ -440,10 +448,10 @@ class _Answering:
             self._remembered[turn.id] = masks.masked(turn)
         return self._remembered[turn.id]
 
-    def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
+    def _wanted(self, turn: TurnRecorded) -> tuple[QueryWord, ...]:
         """List the words of the question that a turn holds, as it has them."""
         held = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
-        return tuple(Wanted((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
+        return tuple(QueryWord((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
 
     @cached_property
     def _over_since(self) -> dict[int, int]:
@@ -497,7 +505,7 @@ def _habit(habit: Habit, score: float) -> RecalledPassage:
     )
 
 
-def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: Meant) -> RecallOptions:
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: GuidanceWords) -> RecallOptions:
     view = graph.view()
     only = _by_id(query.only, view, extractor)
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
@@ -516,7 +524,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
         now=now,
         depth=_depth_of(query),
     )
-    return guided(options, query, guiding)
+    return apply_guidance(options, query, guiding)
 
 
 def _depth_of(query: Query) -> float | None:

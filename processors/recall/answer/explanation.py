@@ -19,7 +19,7 @@ from processors.recall.ranking.archive import term
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.edge_scores import REACH
 from processors.recall.ranking.features import values
-from processors.recall.ranking.inquiry import Inquiry, Laid
+from processors.recall.ranking.inquiry import Inquiry, SessionLayout
 from processors.recall.ranking.query_terms import QueryTerms
 from processors.recall.ranking.succession import TERM as SUCCESSION
 from processors.recall.ranking.weights import FEATURES
@@ -109,7 +109,7 @@ def _of_mind(view: GraphView, meant: QueryTerms, passage: int, now: int) -> dict
     return {name: float(value[0]) for name, value in (shares | factors).items()}
 
 
-def _mentions(laid: Laid, meant: QueryTerms, place: int) -> list[Mention]:
+def _mentions(laid: SessionLayout, meant: QueryTerms, place: int) -> list[Mention]:
     """List the seeds, and what means nearly the same as one of them, in a turn and in those it inherits from."""
     view, order = laid.view, laid.excerpt
     places = np.arange(max(order.start[place], place - REACH), min(order.end[place], place + REACH + 1))

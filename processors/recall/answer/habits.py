@@ -30,7 +30,7 @@ from state.graph.tables.habit_table import Habit
 _EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
 
 
-def telling(names: Iterable[str]) -> list[str]:
+def informative(names: Iterable[str]) -> list[str]:
     """Choose the names that tell something; all of them if none does."""
     named = list(names)
     return [name for name in named if name not in _EVERYDAY] or named
@@ -44,7 +44,7 @@ _PARTS: Final = tuple(  # of the day, as habit_texts.part_of_day counts them
 )
 
 
-def asked_for(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[Habit]:
+def find_habits(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[Habit]:
     """Find the habits that a question asks for; none if it does not ask how often, or filters turns otherwise."""
     plain = clean(text)
     if not asks_habit(plain) or not _lets_habits_through(only):
@@ -83,7 +83,7 @@ def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) ->
     """
     parts = {part for part, pattern in enumerate(_PARTS) if pattern.search(text)}
     habits = [habit for habit in habits if not parts or part_of_day(habit.hours)[0] in parts]
-    names = set(telling(concept.id for concept in question.concepts))
+    names = set(informative(concept.id for concept in question.concepts))
     speakers = {speaker.casefold() for speaker in graph.passages.speakers}
     tells = (name for name in names if not name.startswith("@") and not asks_habit(name))
     words = {name for name in tells if not any(part.search(name) for part in _PARTS)} - speakers

@@ -4,7 +4,7 @@
     vec      like=TURN    the best cosine with what came with that turn, among the vectors that encoders gave both
              else         how well the caption answers: e^(score − best score) of the default recall
 
-An Encoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes with a
+An AttachmentEncoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes with a
 turn, as a TurnEmbedded of the encoder's own model; so a question needs no encoder, and a replay calls none.
 """
 
@@ -30,7 +30,7 @@ VECTOR: Final = 0.8  # share of likeness in a score; the rest is recency
 PREFIX: Final = "perceptual "  # how the models of encoders are named in the log: no text is ever compared with them
 
 
-class Encoder(Protocol):
+class AttachmentEncoder(Protocol):
     """Turns what came with a turn into a vector: a function of its bytes alone."""
 
     @property
@@ -49,12 +49,14 @@ class Encoder(Protocol):
         """Encode what lies at `uri`: (d,), of length 1; None for what cannot be read."""
 
 
-def encoder_name(encoder: Encoder) -> str:
+def encoder_name(encoder: AttachmentEncoder) -> str:
     """Name an encoder's model as the log does."""
     return f"{PREFIX}{encoder.kind} {encoder.name} {encoder.version}"
 
 
-def perceived(view: GraphView, found: Sequence[Ranked], *, allowed: Allowed, like: str | None) -> tuple[Ranked, ...]:
+def rank_perceived(
+    view: GraphView, found: Sequence[Ranked], *, allowed: Allowed, like: str | None
+) -> tuple[Ranked, ...]:
     """Rank the turns that something came with: those like the attachments of a turn, or those of `found`."""
     if like is not None:
         turns, likeness = _alike(view, like)

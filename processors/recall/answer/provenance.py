@@ -22,22 +22,22 @@ UNGUIDED = Guidance()
 
 
 @dataclass(frozen=True)
-class Meant:
+class GuidanceWords:
     """The words of a mood and a role: those that the graph knows, and those that it does not."""
 
     known: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-def words_of(guidance: Guidance, view: GraphView, extractor: Extractor) -> Meant:
+def find_guidance_words(guidance: Guidance, view: GraphView, extractor: Extractor) -> GuidanceWords:
     """Find the concepts of mood and role."""
     said = ". ".join(each for each in (guidance.mood, guidance.role) if each)
     if not said:
-        return Meant()
+        return GuidanceWords()
     found = _words(extractor, said)
     known = tuple(each for each in found if view.number(each) is not None)
     did = {*known, *(_words(extractor, guidance.mood or "") if _mood_says(guidance) else ())}
-    return Meant(known, tuple(each for each in found if each not in did))
+    return GuidanceWords(known, tuple(each for each in found if each not in did))
 
 
 def _words(extractor: Extractor, said: str) -> list[str]:
@@ -49,7 +49,7 @@ def _mood_says(guidance: Guidance) -> bool:
     return guidance.depth is None and guidance.mood is not None and depth_of(guidance.mood) is not None
 
 
-def guided(options: RecallOptions, query: Query, meant: Meant) -> RecallOptions:
+def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords) -> RecallOptions:
     """Let guidance change what is recalled."""
     guidance = query.guidance
     if guidance == UNGUIDED:
@@ -74,7 +74,9 @@ def _depth(guidance: Guidance, text: str) -> float | None:
     return complexity(text) if mood is None and guidance.by_complexity else mood
 
 
-def how(query: Query, view: GraphView, options: RecallOptions, found: RecallResult, meant: Meant) -> How | None:
+def describe_method(
+    query: Query, view: GraphView, options: RecallOptions, found: RecallResult, meant: GuidanceWords
+) -> How | None:
     """Say how a question was answered, if it wants to know, or was guided."""
     if not query.explain and query.guidance == UNGUIDED:
         return None
@@ -91,7 +93,7 @@ def how(query: Query, view: GraphView, options: RecallOptions, found: RecallResu
     )
 
 
-def _guided(view: GraphView, options: RecallOptions, found: RecallResult, meant: Meant) -> Guided:
+def _guided(view: GraphView, options: RecallOptions, found: RecallResult, meant: GuidanceWords) -> Guided:
     return Guided(
         words=list(options.weak),
         unknown=[*meant.unknown, *(meant.known if not options.weak else ())],

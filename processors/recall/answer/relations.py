@@ -44,7 +44,7 @@ def related(view: GraphView, number: int, limit: int) -> list[KnownRelation]:
     return [_known(view, each) for each in found[:limit]]
 
 
-def told_of(view: GraphView, meant: QueryTerms) -> list[KnownRelation]:
+def find_relations(view: GraphView, meant: QueryTerms) -> list[KnownRelation]:
     """List what turns say of the concepts that a question names, whoever asks among them: MOST at most."""
     named = {end for number in _named(view, meant) for end in same(view, number)}
     found = view.relations.around(sorted(named))
@@ -60,7 +60,7 @@ def _named(view: GraphView, meant: QueryTerms) -> Iterable[int]:
     yield from (number for number in view.phrases if words.issuperset(view.ids[number].split(" ")))
 
 
-def said(known: KnownRelation) -> str:
+def relation_text(known: KnownRelation) -> str:
     """Say a relation as somebody would read it behind its source: "lives in Lisbon"."""
     return f"{known.type.replace('-', ' ')} {known.target_label}"
 

@@ -22,7 +22,7 @@ class GraphChangedError(Exception):
     """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
 
 
-def learned(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded]) -> Steps[None]:
+def read_turn_facts(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded]) -> Steps[None]:
     """Read the turns of a graph that are not known yet; what was read stays known, whatever happens.
 
     Raises GraphChangedError, and what `text_of` raises.

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from emgas.times import format_utc
 from processors.dates.resolve import days_of, told
-from processors.recall.context.sentences import Wanted, best_sentences
+from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 
@@ -46,7 +46,7 @@ _WORD = re.compile(r"[^\W_]+")
 _APART = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
 
 
-class Passage(NamedTuple):
+class ContextPassage(NamedTuple):
     """What a context shows of a turn.
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
@@ -59,12 +59,12 @@ class Passage(NamedTuple):
     speaker: str
     text: str
     times: tuple[TimeSpan, ...] = ()
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[QueryWord, ...] = ()
     session: str = ""
     over: int | None = None
 
 
-class Context(NamedTuple):
+class PackedContext(NamedTuple):
     """A text of lines, its estimated tokens, and the numbers of the passages in it, in the order shown."""
 
     text: str
@@ -78,11 +78,11 @@ class ContextPacker:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._spent = 0
-        self._chosen: list[Passage] = []
+        self._chosen: list[ContextPassage] = []
         self._shown: dict[int, str] = {}  # passage number → its line
         self._said = _Said()
 
-    def add(self, passage: Passage) -> bool:
+    def add(self, passage: ContextPassage) -> bool:
         """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
         words = _words(passage.text)
         first = _first(words)
@@ -98,17 +98,17 @@ class ContextPacker:
         self._spent += cost
         return True
 
-    def context(self) -> Context:
+    def context(self) -> PackedContext:
         """Put together what was taken, in the order in which it was said."""
         notes, cost = _notes(self._chosen, self._budget - self._spent)
         chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
         lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
         gaps = ["\n" if one.session != other.session else "" for one, other in pairwise(chosen)]
         text = "\n".join(line + gap for line, gap in zip(lines, [*gaps, ""], strict=False))
-        return Context(text, self._spent + cost, tuple(passage.number for passage in chosen))
+        return PackedContext(text, self._spent + cost, tuple(passage.number for passage in chosen))
 
 
-def quoted(passage: Passage) -> Passage:
+def quoted(passage: ContextPassage) -> ContextPassage:
     """Shorten a long passage to its best sentences, and what its times mean to the expressions that are left."""
     if is_short(passage.text):
         return passage
@@ -155,7 +155,7 @@ def _first(words: frozenset[str]) -> list[str]:
     return listed[: len(words) - ceil(SAME * len(words)) + 1]
 
 
-def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
+def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str], int]:
     """Map passage numbers to what their lines get, "" where `room` (tokens) has run out; add up what all that costs."""
     notes, spent = dict[int, str](), 0
     for passage in ranked:
@@ -167,7 +167,7 @@ def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
     return notes, spent
 
 
-def note_of(passage: Passage) -> str:
+def note_of(passage: ContextPassage) -> str:
     """Say what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
     days = (span for span in passage.times if not span.kind)
     meant = (told(span) for span in days if str(days_of(span).first.year) not in span.text)
@@ -180,7 +180,7 @@ def most_lines(budget: int) -> int:
     return budget // LEAST_LINE
 
 
-def line(passage: Passage) -> str:
+def line(passage: ContextPassage) -> str:
     """Write a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
     over = "" if passage.over is None else f" [history: changed {format_utc(passage.over)[:10]}]"
     return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}{over}"

@@ -31,7 +31,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _DENSE: Final = re.compile(f"[{DENSE}]")
 
 
-class Wanted(NamedTuple):
+class QueryWord(NamedTuple):
     """A word that the question asks for, in the forms that the turn has it in, casefolded, and what it is worth."""
 
     forms: tuple[str, ...]
@@ -43,7 +43,7 @@ def sentences(text: str) -> list[str]:
     return [found.group() for found in _SENTENCE.finditer(text) if found.group()]
 
 
-def best_sentences(text: str, wanted: Sequence[Wanted], budget: int, cost: Callable[[str], int]) -> str:
+def best_sentences(text: str, wanted: Sequence[QueryWord], budget: int, cost: Callable[[str], int]) -> str:
     """Quote the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
 
     The best sentence is quoted at any length.  A text of which no sentence is worth anything is quoted from its start.
@@ -61,7 +61,7 @@ def best_sentences(text: str, wanted: Sequence[Wanted], budget: int, cost: Calla
     return _quoted(parts, chosen)
 
 
-def _by_worth(parts: Sequence[str], wanted: Sequence[Wanted]) -> list[int]:
+def _by_worth(parts: Sequence[str], wanted: Sequence[QueryWord]) -> list[int]:
     """Order the places of sentences, the best first."""
     held = [_held(part, wanted) for part in parts]
     alone = [sum(wanted[word].weight for word in words) for words in held]
@@ -80,7 +80,7 @@ def _near(worth: Sequence[float], place: int) -> float:
     return worth[place] + sum(share * worth[other] for other, share in around if 0 <= other < len(worth))
 
 
-def _held(part: str, wanted: Sequence[Wanted]) -> list[int]:
+def _held(part: str, wanted: Sequence[QueryWord]) -> list[int]:
     """Find the words that a sentence holds, by their position in `wanted`."""
     folded = part.casefold()
     words = set(_WORD.findall(folded))

@@ -24,8 +24,8 @@ from processors.recall.ranking.archive import behind
 from processors.recall.ranking.edge_scores import Mask
 from processors.recall.ranking.features import FEATURES, Feature, early_values, values, with_late
 from processors.recall.ranking.filters import Allowed
-from processors.recall.ranking.inquiry import Inquiry, Laid, Turns
-from processors.recall.ranking.kinds import KINDS, Kind
+from processors.recall.ranking.inquiry import Inquiry, SessionLayout, TurnColumns
+from processors.recall.ranking.kinds import KINDS, MemoryKindRules
 from processors.recall.ranking.passage_scores import weighed
 from processors.recall.ranking.weights import FlowWeights
 from state.arrays import Floats, Integers
@@ -45,7 +45,13 @@ NONE: Final = np.zeros(0)
 
 
 def best_turns(
-    inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, few: int = FEW, kind: Kind = PLAIN
+    inquiry: Inquiry,
+    weights: FlowWeights,
+    allowed: Allowed,
+    limit: int,
+    *,
+    few: int = FEW,
+    kind: MemoryKindRules = PLAIN,
 ) -> tuple[Integers, Floats]:
     """Find the passages that score best: (k,) their numbers, best first, of equals the newer first, and (k,) scores.
 
@@ -61,7 +67,7 @@ class _Search:
     """One search: what was looked at, and the best of it."""
 
     def __init__(
-        self, inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, kind: Kind = PLAIN
+        self, inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, kind: MemoryKindRules = PLAIN
     ) -> None:
         self._inquiry, self._weights, self._allowed, self._limit = inquiry, weights, allowed, limit
         self._kind = kind
@@ -107,7 +113,7 @@ class _Search:
         scores = self._kind.graded(self._inquiry.view, turn, behind(self._inquiry.view, turn, scores, DEFAULT))
         return scores, reached & self._allowed.passes(turn)
 
-    def _may_be_best(self, laid: Laid, early: Floats) -> Integers:
+    def _may_be_best(self, laid: SessionLayout, early: Floats) -> Integers:
         """Find the places of turns that may be among the best, whatever their features are that come late."""
         scores, reached = self._scored(laid.turn, early)
         less, more = _late(laid, self._weights)
@@ -133,7 +139,7 @@ class _Search:
 
     def _bridged(self) -> Integers:
         """Find the lone turns' sessions that a bridge leads to."""
-        bridge, view = self._inquiry.once(edge_scores.bridge), self._inquiry.view
+        bridge, view = self._inquiry.once(edge_scores.find_bridges), self._inquiry.view
         if bridge is None:
             return np.zeros(0, np.int64)
         _, passages, _ = view.mentions_of(bridge.ends)
@@ -158,7 +164,7 @@ class _Search:
             size *= MORE
 
 
-def _bounds(turns: Turns, weights: FlowWeights) -> Floats:
+def _bounds(turns: TurnColumns, weights: FlowWeights) -> Floats:
     """Bound (p,) the score of turns of sessions that nothing led to; −inf for those that nothing can reach."""
     total, reached = np.full(len(turns.turn), ROUNDING), np.zeros(len(turns.turn), np.bool_)
     for feature, weight in zip(FEATURES, weights.vector().tolist(), strict=True):
@@ -174,7 +180,7 @@ def _bounds(turns: Turns, weights: FlowWeights) -> Floats:
     return np.where(reached, total, -np.inf)
 
 
-def _late(turns: Turns, weights: FlowWeights) -> tuple[Floats, Floats]:
+def _late(turns: TurnColumns, weights: FlowWeights) -> tuple[Floats, Floats]:
     """Bound what features that come late take from a score, and add to it: (p,) both, >= 0."""
     less = np.full(len(turns.turn), ROUNDING)
     more = less.copy()
@@ -201,7 +207,7 @@ def _most(extremes: tuple[_Extremes, _Extremes], weights: FlowWeights) -> float:
     return float(total.max())
 
 
-class _Unseen(Turns):
+class _Unseen(TurnColumns):
     """All turns, as far as they can be judged by what they are in themselves."""
 
     @cached_property
@@ -217,7 +223,7 @@ class _Unseen(Turns):
         return bound
 
 
-class _Extremes(Turns):
+class _Extremes(TurnColumns):
     """Turns of every length, all of them as little, or as much, of everything else as a turn can be."""
 
     def __init__(self, inquiry: Inquiry, *, much: bool) -> None:

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.recall.ranking.bm25 import K1, idf, saturated
-from processors.recall.ranking.inquiry import Given, Inquiry, Laid, Turns
+from processors.recall.ranking.inquiry import Inquiry, RowWeights, SessionLayout, TurnColumns
 from state.arrays import Floats, Integers
 
 FADING: Final = 0.7  # of a mention, from one turn to the next
@@ -59,15 +59,17 @@ SHARPNESS: Final = 2.0  # of the shares of the best turns: exp(SHARPNESS · matc
 Mask = NDArray[np.bool_]
 
 
-class Mentions:
+class QuestionMentions:
     """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
 
     counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (query_expansion.py)
     given   (k,)    what each gives: its rarity · its weight
     """
 
-    def __init__(self, laid: Laid, counts: Floats, given: Given) -> None:
-        self.laid: Laid = proxy(laid)  # which keeps these: no circle, so that a graph that is let go of goes at once
+    def __init__(self, laid: SessionLayout, counts: Floats, given: RowWeights) -> None:
+        self.laid: SessionLayout = proxy(
+            laid
+        )  # which keeps these: no circle, so that a graph that is let go of goes at once
         self.excerpt, self.counts, self.turns = laid.excerpt, counts, len(laid.turn)
         self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
         self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
@@ -148,7 +150,7 @@ def added(given: Floats, values: Floats) -> Floats:
     return total
 
 
-def mentions(laid: Laid) -> tuple[Mentions, Mentions]:
+def find_mentions(laid: SessionLayout) -> tuple[QuestionMentions, QuestionMentions]:
     """Lay out what mentions the question's seeds, and what mentions them or what means nearly the same.
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
@@ -156,10 +158,10 @@ def mentions(laid: Laid) -> tuple[Mentions, Mentions]:
     (said, near), counts = laid.inquiry.given, laid.counts.copy()
     _answer_inherits(laid, counts)
     full = counts[: len(said.weights)]
-    return Mentions(laid, np.where(full >= 1, full, 0.0), said), Mentions(laid, counts, near)
+    return QuestionMentions(laid, np.where(full >= 1, full, 0.0), said), QuestionMentions(laid, counts, near)
 
 
-def _answer_inherits(laid: Laid, counts: Floats) -> None:
+def _answer_inherits(laid: SessionLayout, counts: Floats) -> None:
     """Let who answers speak of the dates that the question before named: FADING of a mention, in `counts` (k, p)."""
     dates = slice(len(laid.asked.words), len(laid.asked.words) + len(laid.asked.dates))
     if not len(laid.asked.dates):
@@ -179,7 +181,7 @@ def faded(counts: Floats) -> Floats:
     return sums
 
 
-def common_match(turns: Turns) -> Floats:
+def common_match(turns: TurnColumns) -> Floats:
     """Match turns with what is common alone, which is all that one of an untouched session can match."""
     _, near = turns.inquiry.given
     score = np.zeros(len(turns.turn))
@@ -188,21 +190,21 @@ def common_match(turns: Turns) -> Floats:
     return normed(score, near.total)
 
 
-def most_of_session(turns: Turns) -> Floats:
+def most_of_session(turns: TurnColumns) -> Floats:
     """Bound what a session can add to turns that match only what is common."""
     said, _ = turns.inquiry.given
     most = sum(said.sessions[row] for row in turns.inquiry.common) * (K1 + 1)
     return normed(np.full(len(turns.turn), float(most)), said.total)
 
 
-def most_coverage(turns: Turns) -> Floats:
+def most_coverage(turns: TurnColumns) -> Floats:
     """Bound the coverage of turns around which only what is common is said."""
     said, _ = turns.inquiry.given
     most = sum(said.turns[row] for row in turns.inquiry.common)
     return np.full(len(turns.turn), float(most / said.total if said.total else most))
 
 
-def associated(turns: Turns) -> Floats:
+def associated(turns: TurnColumns) -> Floats:
     """Compute (p,) ln(1 + 10 x), x the largest idf · energy among a turn's words that are no seeds, per word asked.
 
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
@@ -213,13 +215,13 @@ def associated(turns: Turns) -> Floats:
     return saturated_association(turns, _strongest(turns, given))
 
 
-def saturated_association(turns: Turns, strongest: Floats) -> Floats:
+def saturated_association(turns: TurnColumns, strongest: Floats) -> Floats:
     """Compute what an association is worth to turns (p,) whose strongest concept has this idf · energy (p,)."""
     alone = LONE + (1 - LONE) * turns.inquiry.company
     return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, alone, 1.0)
 
 
-def _strongest(turns: Turns, given: Floats) -> Floats:
+def _strongest(turns: TurnColumns, given: Floats) -> Floats:
     """Find (p,) the largest `given` (n,) among the concepts of each turn."""
     if 2 * len(turns.turn) > turns.view.turns:  # most of them: all are sooner looked at than these are picked
         return turns.view.most_held(given)[turns.turn]
@@ -250,7 +252,7 @@ class Bridge(NamedTuple):
         return np.flatnonzero(self.strength > 0)
 
 
-def bridge(inquiry: Inquiry) -> Bridge | None:
+def find_bridges(inquiry: Inquiry) -> Bridge | None:
     """Find the bridges of a question, None where there is no lone turn or no match.
 
     A concept that nobody asked for is as strong as it is rare, times what the best turns say of it: the share of each
@@ -282,18 +284,18 @@ def _usable(inquiry: Inquiry, concepts: Integers) -> Mask:
     return ~inquiry.view.marks(concepts) & ~np.isin(concepts, asked)
 
 
-def matched(inquiry: Inquiry) -> tuple[Integers, Floats]:
+def find_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
     """List all turns that match, by number, and how well each does; (k,) both."""
     laid = inquiry.near
-    everywhere = common_match(Turns.all_of(inquiry)) if inquiry.common else np.zeros(inquiry.view.turns)
-    everywhere[laid.turn] = laid.once(mentions)[1].match()
+    everywhere = common_match(TurnColumns.all_of(inquiry)) if inquiry.common else np.zeros(inquiry.view.turns)
+    everywhere[laid.turn] = laid.once(find_mentions)[1].match()
     turn = np.flatnonzero(everywhere > 0)
     return turn, everywhere[turn]
 
 
 def _best_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
     """Find the BEST turns that match best, best first, and how well; of equals, in the order of sessions."""
-    turn, match = inquiry.once(matched)
+    turn, match = inquiry.once(find_matches)
     found = np.arange(len(turn))
     if len(found) > BEST:
         found = found[match[found] >= np.partition(match[found], -BEST)[-BEST]]
@@ -302,18 +304,18 @@ def _best_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
     return turn[order], match[order]
 
 
-def bridged(laid: Laid) -> Floats:
+def bridged(laid: SessionLayout) -> Floats:
     """Find (p,) the strongest concept that a lone turn shares with the best matches; 0 for turns in company.
 
     No turn is a bridge to itself.
     """
-    strongest, found = np.zeros(len(laid.turn)), laid.inquiry.once(bridge)
+    strongest, found = np.zeros(len(laid.turn)), laid.inquiry.once(find_bridges)
     if found is None or not laid.lone.any():
         return strongest
     return _over(found, laid, strongest)
 
 
-def _over(bridge: Bridge, laid: Laid, strongest: Floats) -> Floats:
+def _over(bridge: Bridge, laid: SessionLayout, strongest: Floats) -> Floats:
     alone = np.flatnonzero(laid.lone)
     of, concept, count = laid.view.held(laid.turn[alone])
     found = np.flatnonzero(bridge.strength[concept] > 0)
@@ -325,7 +327,7 @@ def _over(bridge: Bridge, laid: Laid, strongest: Floats) -> Floats:
     return strongest
 
 
-def kinds(laid: Laid) -> Floats:
+def kinds(laid: SessionLayout) -> Floats:
     """Compute (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
     scores = np.zeros(len(laid.turn))
     for passages, rarity in laid.inquiry.kinds:

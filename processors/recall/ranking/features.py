@@ -19,28 +19,28 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from processors.recall.ranking import edge_scores
-from processors.recall.ranking.edge_scores import Mentions
-from processors.recall.ranking.inquiry import Inquiry, Laid, Turns
+from processors.recall.ranking.edge_scores import QuestionMentions
+from processors.recall.ranking.inquiry import Inquiry, SessionLayout, TurnColumns
 from processors.recall.ranking.query_terms import QueryTerms
 from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD, GraphView
 
 
-def _said(turns: Laid) -> Mentions:
+def _said(turns: SessionLayout) -> QuestionMentions:
     """Give the mentions of the question's seeds."""
-    return turns.once(edge_scores.mentions)[0]
+    return turns.once(edge_scores.find_mentions)[0]
 
 
-def _near(turns: Laid) -> Mentions:
+def _near(turns: SessionLayout) -> QuestionMentions:
     """Give the mentions of the seeds and of what means nearly the same."""
-    return turns.once(edge_scores.mentions)[1]
+    return turns.once(edge_scores.find_mentions)[1]
 
 
-class Late(NamedTuple):
+class LateFeature(NamedTuple):
     """How a dear feature is computed: only of the turns that may be among the best with as much of it as can be."""
 
-    compute: Callable[[Turns], Floats]
-    most: Callable[[Turns], Floats]
+    compute: Callable[[TurnColumns], Floats]
+    most: Callable[[TurnColumns], Floats]
 
 
 class Feature(NamedTuple):
@@ -57,13 +57,13 @@ class Feature(NamedTuple):
     """
 
     name: str
-    compute: Callable[[Laid], Floats]
+    compute: Callable[[SessionLayout], Floats]
     weight: float
     without_flow: float = 0.0
     is_edge: bool = False
     reaches: bool = False
-    most: Callable[[Turns], Floats] | None = None
-    late: Late | None = None
+    most: Callable[[TurnColumns], Floats] | None = None
+    late: LateFeature | None = None
 
 
 HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
@@ -75,60 +75,60 @@ Edge: Final = partial(Feature, is_edge=True, reaches=True)
 
 def _own(
     name: str,
-    compute: Callable[[Turns], Floats],
+    compute: Callable[[TurnColumns], Floats],
     weight: float,
     without_flow: float = 0.0,
     *,
     reaches: bool = False,
-    late: Late | None = None,
+    late: LateFeature | None = None,
 ) -> Feature:
     """Declare a feature of what a turn is in itself."""
     return Feature(name, compute, weight, without_flow, reaches=reaches, most=compute, late=late)
 
 
-def _nothing(turns: Turns) -> Floats:
+def _nothing(turns: TurnColumns) -> Floats:
     return np.zeros(len(turns.turn))
 
 
-def _at_most_one(turns: Turns) -> Floats:
+def _at_most_one(turns: TurnColumns) -> Floats:
     return np.ones(len(turns.turn))
 
 
-def _most_association(turns: Turns) -> Floats:
+def _most_association(turns: TurnColumns) -> Floats:
     return edge_scores.saturated_association(turns, turns.strongest)
 
 
-_LATE_ASSOCIATION: Final = Late(edge_scores.associated, _most_association)
+_LATE_ASSOCIATION: Final = LateFeature(edge_scores.associated, _most_association)
 
 
-def _names(turns: Turns) -> Floats:
+def _names(turns: TurnColumns) -> Floats:
     return turns.bears("@name")
 
 
-def _reply(turns: Laid) -> Floats:
+def _reply(turns: SessionLayout) -> Floats:
     if len(turns.asked.named) != 1:  # it is nobody's turn to reply
         return _nothing(turns)
     return turns.speaker * np.where(turns.is_first > 0, 0.0, np.roll(turns.asks, 1))
 
 
-def _asks(turns: Turns) -> Floats:
+def _asks(turns: TurnColumns) -> Floats:
     """Grade by length how far a turn does nothing but ask: (p,); what an assistant says ends with a question anyway."""
     return turns.asks * np.where(turns.by_assistant, 1.0, 1 / (1 + turns.words / ASKS_ONLY))
 
 
-def _first(turns: Turns) -> Floats:
+def _first(turns: TurnColumns) -> Floats:
     return np.where(turns.lone, 0.0, turns.is_first)
 
 
-def _length(turns: Turns) -> Floats:
+def _length(turns: TurnColumns) -> Floats:
     return np.log(np.minimum(turns.words, SAYS_ENOUGH))
 
 
-def _brevity(turns: Turns) -> Floats:
+def _brevity(turns: TurnColumns) -> Floats:
     return -np.log(turns.words)
 
 
-def _echo(turns: Laid) -> Floats:
+def _echo(turns: SessionLayout) -> Floats:
     """Mark what an assistant says that mentions nothing of the question but what it was just told: (p,)."""
     if not turns.by_assistant.any():
         return _nothing(turns)
@@ -141,14 +141,14 @@ def _echo(turns: Laid) -> Floats:
 
 def _age(inquiry: Inquiry) -> tuple[Integers, Floats]:
     """List the turns that match, by number, and the share of them that is no newer than each; (k,) both."""
-    turn, _ = inquiry.once(edge_scores.matched)
+    turn, _ = inquiry.once(edge_scores.find_matches)
     age = np.lexsort((turn, inquiry.view.of_turns("at", turn)))
     share = np.zeros(len(turn))
     share[age] = np.arange(1, len(turn) + 1) / len(turn)
     return turn, share
 
 
-def _latest(turns: Laid) -> Floats:
+def _latest(turns: SessionLayout) -> Floats:
     """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
     if not turns.asked.now:
         return _nothing(turns)
@@ -157,27 +157,27 @@ def _latest(turns: Laid) -> Floats:
         return np.zeros(len(match))
     found = np.minimum(np.searchsorted(about, turns.turn), len(about) - 1)
     latest = np.where(about[found] == turns.turn, share[found], 0.0)
-    graded: Floats = latest * match / turns.inquiry.once(edge_scores.matched)[1].max()
+    graded: Floats = latest * match / turns.inquiry.once(edge_scores.find_matches)[1].max()
     return graded
 
 
-def _most_latest(turns: Turns) -> Floats:
+def _most_latest(turns: TurnColumns) -> Floats:
     if not turns.asked.now:
         return _nothing(turns)
-    best = float(turns.inquiry.once(edge_scores.matched)[1].max(initial=1e-9))
+    best = float(turns.inquiry.once(edge_scores.find_matches)[1].max(initial=1e-9))
     return edge_scores.common_match(turns) / best
 
 
-def _importance(turns: Turns) -> Floats:
+def _importance(turns: TurnColumns) -> Floats:
     return turns.importance - UNTOLD
 
 
-def _feedback(turns: Turns) -> Floats:
+def _feedback(turns: TurnColumns) -> Floats:
     thought: Floats = turns.feedback / (1 + np.abs(turns.feedback))
     return thought
 
 
-def _wanted(mark: str, turns: Turns) -> Floats:
+def _wanted(mark: str, turns: TurnColumns) -> Floats:
     """Mark the turns that bear `mark`, if the question wants such an answer: (p,)."""
     return turns.bears(mark) if mark in turns.asked.wants else np.zeros(len(turns.turn))
 
@@ -204,7 +204,7 @@ FEATURES: Final = (
     _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
     _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
     _own("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
-    _own("names", _names, 0.3, 0.3, late=Late(_names, _at_most_one)),
+    _own("names", _names, 0.3, 0.3, late=LateFeature(_names, _at_most_one)),
     _own("length", _length, 0.95, 1.4),
     _own("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0, most=_at_most_one),
@@ -217,12 +217,12 @@ FEATURES: Final = (
 )
 
 
-def values(turns: Laid) -> Floats:
+def values(turns: SessionLayout) -> Floats:
     """Compute every feature of turns that are laid out: (f, p), rows as FEATURES."""
     return np.array([feature.compute(turns) for feature in FEATURES], np.float64)
 
 
-def early_values(turns: Laid) -> Floats:
+def early_values(turns: SessionLayout) -> Floats:
     """Compute every feature but those that come late, which are 0: (f, p), rows as FEATURES."""
     found = np.zeros((len(FEATURES), len(turns.turn)))
     for row, feature in enumerate(FEATURES):
@@ -231,7 +231,7 @@ def early_values(turns: Laid) -> Floats:
     return found
 
 
-def with_late(early: Floats, turns: Laid, places: Integers) -> Floats:
+def with_late(early: Floats, turns: SessionLayout, places: Integers) -> Floats:
     """Add the features that come late to those of the turns at `places` (k,): (f, k), rows as FEATURES."""
     found, some = early[:, places], turns.some(places)
     for row, feature in enumerate(FEATURES):

@@ -52,7 +52,7 @@ class Remembers:
         return found
 
 
-class Posted(NamedTuple):
+class Postings(NamedTuple):
     """Mentions of what was asked, found by concept: (m,) each.
 
     row      which word, date or speaker of the question
@@ -67,7 +67,7 @@ class Posted(NamedTuple):
     times: Floats
 
 
-class Given(NamedTuple):
+class RowWeights(NamedTuple):
     """What each of k rows of a match gives, told by the whole graph.
 
     weights      (k,) how much each counts
@@ -104,7 +104,7 @@ class Inquiry(Remembers):
         return tuple(row for row in speakers if held[row] > many)
 
     @cached_property
-    def posted(self) -> Posted:
+    def posted(self) -> Postings:
         """Every mention of what is not common."""
         common, (relative, rows, shares) = set(self.common), self.asked.relatives
         seeds = self.asked.seeds
@@ -114,10 +114,10 @@ class Inquiry(Remembers):
         times = counts.astype(np.float64)
         times[~itself] = shares[of[~itself] - len(asked)]
         row = np.concatenate((asked, rows))[of]
-        return Posted(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
+        return Postings(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
 
     @cached_property
-    def given(self) -> tuple[Given, Given]:
+    def given(self) -> tuple[RowWeights, RowWeights]:
         """What the seeds give, and what they and the words that the graph does not know give, which stand behind."""
         asked, turns = self.asked, self.view.turns
         seeds, unknown = len(asked.seeds), len(asked.unknown)
@@ -125,8 +125,8 @@ class Inquiry(Remembers):
         weights = np.concatenate((asked.weights, np.ones(unknown)))
         given = idf(turns, np.concatenate((self.view.holding(asked.seeds), np.array(held, np.int64)))) * weights
         among = idf(len(self.view.session_tokens), self._sessions_with()) * asked.weights
-        said = Given(asked.weights, given[:seeds], among, float(given[:seeds].sum()))
-        return said, Given(weights, given, np.append(among, np.zeros(unknown)), float(given.sum()))
+        said = RowWeights(asked.weights, given[:seeds], among, float(given[:seeds].sum()))
+        return said, RowWeights(weights, given, np.append(among, np.zeros(unknown)), float(given.sum()))
 
     def _sessions_with(self) -> Integers:
         """Count the sessions that mention each seed itself, (seeds,)."""
@@ -195,12 +195,12 @@ class Inquiry(Remembers):
         return np.flatnonzero(touches)
 
     @cached_property
-    def near(self) -> Laid:
+    def near(self) -> SessionLayout:
         """The sessions that were touched, laid out."""
         return self.on(self.touched)
 
     @cached_property
-    def everything(self) -> Laid:
+    def everything(self) -> SessionLayout:
         """All sessions, laid out."""
         return (
             self.near
@@ -208,9 +208,9 @@ class Inquiry(Remembers):
             else self.on(np.arange(len(self.view.session_tokens)))
         )
 
-    def on(self, sessions: Integers) -> Laid:
+    def on(self, sessions: Integers) -> SessionLayout:
         """Lay out ascending `sessions`."""
-        return Laid(self, self.view.excerpt(sessions))
+        return SessionLayout(self, self.view.excerpt(sessions))
 
     def bears(self, concept: int, turn: Integers) -> Integers:
         """Count how often each of `turn` (k,) holds a concept."""
@@ -221,7 +221,7 @@ class Inquiry(Remembers):
         return np.where(passages[at] == turn, counts[at], 0)
 
 
-class Turns(Remembers):
+class TurnColumns(Remembers):
     """Turns, and what each is in itself: (k,) each column.
 
     turn    passage numbers
@@ -340,16 +340,16 @@ class Turns(Remembers):
         return borne
 
 
-class Laid(Turns):
+class SessionLayout(TurnColumns):
     """Whole sessions laid out, place by place."""
 
     def __init__(self, inquiry: Inquiry, excerpt: Excerpt) -> None:
         super().__init__(inquiry, excerpt.turn, excerpt.within, excerpt.end - excerpt.start)
         self.excerpt = excerpt
 
-    def some(self, places: Integers) -> Turns:
+    def some(self, places: Integers) -> TurnColumns:
         """Take the turns at these places alone."""
-        return Turns(self.inquiry, self.turn[places], self.within[places], self.company[places])
+        return TurnColumns(self.inquiry, self.turn[places], self.within[places], self.company[places])
 
     def place(self, passages: Integers) -> Integers:
         """Find the place of each of `passages` (m,), -1 for those that are not laid out."""

@@ -48,7 +48,7 @@ def moment(view: GraphView, turns: Integers) -> Floats:
 
 
 @dataclass(frozen=True)
-class Kind:
+class MemoryKindRules:
     """What a kind of memory asks for.
 
     in_mind  whether only what is in mind of a conversation comes back, weighed as working.py does
@@ -79,10 +79,12 @@ class Kind:
         return {name: value for name, value in found.items() if value}
 
 
-KINDS: Final[dict[MemoryKind, Kind]] = {
-    "all": Kind(),
-    "working": Kind(in_mind=True, depth=5),
-    "semantic": Kind(rerank="hello-agents", tells=True),
-    "perceptual": Kind(),
-    "episodic": Kind(without=("importance",), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))),
+KINDS: Final[dict[MemoryKind, MemoryKindRules]] = {
+    "all": MemoryKindRules(),
+    "working": MemoryKindRules(in_mind=True, depth=5),
+    "semantic": MemoryKindRules(rerank="hello-agents", tells=True),
+    "perceptual": MemoryKindRules(),
+    "episodic": MemoryKindRules(
+        without=("importance",), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))
+    ),
 }

@@ -27,7 +27,7 @@ SHORT, LONG = 6, 9  # letters
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 
 
-def meant(view: GraphView, word: str) -> dict[str, float]:
+def find_corrections(view: GraphView, word: str) -> dict[str, float]:
     """Map the words of a graph that somebody who wrote `word` probably meant to their weights as seeds; {} for none."""
     if not _WORD.fullmatch(word) or not _is_latin(word) or in_dictionary(word):
         return {}

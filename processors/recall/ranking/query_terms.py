@@ -29,7 +29,7 @@ from processors.extraction.extractor import Extraction
 from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
-from processors.recall.ranking.misspellings import meant
+from processors.recall.ranking.misspellings import find_corrections
 from processors.text.language import clean
 from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
 from processors.text.scripts import HAN
@@ -113,7 +113,9 @@ class QueryTerms:
         return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
 
 
-def asked(view: GraphView, question: Extraction, text: str, asker: str = "", weak: Iterable[int] = ()) -> QueryTerms:
+def find_query_terms(
+    view: GraphView, question: Extraction, text: str, asker: str = "", weak: Iterable[int] = ()
+) -> QueryTerms:
     """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known.
 
     weak  words of the conversation that it goes on from, by number
@@ -168,7 +170,7 @@ def _misspelt(
 ) -> dict[int, float]:
     """Find what was meant by words that have no node and no relative, and how much each counts."""
     unknown = (word for word in words if view.number(word) is None and word not in related)
-    found = ((view.number(name), weight) for word in unknown for name, weight in meant(view, word).items())
+    found = ((view.number(name), weight) for word in unknown for name, weight in find_corrections(view, word).items())
     return {number: weight for number, weight in found if number is not None and number not in seeds}
 
 

@@ -16,7 +16,7 @@ from emgas.messages.views import Habit as Told
 from emgas.times import DAY_MS
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.affinity import clusters
-from processors.recall.answer.answer import Memory
+from processors.recall.answer.answer import QueriedGraph
 from processors.recall.answer.habits import about, by_size, current, of
 from processors.text.language import clean
 from state.graph.graph import Graph
@@ -26,7 +26,7 @@ LEVELS: Final = (0.7, 0.5, 0.3)
 MEMBERS: Final = TOP  # that are named, the latest
 
 
-def recurring(memory: Memory, asked: Habits, extractor: Extractor) -> Recurring:
+def list_habits(memory: QueriedGraph, asked: Habits, extractor: Extractor) -> Recurring:
     """Tell what recurs in a graph."""
     graph = memory.graph
     if graph is None or graph.is_blank:

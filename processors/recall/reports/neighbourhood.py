@@ -21,7 +21,7 @@ from emgas.limits import TOP
 from emgas.messages.views import Explore, Explored, KnownConcept, Neighbour
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
-from processors.recall.answer.answer import Memory, concept_ids
+from processors.recall.answer.answer import QueriedGraph, concept_ids
 from processors.recall.answer.relations import inferred, related
 from processors.recall.ranking.activation import DEFAULT
 from processors.recall.ranking.query_terms import speaker_mark
@@ -45,7 +45,7 @@ class _Reached(NamedTuple):
     path: tuple[int, ...]
 
 
-def explored(memory: Memory, asked: Explore, extractor: Extractor) -> Explored:
+def explore_graph(memory: QueriedGraph, asked: Explore, extractor: Extractor) -> Explored:
     """Tell what a concept is to a graph, and what is around it."""
     graph = memory.graph
     if graph is None or graph.is_blank:

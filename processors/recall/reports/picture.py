@@ -52,7 +52,7 @@ class _Links(NamedTuple):
     times: Integers
 
 
-def pictured(graph: Graph | None, asked: Picture, extractor: Extractor, position: Position) -> Steps[Pictured]:
+def draw_picture(graph: Graph | None, asked: Picture, extractor: Extractor, position: Position) -> Steps[Pictured]:
     """Draw a graph, None for one that nobody wrote to.  Raises GraphChangedError: begin again."""
     if graph is None or graph.is_blank:
         return Pictured(graph=asked.graph, found=False, position=position)

@@ -25,7 +25,7 @@ import numpy as np
 from emgas.messages.sessions import Ending, SessionState
 from emgas.messages.views import Quote, Recap, Recapped, SessionRecap, SessionTopic
 from processors.lifecycle.sessions import going_on, is_idle
-from processors.recall.answer.answer import Memory
+from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.context.sentences import sentences
 from processors.recall.reports import segmentation
@@ -56,7 +56,7 @@ class _Sentence(NamedTuple):
     held: frozenset[str]
 
 
-def recapped(memory: Memory, asked: Recap) -> Recapped:
+def list_recaps(memory: QueriedGraph, asked: Recap) -> Recapped:
     """Recap conversations of a graph.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
@@ -123,7 +123,7 @@ def ending_of(end: SessionEnd | None) -> Ending | None:
     return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by, topic=end.topic)  # type: ignore[arg-type]
 
 
-def _recap(memory: Memory, view: GraphView, session: int, asked: Recap) -> SessionRecap:
+def _recap(memory: QueriedGraph, view: GraphView, session: int, asked: Recap) -> SessionRecap:
     graph = memory.graph
     assert graph is not None  # noqa: S101 - `recapped` sees to it
     passages = np.flatnonzero(view.passage_session == session)
@@ -148,7 +148,7 @@ def _recap(memory: Memory, view: GraphView, session: int, asked: Recap) -> Sessi
     )
 
 
-def _topics(memory: Memory, view: GraphView, passages: Integers) -> list[SessionTopic]:
+def _topics(memory: QueriedGraph, view: GraphView, passages: Integers) -> list[SessionTopic]:
     """Compress a conversation into parts, each with its topic and a summary of a tenth of its words.  SEEDS M4."""
     graph = memory.graph
     assert graph is not None  # noqa: S101 - `recapped` sees to it
@@ -163,7 +163,7 @@ def _topics(memory: Memory, view: GraphView, passages: Integers) -> list[Session
     return [_part(memory, view, part) for part in np.split(passages, places)]
 
 
-def _part(memory: Memory, view: GraphView, passages: Integers) -> SessionTopic:
+def _part(memory: QueriedGraph, view: GraphView, passages: Integers) -> SessionTopic:
     graph = memory.graph
     assert graph is not None  # noqa: S101 - as above
     worth = _worth(view, passages)

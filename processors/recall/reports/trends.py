@@ -27,9 +27,9 @@ from emgas.messages.views import Mood, Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Memory
-from processors.recall.answer.habits import telling
-from processors.recall.answer.turn_facts import learned
+from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.habits import informative
+from processors.recall.answer.turn_facts import read_turn_facts
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.text.feelings import feelings
 from state.arrays import Integers, Mask
@@ -41,13 +41,13 @@ MOST_READ: Final = 500  # turns, the latest, whose moods are told
 _MOOD_WORDS: Final = frozenset({"feel", "feeling", "mood", "emotion", "emotional", "心情", "情绪", "感受", "感觉"})
 
 
-def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
+def compute_trend(memory: QueriedGraph, asked: Trend, extractor: Extractor) -> Trended:
     """Count how often something is spoken of in a graph."""
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Trended(graph=asked.graph, found=False, position=memory.position)
     if asked.only.asks_facts:
-        in_one_go(learned(graph, memory.text_of))
+        in_one_go(read_turn_facts(graph, memory.text_of))
     view = graph.view()
     passing = _passing(view, asked.only)
     if asked.text is None or (asked.moods and _names_nothing(asked.text, extractor)):
@@ -87,17 +87,17 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
 
 def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
     """Find the numbers of the words that a text names and the graph knows; everyday verbs only if it names no other."""
-    known = (view.number(name) for name in telling(concept.id for concept in extractor.of_query(text).concepts))
+    known = (view.number(name) for name in informative(concept.id for concept in extractor.of_query(text).concepts))
     return [number for number in known if number is not None and not view.is_mark[number]]
 
 
 def _names_nothing(text: str, extractor: Extractor) -> bool:
     """Say whether a question for moods asks of nothing else."""
-    named = telling(concept.id for concept in extractor.of_query(text).concepts if concept.id[:1] != "@")
+    named = informative(concept.id for concept in extractor.of_query(text).concepts if concept.id[:1] != "@")
     return set(named) <= _MOOD_WORDS
 
 
-def _felt(memory: Memory, view: GraphView, passages: Integers) -> list[tuple[int, Mood]]:
+def _felt(memory: QueriedGraph, view: GraphView, passages: Integers) -> list[tuple[int, Mood]]:
     """List the moods that the latest of these turns tell of who said them, with the time of each (ms)."""
     assert memory.graph is not None  # noqa: S101 - there is a view of it
     at = view.of_turns("at", passages)

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from emgas.messages.contents import BoundPronoun, RecordedTurn, SpokenTime
 from emgas.messages.sessions import Inherited, InMind, Recent
-from processors.recall.answer.answer import Memory
+from processors.recall.answer.answer import QueriedGraph
 from processors.recall.ranking import working_memory
 from processors.recall.reports import session_summaries
 from processors.text.shown import Shown
@@ -30,7 +30,7 @@ THEMES: Final = 5
 NAMED_BY: Final = 3  # words that a theme is named by
 
 
-def minded(memory: Memory, asked: Recent) -> InMind:
+def view_working_memory(memory: QueriedGraph, asked: Recent) -> InMind:
     """Tell what is in mind of a conversation.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
@@ -100,7 +100,7 @@ def _themes(view: GraphView, turns: Integers) -> list[str]:
     return [label for label in found if label][:THEMES]
 
 
-def _inherited(memory: Memory, graph: Graph, view: GraphView, session: str) -> Inherited | None:
+def _inherited(memory: QueriedGraph, graph: Graph, view: GraphView, session: str) -> Inherited | None:
     """Find what the conversation before this one was about, None if there was none."""
     for name, end in reversed(graph.sessions.ended.items()):
         if end.text and (name != session or len(working_memory.going_on(view, session))):

@@ -33,9 +33,9 @@ from processors.recall.ranking.best_turns import FEW, best_turns
 from processors.recall.ranking.edge_scores import Mask
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.kinds import KINDS, Kind
+from processors.recall.ranking.kinds import KINDS, MemoryKindRules
 from processors.recall.ranking.passage_scores import per_token
-from processors.recall.ranking.query_terms import QueryTerms, asked
+from processors.recall.ranking.query_terms import QueryTerms, find_query_terms
 from processors.recall.ranking.succession import succeeded
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.ranking.working_memory import decay, going_on, in_mind, keywords, weighed
@@ -100,7 +100,7 @@ class RecallOptions:
     semantic: float = 1.0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MemoryKindRules:
         """Say what is different about the kind of memory that is asked."""
         return KINDS[self.memory]
 
@@ -125,7 +125,7 @@ class RecallOptions:
         goes_on = self.session is not None and continuation(text) is not None
         weak = keywords(view, self.in_mind(view).tolist()) if goes_on else []
         weak += [number for name in self.weak if (number := view.number(name)) is not None]
-        return asked(view, question, text, self.asker, weak)
+        return find_query_terms(view, question, text, self.asker, weak)
 
     def in_mind(self, view: GraphView) -> Integers:
         """List what is in mind of the conversation that is gone on with."""

@@ -28,7 +28,7 @@ from processors.recall.retrieval.modes import path, ppr, staged
 from processors.recall.retrieval.modes.constants import MODES
 from processors.recall.retrieval.modes.matching import matched
 from processors.recall.retrieval.modes.registry import FINDS
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from processors.recall.retrieval.modes.seeds import put_in
 from processors.recall.retrieval.modes.staged import Ranking
 from processors.recall.retrieval.modes.ways import likeliest
@@ -111,14 +111,14 @@ class _Asking:
     def _energy(self) -> Floats:
         return put_in(self.view, self.question, self._meant)
 
-    def _given(self, mode: Mode | None = None) -> Given:
+    def _given(self, mode: Mode | None = None) -> ModeInput:
         """Give a mode what it needs: this question's own constants, or those of another mode."""
         options = self.options
         how = options.spreading if mode is None else MODES[mode].spreading
         how = replace(how, type_weights=options.spreading.type_weights)
-        return Given(self.view, self._energy, how, self.cosine, options.episodic, options.semantic)
+        return ModeInput(self.view, self._energy, how, self.cosine, options.episodic, options.semantic)
 
-    def _staged(self) -> Found:
+    def _staged(self) -> ModeResult:
         options, best = self.options, needs(self.text, self._meant, self.options)
         names = staged.stages_of(complexity(self.text), options.depth)
         allowed = Allowed(self.view, options.only)
@@ -128,7 +128,7 @@ class _Asking:
             lambda passages: staged.coverage(self.view, self._meant, asked, passages),
             best,
         )
-        return Found(self._energy, found.passages, found.scores, {"ranks": found.scores}, stages=told)
+        return ModeResult(self._energy, found.passages, found.scores, {"ranks": found.scores}, stages=told)
 
     def _stage(self, name: str) -> Ranking:
         """Find what a stage finds."""
@@ -141,10 +141,10 @@ class _Asking:
         return stages[name]()
 
     def _direct(self) -> Ranking:
-        found = Found.ranked(self._energy, matched(self.view, self._energy))
+        found = ModeResult.ranked(self._energy, matched(self.view, self._energy))
         return Ranking(found.passages, found.scores)
 
-    def _walked(self, find: Callable[[Given], Found], mode: Mode) -> Ranking:
+    def _walked(self, find: Callable[[ModeInput], ModeResult], mode: Mode) -> Ranking:
         if not self._energy.any():
             return Ranking(np.zeros(0, np.int64), np.zeros(0))
         found = find(self._given(mode))
@@ -163,7 +163,7 @@ class _Asking:
     def _default(self) -> RecallOptions:
         return replace(self.options, mode="default", rerank=None)
 
-    def _result(self, found: Found) -> RecallResult:
+    def _result(self, found: ModeResult) -> RecallResult:
         """Filter what a mode found, put the archive behind, and say what woke."""
         view, options = self.view, self.options
         keep = Allowed(view, options.only).passes(found.passages)
@@ -193,7 +193,7 @@ class _Asking:
             activation=activation,
         )
 
-    def _activation(self, found: Found) -> Activation:
+    def _activation(self, found: ModeResult) -> Activation:
         """Describe what a mode left behind as spreading does: a walk has no ways of its own."""
         before = found.predecessor
         if before is None:

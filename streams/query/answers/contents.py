@@ -14,7 +14,7 @@ from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
-from processors.recall.answer.answer import Memory, advised, concept_ids
+from processors.recall.answer.answer import QueriedGraph, advice_on, concept_ids
 from processors.recall.reports.working_memory_view import recorded
 from replay.diff import diff
 from state.arrays import Integers
@@ -53,7 +53,7 @@ async def compare(request: Compare, context: AnswerContext) -> Compared:
     until = request.until if request.until is not None else live.clock if live else request.since
     before = await context.past(graph_id, request.since)
     after = await context.past(graph_id, until)
-    memory = Memory(after.graph if after else None, state.text_of, position)
+    memory = QueriedGraph(after.graph if after else None, state.text_of, position)
     async with context.schedule.turn(context.schedule.long, context.question):
         return await asyncio.to_thread(_compared, before.graph if before else None, memory, request)
 
@@ -84,7 +84,7 @@ def _may_read(partition: QueryablePartition, name: str, subject: str) -> bool:
         return False
 
 
-def _turn_page(memory: Memory, request: Read, extractor: Extractor) -> Turns:
+def _turn_page(memory: QueriedGraph, request: Read, extractor: Extractor) -> Turns:
     """Read a page of turns.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
@@ -95,7 +95,7 @@ def _turn_page(memory: Memory, request: Read, extractor: Extractor) -> Turns:
     page = _page(ordinals, request)
     turns = [recorded(memory.text_of(graph, number), view, number) for number in matches[page].tolist()]
     if request.advised:
-        turns = [turn.model_copy(update={"advised": advised(graph, turn.id)}) for turn in turns]
+        turns = [turn.model_copy(update={"advised": advice_on(graph, turn.id)}) for turn in turns]
     turns = turns[: _fitting(turns)]
     return Turns(
         graph=request.graph,
@@ -154,7 +154,7 @@ def _fitting(turns: list[RecordedTurn]) -> int:
     return len(turns)
 
 
-def _compared(before: Graph | None, memory: Memory, request: Compare) -> Compared:
+def _compared(before: Graph | None, memory: QueriedGraph, request: Compare) -> Compared:
     """Compute what changed from `before` to the graph in `memory`; None stands for an empty graph."""
     after = memory.graph
     if after is None or after.is_blank:

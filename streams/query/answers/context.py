@@ -16,7 +16,7 @@ from emgas.messages.turns import Reinforce
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
-from processors.recall.answer.answer import Answerer, Memory
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from replay.as_of.graph_as_of import AsOf
 from state.errors import LogRewrittenError
 from state.graph.graph import Graph
@@ -120,15 +120,17 @@ class AnswerContext:
         """What finds concepts in the words of a question."""
         return self.worker.answerer.extractor
 
-    async def memory(self, request: OfMemory) -> Callable[[], Memory]:
+    async def memory(self, request: OfMemory) -> Callable[[], QueriedGraph]:
         """Return a function that opens the graph of a request: as it has become meanwhile, but the past stays."""
         state = self.state
         if request.as_of is None:
             now = self.worker.time_in(state.graph(request.graph), self.question.record)
-            return lambda: Memory(state.graph(request.graph), state.text_of, self.position, now)
+            return lambda: QueriedGraph(state.graph(request.graph), state.text_of, self.position, now)
         position = self.position  # before the past is read: the answer names the moment at which it was asked
         past = await self.past(request.graph, request.as_of)
-        memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)
+        memory = (
+            QueriedGraph(past.graph, past.text_of, position) if past else QueriedGraph(None, state.text_of, position)
+        )
         return lambda: memory
 
     async def past(self, graph_id: str, at: int) -> AsOf | None:

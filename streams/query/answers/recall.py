@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from emgas.messages.queries import Query, Timing
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answer, Memory, is_long
+from processors.recall.answer.answer import Answer, QueriedGraph, is_long
 from state.events.events import TurnRecorded
 from streams.query.answers.context import AnswerContext
 from streams.query.answers.registry import answers
@@ -23,7 +23,7 @@ async def recall(query: Query, context: AnswerContext) -> Answer:
     return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
 
-async def _answered(query: Query, memory: Callable[[], Memory], context: AnswerContext) -> Answer:
+async def _answered(query: Query, memory: Callable[[], QueriedGraph], context: AnswerContext) -> Answer:
     """Answer a short query in one go, and a long one in steps."""
     answer = context.worker.answerer.answer
     if not is_long(query):

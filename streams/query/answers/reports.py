@@ -8,13 +8,13 @@ from typing import TypeVar
 from emgas.messages.pictures import Picture, Pictured
 from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
-from processors.recall.answer.answer import Memory
-from processors.recall.reports.habits import recurring
-from processors.recall.reports.neighbourhood import explored
-from processors.recall.reports.picture import pictured
-from processors.recall.reports.session_summaries import recapped
-from processors.recall.reports.trends import trended
-from processors.recall.reports.working_memory_view import minded
+from processors.recall.answer.answer import QueriedGraph
+from processors.recall.reports.habits import list_habits
+from processors.recall.reports.neighbourhood import explore_graph
+from processors.recall.reports.picture import draw_picture
+from processors.recall.reports.session_summaries import list_recaps
+from processors.recall.reports.trends import compute_trend
+from processors.recall.reports.working_memory_view import view_working_memory
 from streams.query.answers.context import AnswerContext
 from streams.query.answers.registry import answers
 
@@ -24,35 +24,35 @@ T = TypeVar("T")
 @answers(Recap)
 async def recap(request: Recap, context: AnswerContext) -> Recapped:
     """Recap conversations."""
-    return await _report(request, context, lambda memory: recapped(memory, request))
+    return await _report(request, context, lambda memory: list_recaps(memory, request))
 
 
 @answers(Recent)
 async def recent(request: Recent, context: AnswerContext) -> InMind:
     """Report what is in mind in a conversation."""
-    return await _report(request, context, lambda memory: minded(memory, request))
+    return await _report(request, context, lambda memory: view_working_memory(memory, request))
 
 
 @answers(Trend)
 async def trend(request: Trend, context: AnswerContext) -> Trended:
     """Report how often something is mentioned over time."""
-    return await _report(request, context, lambda memory: trended(memory, request, context.extractor))
+    return await _report(request, context, lambda memory: compute_trend(memory, request, context.extractor))
 
 
 @answers(Explore, reads_pairs=True)
 async def explore(request: Explore, context: AnswerContext) -> Explored:
     """Show a concept and its neighbours."""
-    return await _report(request, context, lambda memory: explored(memory, request, context.extractor))
+    return await _report(request, context, lambda memory: explore_graph(memory, request, context.extractor))
 
 
 @answers(Habits)
 async def habits(request: Habits, context: AnswerContext) -> Recurring:
     """Report what recurs."""
-    return await _report(request, context, lambda memory: recurring(memory, request, context.extractor))
+    return await _report(request, context, lambda memory: list_habits(memory, request, context.extractor))
 
 
 async def _report(
-    request: Recap | Recent | Trend | Explore | Habits, context: AnswerContext, report: Callable[[Memory], T]
+    request: Recap | Recent | Trend | Explore | Habits, context: AnswerContext, report: Callable[[QueriedGraph], T]
 ) -> T:
     """Compute a report in one go, when its turn comes."""
     memory = await context.memory(request)
@@ -65,5 +65,5 @@ async def picture(request: Picture, context: AnswerContext) -> Pictured:
     """Draw the concepts of a graph and their links, in steps."""
     memory = await context.memory(request)
     return await context.schedule.long_steps(
-        lambda: pictured(memory().graph, request, context.extractor, memory().position), context.question
+        lambda: draw_picture(memory().graph, request, context.extractor, memory().position), context.question
     )

@@ -21,7 +21,7 @@ import numpy as np
 from emgas.messages.modes import Stage
 from emgas.times import DAY_MS
 from processors.association import Edges
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from state.arrays import Floats, Integers, Mask
 from state.graph.view import GraphView, importance
 
@@ -42,7 +42,7 @@ class Ways(NamedTuple):
     before: Integers
 
 
-def ways(given: Given, seed: int, start: float) -> Ways:
+def ways(given: ModeInput, seed: int, start: float) -> Ways:
     """Find the best ways from a seed, which itself scores `start`, over as many edges as there may be."""
     nodes, damping = given.view.concepts, given.how.propagation_decay
     best, before = np.zeros(nodes), np.full(nodes, -1)
@@ -91,7 +91,7 @@ def recency(view: GraphView, passages: Integers) -> Floats:
     return graded
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Follow the best ways from every seed."""
     view, seeds = given.view, given.seeds
     found = [ways(given, seed, float(given.put_in[seed])) for seed in seeds.tolist()]
@@ -108,7 +108,7 @@ def find(given: Given) -> Found:
     }
     total = sum(terms.values(), np.zeros(len(passages)))
     order = np.lexsort((-passages, -total))
-    return Found(
+    return ModeResult(
         energy=score,
         passages=passages[order],
         scores=total[order],

@@ -19,7 +19,7 @@ import numpy as np
 
 from emgas.messages.modes import Stage
 from processors.recall.ranking.bm25 import idf
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from state.arrays import Floats, Integers
 
 ROUNDS = 200  # never reached: with d = 0.5 a round halves what is left to move
@@ -50,7 +50,7 @@ class Walk:
         return here, rounds
 
 
-def graph_of(given: Given) -> Walk:
+def graph_of(given: ModeInput) -> Walk:
     """Lay out the walk over concepts (numbers below n) and passages (from n on)."""
     view, n = given.view, given.view.concepts
     linked = given.all_edges()
@@ -62,7 +62,7 @@ def graph_of(given: Given) -> Walk:
     return Walk(source[weight > 0], target[weight > 0], weight[weight > 0], n + view.turns)
 
 
-def restart_of(given: Given) -> Floats:
+def restart_of(given: ModeInput) -> Floats:
     """Find where the walk restarts: (n + p,), which adds up to 1, at least something being put in."""
     view = given.view
     restart = np.zeros(view.concepts + view.turns)
@@ -71,10 +71,10 @@ def restart_of(given: Given) -> Floats:
     return share
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Walk from what was put in."""
     walk, n = cast(Walk, given.once("walk", lambda: graph_of(given))), given.view.concepts
     here, _ = walk.stationary(restart_of(given), given.how.propagation_decay, given.how.delta)
     scores = here[n:]
     stage = Stage(name="walk", found=int(np.count_nonzero(scores > 0)), mass=float(scores.sum()))
-    return Found.ranked(here[:n], scores, {"walk": scores}, stages=(stage,))
+    return ModeResult.ranked(here[:n], scores, {"walk": scores}, stages=(stage,))

@@ -15,7 +15,7 @@ import numpy as np
 
 from emgas.messages.modes import Stage
 from processors.recall.ranking.bm25 import idf
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from state.arrays import Floats, Integers, Mask
 
 ROUNDS = 500  # of pushes; with d = 0.5 some forty are enough
@@ -24,7 +24,7 @@ ROUNDS = 500  # of pushes; with d = 0.5 some forty are enough
 class Neighbourhood:
     """The edges of the nodes that were looked at, concepts below n and passages from n on, looked up as needed."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ModeInput) -> None:
         self._given, self._n = given, given.view.concepts
         nodes = self._n + given.view.turns
         self.strength = np.zeros(nodes)
@@ -59,7 +59,7 @@ class Neighbourhood:
         return np.bincount(self._target[moves], share, len(pushed)).astype(np.float64, copy=False)
 
 
-def push(given: Given, restart: Floats) -> tuple[Floats, Floats, int]:
+def push(given: ModeInput, restart: Floats) -> tuple[Floats, Floats, int]:
     """Push until no node has enough left: (nodes,) p, (nodes,) r, and how many nodes were looked at."""
     near, d, epsilon = Neighbourhood(given), given.how.propagation_decay, given.how.delta
     found, left = np.zeros(len(restart)), restart.copy()
@@ -78,7 +78,7 @@ def push(given: Given, restart: Floats) -> tuple[Floats, Floats, int]:
     return found, left, int(np.count_nonzero(near.known))
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Push from what was put in."""
     view, n = given.view, given.view.concepts
     seeds = given.seeds
@@ -88,4 +88,4 @@ def find(given: Given) -> Found:
     scores = found[n:]
     reached = int(np.count_nonzero(scores > 0))
     stages = Stage(name="looked-at", found=looked_at), Stage(name="push", found=reached, mass=float(1 - left.sum()))
-    return Found.ranked(found[:n], scores, {"walk": scores}, stages=stages)
+    return ModeResult.ranked(found[:n], scores, {"walk": scores}, stages=stages)

@@ -27,7 +27,7 @@ AT_ONCE = 1024  # concepts whose edges are counted before more are looked up
 
 
 @dataclass(frozen=True)
-class Given:
+class ModeInput:
     """What a mode gets.
 
     put_in    (n,) the energy that the question puts in at each concept
@@ -78,7 +78,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Found:
+class ModeResult:
     """What a mode found.
 
     energy       (n,) what the concepts hold in the end
@@ -114,4 +114,4 @@ class Found:
         return cls(energy, order, scores[order], told, predecessor=predecessor, stages=stages)
 
 
-Retriever = Callable[[Given], Found]
+Retriever = Callable[[ModeInput], ModeResult]

@@ -16,7 +16,7 @@ import numpy as np
 from emgas.messages.modes import Stage
 from processors.association import Edges
 from processors.recall.retrieval.modes.matching import matched
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from state.arrays import Floats
 
 ROUNDS = 200
@@ -44,13 +44,13 @@ class Network:
         return energy, rounds
 
 
-def energies(given: Given) -> tuple[Floats, int]:
+def energies(given: ModeInput) -> tuple[Floats, int]:
     """Find (n,) the potentials at rest, and how many rounds that took."""
     network = cast(Network, given.once("network", lambda: Network(given.all_edges(), given.view.concepts)))
     return network.steady(given.put_in, given.how.propagation_decay, given.how.delta)
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Match the passages with the potentials at rest."""
     energy, rounds = energies(given)
     scores = matched(given.view, energy)
@@ -60,4 +60,4 @@ def find(given: Given) -> Found:
         Stage(name=f"{rest} after {rounds} rounds", found=woken),
         Stage(name="match", found=int(np.count_nonzero(scores > 0))),
     )
-    return Found.ranked(energy, scores, {"match": scores}, stages=stages)
+    return ModeResult.ranked(energy, scores, {"match": scores}, stages=stages)

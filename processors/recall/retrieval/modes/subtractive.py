@@ -24,7 +24,7 @@ import numpy as np
 from emgas.messages.modes import Stage
 from processors.association import Edges
 from processors.recall.retrieval.modes.matching import tfidf_cosine
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 from state.arrays import Floats, Integers
 
 NODES: Final = 3  # max_memory_num
@@ -46,7 +46,7 @@ class Passing:
     Each node's are looked up once for a question, however many of its seeds lead there.
     """
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: ModeInput) -> None:
         self._given = given
         self._known = np.zeros(given.view.concepts, np.bool_)
         self._edges = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -71,7 +71,7 @@ class Passing:
         self._starts = np.searchsorted(self._edges.source, np.arange(len(self._starts)))
 
 
-def woken(given: Given, seed: int, passing: Passing | None = None) -> Woken:
+def woken(given: ModeInput, seed: int, passing: Passing | None = None) -> Woken:
     """Spread from one seed, which gives every node its energy; `passing`: of the question, for all of its seeds."""
     nodes, passing = given.view.concepts, passing or Passing(given)
     energy, visited, before = np.zeros(nodes), np.zeros(nodes, np.bool_), np.full(nodes, -1)
@@ -89,7 +89,7 @@ def woken(given: Given, seed: int, passing: Passing | None = None) -> Woken:
     return Woken(energy, before)
 
 
-def energies(given: Given) -> Woken:
+def energies(given: ModeInput) -> Woken:
     """Add up what every word that was asked for gives the nodes."""
     nodes, seeds = given.view.concepts, given.seeds
     energy, before, most = np.zeros(nodes), np.full(nodes, -1), np.zeros(nodes)
@@ -109,7 +109,7 @@ def bonus(held: Integers) -> Floats:
     return factors
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Take the best turns of the nodes that hold most."""
     view, (energy, before) = given.view, energies(given)
     nodes = np.flatnonzero(energy > 0)
@@ -128,7 +128,7 @@ def find(given: Given) -> Found:
             name="select", found=int(np.count_nonzero((tier == 0) & (node < NODES))), mass=float(share[:NODES].sum())
         ),
     )
-    return Found(
+    return ModeResult(
         energy=energy,
         passages=passages,
         scores=_falling(share[node] / (1 + tier)),

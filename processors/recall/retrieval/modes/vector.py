@@ -12,12 +12,12 @@ import numpy as np
 
 from emgas.messages.modes import Stage
 from processors.recall.retrieval.modes.matching import tfidf_cosine
-from processors.recall.retrieval.modes.seam import Found, Given
+from processors.recall.retrieval.modes.seam import ModeInput, ModeResult
 
 
-def find(given: Given) -> Found:
+def find(given: ModeInput) -> ModeResult:
     """Rank all passages by their cosine with the question."""
     modelled = given.cosine is not None
     scores = given.cosine if given.cosine is not None else tfidf_cosine(given.view, given.put_in)
     stage = Stage(name="embeddings" if modelled else "tf-idf", found=int(np.count_nonzero(scores > 0)))
-    return Found.ranked(given.put_in, scores, {"cosine": scores}, stages=(stage,))
+    return ModeResult.ranked(given.put_in, scores, {"cosine": scores}, stages=(stage,))

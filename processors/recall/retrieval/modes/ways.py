@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from processors.recall.retrieval.modes.seam import Given
+from processors.recall.retrieval.modes.seam import ModeInput
 from state.arrays import Floats, Integers, Mask
 
 STEPS: Final = 3
 FRONT: Final = 64
 
 
-def likeliest(given: Given, energy: Floats) -> Integers:
+def likeliest(given: ModeInput, energy: Floats) -> Integers:
     """Find (n,) the concept before each on its best way, -1 for seeds and for what no such way leads to."""
     before, score = np.full(len(energy), -1), np.zeros(len(energy))
     front = given.seeds
@@ -36,7 +36,7 @@ def likeliest(given: Given, energy: Floats) -> Integers:
     return before
 
 
-def _step(given: Given, front: Integers, may_wake: Mask, score: Floats, before: Integers) -> Integers:
+def _step(given: ModeInput, front: Integers, may_wake: Mask, score: Floats, before: Integers) -> Integers:
     """Go one edge further from ascending `front`; note better ways, and give (k,) where they lead, ascending."""
     out = given.edges(front)
     gives = np.bincount(out.source, out.weight, len(score))
