@@ -4,8 +4,8 @@
     vec      like=TURN    the best cosine with what came with that turn, among the vectors that encoders gave both
              else         how well the caption answers: e^(score − best score) of the default recall
 
-An AttachmentEncoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes with a
-turn, as a TurnEmbedded of the encoder's own model; so a question needs no encoder, and a replay calls none.
+An AttachmentEncoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes
+with a turn, as a TurnEmbedded of the encoder's own model; so a question needs no encoder, and a replay calls none.
 """
 
 from __future__ import annotations
