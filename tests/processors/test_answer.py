@@ -16,7 +16,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
 from processors.recall.retrieval.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -58,7 +58,7 @@ def told() -> tuple[Graph, tuple[TurnRecorded, ...]]:
 def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Reply:
     graph, turns = told()
     query = build_query(None, only, {"graph": "ada", "text": text, **options})
-    return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
+    return in_one_go(ANSWERER.answer(query, QueriedGraph(graph, lambda _, number: turns[number], HERE))).reply
 
 
 def passages(only: dict[str, Any] | None = None, **options: Any) -> list[RecalledPassage]:
@@ -141,10 +141,10 @@ def test_what_turns_tell_of_themselves_is_read_once_however_often_it_is_asked() 
     fields = {"graph": "ada", "text": "the kettle", "top_passages": 1, "budget": 0}
     for number in (7, 3):
         query = build_query(None, {"metadata": {"n": number}}, fields)
-        steps = ANSWERER.answer(query, Memory(graph, text_of, HERE))
+        steps = ANSWERER.answer(query, QueriedGraph(graph, text_of, HERE))
         in_one_go(steps)
         query = build_query(None, {"spoken_since": NOON - DAY}, fields)
-        in_one_go(ANSWERER.answer(query, Memory(graph, text_of, HERE)))
+        in_one_go(ANSWERER.answer(query, QueriedGraph(graph, text_of, HERE)))
     assert sorted(read[: len(turns)]) == list(range(len(turns)))
     assert len(read) <= len(turns) + 4, "then only what is shown"
 

@@ -15,7 +15,7 @@ from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
 from processors.recall.ranking.kinds import recency
 from processors.recall.retrieval.modes import staged
 from processors.recall.retrieval.modes.constants import MODES
@@ -71,7 +71,7 @@ def told(said: tuple[str, ...]) -> tuple[Graph, tuple[TurnRecorded, ...]]:
 def ask(text: str, said: tuple[str, ...] = ENGLISH, only: dict[str, Any] | None = None, **options: Any) -> Reply:
     graph, turns = told(said)
     query = build_query(options.pop("spreading", None), only, {"graph": "ada", "text": text, **options})
-    return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
+    return in_one_go(ANSWERER.answer(query, QueriedGraph(graph, lambda _, number: turns[number], HERE))).reply
 
 
 def ids(reply: Reply) -> list[str]:
