@@ -27,7 +27,7 @@ from emgas.logs import logger
 from emgas.messages.topics import Command, read_inbound
 from emgas.messages.turns import Erase, Reinforce, Turn
 from emgas.wire import SUBJECT, Record, as_mapping
-from processors.extraction.extractor import Said
+from processors.extraction.extractor import Utterance
 from state.errors import GraphLockedError, GraphUnavailableError, KeysError
 from state.events.events import UNSTAMPED, TurnDuplicated, source_of
 from state.graph.graph import Graph
@@ -81,7 +81,7 @@ class CommandHandler:
                 turns.append((arrival, command))
         await self._turns.extract_ahead(pool, turns)
 
-    def extraction_request(self, arrival: Record) -> Said | None:
+    def extraction_request(self, arrival: Record) -> Utterance | None:
         """Read a record that is about to be decided; return what to extract from, None if there is nothing to do."""
         command = self._ahead.commands[arrival.offset] = self.read(arrival)
         if isinstance(command, Decision) or not self.is_available(command.graph) or not isinstance(command, Turn):

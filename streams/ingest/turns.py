@@ -26,11 +26,11 @@ from emgas.messages.topics import Command
 from emgas.messages.turns import Turn
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record
-from processors.extraction.extractor import Extraction, Extractor, Said
+from processors.extraction.extractor import Extraction, Extractor, Utterance
 from processors.extraction.units import units
 from processors.lifecycle.gates import gated
 from processors.lifecycle.supersession import superseded
-from processors.recall.answer.perceptual import Encoder, encoder_name
+from processors.recall.answer.perceptual import AttachmentEncoder, encoder_name
 from processors.recall.ranking.dense import Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
 from processors.text.statements import statements
@@ -96,7 +96,7 @@ class AheadExtractor(Protocol):
     def is_ready(self) -> bool:
         """Whether it can extract."""
 
-    async def extract(self, turns: Sequence[Said]) -> dict[Said, Extraction]:
+    async def extract(self, turns: Sequence[Utterance]) -> dict[Utterance, Extraction]:
         """Extract what it can; never raise."""
 
 
@@ -120,7 +120,7 @@ class ReadAhead:
 
     commands: dict[int, Command | Decision] = field(default_factory=dict)
     requests: dict[int, ExtractionRequest] = field(default_factory=dict)
-    extractions: dict[Said, Extraction] = field(default_factory=dict)
+    extractions: dict[Utterance, Extraction] = field(default_factory=dict)
     vectors: dict[str, Vectors | None] = field(default_factory=dict)
     encodings: dict[tuple[str, str], dict[str, Vectors]] = field(default_factory=dict)
 
@@ -169,7 +169,7 @@ class TurnDecider:
         utterances = [self._request(arrival, turn).utterance for arrival, turn in turns]
         self._ahead.extractions |= await pool.extract(utterances)
 
-    def extraction_request(self, arrival: Record, turn: Turn) -> Said | None:
+    def extraction_request(self, arrival: Record, turn: Turn) -> Utterance | None:
         """Return what to extract from before a turn is decided; None if that is done, or the turn is not new."""
         if not self._may_be_new(turn):
             return None
@@ -198,7 +198,7 @@ class TurnDecider:
         sent_at = arrival.timestamp if turn.at is None else turn.at
         at = min(sent_at, now + self._context.skew_ms)
         return ExtractionRequest(
-            Said(searchable_text(turn), turn.speaker, wall_clock(at, self._zone(turn))), sent_at, at, now
+            Utterance(searchable_text(turn), turn.speaker, wall_clock(at, self._zone(turn))), sent_at, at, now
         )
 
     def _zone(self, turn: Turn) -> str:
@@ -321,7 +321,7 @@ def _not_recorded(arrival: Record, turn: Turn) -> Decision:
     return Decision(arrival, [event], "rejected", turn.id, why, discarded=True)
 
 
-def _encoded(encoder: Encoder, uri: str) -> Vectors | None:
+def _encoded(encoder: AttachmentEncoder, uri: str) -> Vectors | None:
     """Encode an attachment; None if the encoder cannot read it, or fails: the turn is recorded without its vector."""
     try:
         vector = encoder.encode(uri)

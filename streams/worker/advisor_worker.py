@@ -144,7 +144,7 @@ class AdvisorWorker:
         log.warning("no advice", why=str(error), pause=round(pause))
         await self._context.sleep(pause)
 
-    async def _send(self, partition: int, job: Job, answer: Said) -> None:
+    async def _send(self, partition: int, job: AdvisorJob, answer: Said) -> None:
         """Send advice that fits to the writer, which checks it again."""
         context = self._context
         try:
@@ -169,7 +169,7 @@ class AdvisorWorker:
             context.count(job.what, "sent")
 
 
-def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[Job]:
+def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[AdvisorJob]:
     """Yield what an advisor may be asked about an event."""
     jobs: list[tuple[What, str]] = []
     match event:
@@ -184,9 +184,9 @@ def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[Job]:
             jobs = [("judge", event.id), *([("split", event.id)] if len(event.text) >= LONG else ())]
         case _:
             return
-    yield from (Job(what, event.graph, about) for what, about in jobs if what in wants)
+    yield from (AdvisorJob(what, event.graph, about) for what, about in jobs if what in wants)
 
 
-def _advice_id(job: Job, by: str, answer: Said) -> str:
+def _advice_id(job: AdvisorJob, by: str, answer: Said) -> str:
     """Compute the id of a piece of advice from its content: the same advice has the same id."""
     return f"advice/{hashlib.sha256(repr((job, by, answer)).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

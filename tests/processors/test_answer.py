@@ -16,7 +16,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.retrieval.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded

@@ -15,7 +15,7 @@ from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.ranking.kinds import recency
 from processors.recall.retrieval.modes import staged
 from processors.recall.retrieval.modes.constants import MODES

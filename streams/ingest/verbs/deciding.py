@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from emgas.messages.topics import Command
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
-from processors.recall.answer.perceptual import Encoder
+from processors.recall.answer.perceptual import AttachmentEncoder
 from processors.recall.ranking.dense import Embedder
 from state.events.events import DataEvent
 from state.graph.graph import Graph
@@ -42,7 +42,7 @@ class HandlerContext:
     partitions: int
     extractor: Extractor
     embedder: Embedder | None = None
-    encoders: Sequence[Encoder] = ()
+    encoders: Sequence[AttachmentEncoder] = ()
     skew_ms: int
     preset: str
     now: Callable[[], int]
