@@ -88,7 +88,7 @@ class CommandHandler:
             return None
         return self._turns.extraction_request(arrival, command)
 
-    def extract(self, utterance: Said) -> None:
+    def extract(self, utterance: Utterance) -> None:
         """Extract the concepts of a turn that is about to be decided."""
         self._turns.extract(utterance)
 

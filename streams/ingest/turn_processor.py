@@ -370,7 +370,7 @@ class TurnProcessor:
     async def _extract(self, deliveries: list[Delivery]) -> None:
         """Read all records, then extract from all: each loop runs faster with its own code in the processor's cache."""
         with self._context.slices.work() as share:
-            requests = list[Said]()
+            requests = list[Utterance]()
             for delivery in deliveries:
                 if (utterance := self._handler.extraction_request(delivery.arrival)) is not None:
                     requests.append(utterance)

@@ -103,7 +103,7 @@ class AheadExtractor(Protocol):
 class ExtractionRequest(NamedTuple):
     """What an extractor gets of a turn, and times, ms: as its sender sent it, of the event, and the present."""
 
-    utterance: Said
+    utterance: Utterance
     sent_at: int
     at: int
     now: int
@@ -176,7 +176,7 @@ class TurnDecider:
         request = self._ahead.requests[arrival.offset] = self._request(arrival, turn)
         return None if request.utterance in self._ahead.extractions else request.utterance
 
-    def extract(self, utterance: Said) -> None:
+    def extract(self, utterance: Utterance) -> None:
         """Extract from a turn that is about to be decided.  A failure is left to `decide`.
 
         Many texts in a row, with the extractor's code in the processor's cache, take a fifth less time.
@@ -189,7 +189,7 @@ class TurnDecider:
         graph = self._state.graph_at_hand(turn.graph)
         return graph is None or (graph.passages.knows(turn.id) is None and bool(graph.settings.recording))
 
-    def _extract(self, utterance: Said) -> Extraction:
+    def _extract(self, utterance: Utterance) -> Extraction:
         return self._context.extractor.of_turn(utterance.text, speaker=utterance.speaker, at=utterance.at)
 
     def _request(self, arrival: Record, turn: Turn) -> ExtractionRequest:

@@ -19,8 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
-from processors.extraction.extractor import Extraction, Extractor
-from processors.text.relations import StatedRelation
+from processors.extraction.extractor import Extraction, Extractor, Utterance
 from streams.plugins import extractors
 
 LENGTH: Final = struct.Struct(">I")
@@ -33,12 +32,12 @@ def framed(message: Any) -> bytes:
     return LENGTH.pack(len(value)) + value
 
 
-def extracted(extractor: Extractor, turns: Sequence[StatedRelation]) -> list[Extraction | None]:
+def extracted(extractor: Extractor, turns: Sequence[Utterance]) -> list[Extraction | None]:
     """Extract from each; None where that fails: the worker tries it again, and sees why."""
     return [_extracted(extractor, turn) for turn in turns]
 
 
-def _extracted(extractor: Extractor, turn: StatedRelation) -> Extraction | None:
+def _extracted(extractor: Extractor, turn: Utterance) -> Extraction | None:
     try:
         return extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
     except Exception:  # noqa: BLE001 - of any class: extractors are plugins

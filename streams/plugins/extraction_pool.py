@@ -26,8 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from emgas.errors import HaltedError
 from emgas.logs import logger
-from processors.extraction.extractor import Extraction
-from processors.text.relations import StatedRelation
+from processors.extraction.extractor import Extraction, Utterance
 from streams.plugins.extraction_child import LENGTH, framed
 
 log = logger("extraction")
@@ -60,7 +59,7 @@ class Loading(NamedTuple):
 class _Portion:
     """Turns that one process extracts from, and what they contain."""
 
-    def __init__(self, turns: Sequence[StatedRelation]) -> None:
+    def __init__(self, turns: Sequence[Utterance]) -> None:
         self.turns = turns
         self.tries = 0
         self.extractions: asyncio.Future[list[Extraction | None]] = asyncio.get_running_loop().create_future()
@@ -93,7 +92,7 @@ class ExtractionPool:
         """Whether it can be asked: also about a single turn, as that leaves the loop to others."""
         return self.ready > 0 and self._failed_starts < STARTS
 
-    async def extract(self, turns: Sequence[StatedRelation]) -> dict[StatedRelation, Extraction]:
+    async def extract(self, turns: Sequence[Utterance]) -> dict[Utterance, Extraction]:
         """Extract from turns; those whose extraction fails here are missing."""
         distinct = list(dict.fromkeys(turns))
         portions = [_Portion(distinct[at : at + PORTION]) for at in range(0, len(distinct), PORTION)]
@@ -102,7 +101,7 @@ class ExtractionPool:
             self._news.notify_all()
         if not self._serving:
             self._give_up()
-        results: dict[StatedRelation, Extraction] = {}
+        results: dict[Utterance, Extraction] = {}
         for portion in portions:
             extractions = await portion.extractions
             results |= {each: its for each, its in zip(portion.turns, extractions, strict=True) if its is not None}

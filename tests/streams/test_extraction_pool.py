@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from processors.extraction.extractor import Utterance
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.text.relations import StatedRelation
 from state.log_position import draft
 from streams.ingest.command_handler import CommandHandler
 from streams.plugins.extraction_pool import ExtractionPool, Loading

@@ -18,11 +18,10 @@ from msgspec import structs
 from emgas.errors import TransportError
 from emgas.times import HOUR_MS
 from emgas.wire import partition_of
-from processors.extraction.extractor import Extraction
+from processors.extraction.extractor import Extraction, Utterance
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow
 from processors.recall.ranking.dense import Embedder, Vectors
-from processors.text.relations import StatedRelation
 from state.errors import StoreCorruptError
 from state.events.events import (
     ConsolidationWindowClosed,
@@ -544,7 +543,7 @@ class Ahead:
     def is_ready(self) -> bool:
         return self.started > 0
 
-    async def extract(self, said: Sequence[StatedRelation]) -> dict[StatedRelation, Extraction]:
+    async def extract(self, said: Sequence[Utterance]) -> dict[Utterance, Extraction]:
         self.asked.append(len(said))
         await asyncio.sleep(0)
         return {each: OneConcept().of_turn(each.text, speaker=each.speaker, at=each.at) for each in said[::2]}
