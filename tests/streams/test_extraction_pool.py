@@ -143,7 +143,12 @@ async def test_a_process_that_is_killed_is_replaced_and_what_it_had_is_found_nev
 async def test_what_kills_every_process_is_left_to_who_asked_and_the_rest_is_found() -> None:
     pool = await started(DYING, processes=1)
     try:
-        texts = [*some(20), Said(DEADLY, "Ada", NOW), Said("fail here", "Ada", NOW), *some(20, "Another kettle")]
+        texts = [
+            *some(20),
+            Utterance(DEADLY, "Ada", NOW),
+            Utterance("fail here", "Ada", NOW),
+            *some(20, "Another kettle"),
+        ]
         result = await pool.extract(texts)
         assert {each for each in texts if each not in result} <= {*texts[16:24]}, "its portion, at most"
         assert not {texts[20], texts[21]} & result.keys()
