@@ -30,7 +30,7 @@ class NameTheme:
 
 @dataclass(frozen=True, slots=True)
 class RateLinks:
-    """Say how closely concepts belong together.  pairs: their ids; labels: of the same pairs, to be read."""
+    """Return how closely concepts belong together.  pairs: their ids; labels: of the same pairs, to be read."""
 
     pairs: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, str], ...]

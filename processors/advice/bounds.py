@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 def unshowable(text: str) -> str | None:
-    """Tell whether a text holds what cannot be shown: control characters, marks that turn the direction of writing."""
+    """Return whether a text holds what cannot be shown: control characters, marks that turn the direction of writing."""
     if not text.strip():
         return "it says nothing"
     return (
@@ -65,7 +65,7 @@ def no_parts(spans: Sequence[tuple[int, int]], text: str) -> str | None:
 
 
 def foreign_keywords(keywords: Iterable[str], text: str) -> str | None:
-    """Tell whether a keyword does not stand in the text."""
+    """Return whether a keyword does not stand in the text."""
     lower = text.casefold()
     return None if all(word.casefold() in lower for word in keywords) else "a keyword does not stand in the text"
 

@@ -144,6 +144,6 @@ def _moved(anchor: Days, steps: int, unit: Unit, size: Unit) -> Days:
 
 
 def _size_of(days: Days) -> Unit | None:
-    """Tell whether days are a day, a week, a month or a year; None for anything else."""
+    """Return whether days are a day, a week, a month or a year; None for anything else."""
     sizes = [unit for unit in _UNITS if arithmetic.unit(unit, days.first, 0) == days]
     return sizes[0] if sizes else None

@@ -269,7 +269,7 @@ def _range(match: re.Match[str], context: DateContext) -> Days | None:
 
 
 def _two_days(match: re.Match[str], day: int, last: int) -> bool:
-    """Say whether "5 and 9 August" are two days, not a run of them: "4 and 5 August", "between 5 and 9 August"."""
+    """Return whether "5 and 9 August" are two days, not a run of them: "4 and 5 August", "between 5 and 9 August"."""
     written = match.group().lower()
     return " and " in written and not written.startswith("between") and last > day + 1
 

@@ -137,17 +137,17 @@ def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
 
 
 def tells_time(text: str) -> bool:
-    """Say whether a text holds a time expression ("may" and "march" only beside something like a date)."""
+    """Return whether a text holds a time expression ("may" and "march" only beside something like a date)."""
     return bool(_TELLS.search(text) or (_HAN_OR_YEAR.search(text) and _TELLS_HAN.search(text)))
 
 
 def asks_time(text: str) -> bool:
-    """Say whether a text asks for a time: when, which day, how long, 什么时候, 哪天."""
+    """Return whether a text asks for a time: when, which day, how long, 什么时候, 哪天."""
     return _ASKS_TIME.search(text) is not None
 
 
 def asks(text: str) -> bool:
-    """Say whether a text asks something: a question mark anywhere, 吗 or 呢 at an end, or the form of a question."""
+    """Return whether a text asks something: a question mark anywhere, 吗 or 呢 at an end, or the form of a question."""
     return bool(_ASKS.search(text) or _ASKS_FIRST.match(text.lstrip()))
 
 

@@ -39,7 +39,7 @@ def family(word: str, alike: Callable[[str], Iterable[str]]) -> Iterator[str]:
 
 
 def akin(one: str, other: str) -> bool:
-    """Say whether two different words are of one family."""
+    """Return whether two different words are of one family."""
     shared = _shared(one, other)
     return any(_alike(one[:size], one[size:], other[size:]) for size in range(shared, max(PREFIX, shared - 2) - 1, -1))
 

@@ -78,7 +78,7 @@ class Affinities:
         return bool(self._settings.affinity_dated != 1 or self._settings.affinity_tau_dated)
 
     def tells_time(self, passage: int) -> bool:
-        """Tell whether a passage says when something is or was, as entries of a log do."""
+        """Return whether a passage says when something is or was, as entries of a log do."""
         mark = self._graph.concepts.numbers.get(TIME)
         return mark is not None and mark in self._graph.passages.concepts_of(passage)
 

@@ -67,7 +67,7 @@ def _frequent(graph: Graph, fresh: Sequence[int]) -> Iterator[Link]:
 
 
 def _only_in(graph: Graph, word: int, fresh: Sequence[int]) -> bool:
-    """Tell whether a word was first said in one of `fresh`."""
+    """Return whether a word was first said in one of `fresh`."""
     holding = sum(word in graph.passages.concepts_of(passage) for passage in fresh)
     return graph.concepts.in_turns[word] <= holding
 
@@ -92,7 +92,7 @@ def _cosine(near: Affinities, one: int, other: int) -> float:
 
 
 def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
-    """Look up the latest active passages that hold each of `words`."""
+    """Read the latest active passages that hold each of `words`."""
     found: dict[int, list[int]] = {word: [] for word in words}
     passages = graph.passages
     active = passages.is_active()
@@ -120,6 +120,6 @@ def _is_word(graph: Graph, number: int) -> bool:
 
 
 def _matters(graph: Graph, passage: int) -> int:
-    """Tell how much a passage matters, percent."""
+    """Return how much a passage matters, percent."""
     told = graph.passages.importance[passage]
     return UNTOLD if told < 0 else told

@@ -174,7 +174,7 @@ def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
 
 
 def _holders(graph: Graph, words: Collection[int]) -> Steps[dict[tuple[int, Said], list[int]]]:
-    """Look up the active passages that hold each word, by what repetitions have in common: few of all are left."""
+    """Read the active passages that hold each word, by what repetitions have in common: few of all are left."""
     active, wanted = graph.passages.is_active(), np.zeros(len(graph.concepts), np.bool_)
     wanted[list(words)] = True
     holders: dict[tuple[int, Said], list[int]] = {}

@@ -46,7 +46,7 @@ class Counts:
 
 
 def told(speaker: str, labels: Sequence[str], known: Counts) -> str:
-    """Say what recurs, with the most telling of `labels` first."""
+    """Return what recurs, with the most telling of `labels` first."""
     if any(_HAN.search(label) for label in labels[:1]):
         return _in_chinese(speaker, labels, known)
     return _in_english(speaker, labels, known)
@@ -61,7 +61,7 @@ def part_of_day(hours: Sequence[int]) -> tuple[int, float]:
 
 
 def on_weekdays(weekdays: Sequence[int]) -> bool:
-    """Tell whether something happens from Monday to Friday, as good as never at the weekend."""
+    """Return whether something happens from Monday to Friday, as good as never at the weekend."""
     total = sum(weekdays)
     return total >= 10 and sum(weekdays[5:]) <= 0.05 * total
 

@@ -75,7 +75,7 @@ class _Window:
         self._taken: set[int] = set()  # passages that join a habit in this window
 
     def _is_free(self, passage: int) -> bool:
-        """Tell whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
+        """Return whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
         found = self._free.get(passage)
         if found is None:
             passages = self._passages
@@ -137,7 +137,7 @@ class _Window:
         return [turn for turn in self._graph.statements if self._skips(turn)]
 
     def _joins(self, passage: int, habit: Habit, members: list[int]) -> bool:
-        """Tell whether a new turn that holds its anchor is one more of a habit: near one of its latest members.
+        """Return whether a new turn that holds its anchor is one more of a habit: near one of its latest members.
 
         If so, it is the latest.
         """
@@ -203,7 +203,7 @@ class _Window:
         return len(members) >= settings.habit_members and len(days) >= settings.habit_days
 
     def _is_regular(self, members: Sequence[int]) -> bool:
-        """Tell whether something happens at about the same hour, and on the same day of the week or every few days."""
+        """Return whether something happens at about the same hour, and on the same day of the week or every few days."""
         times = np.array([self._local(passage) for passage in members], np.int64)
         hours = np.bincount(times % DAY_MS // HOUR_MS, minlength=24)
         around = hours + np.roll(hours, 1) + np.roll(hours, -1)
@@ -213,7 +213,7 @@ class _Window:
         return bool(around.max() >= REGULAR * len(times) and rhythm)
 
     def _local(self, passage: int) -> int:
-        """Tell when a passage was said by the clock of who said it, ms."""
+        """Return when a passage was said by the clock of who said it, ms."""
         return self._passages.at[passage] + self._passages.ahead[passage] * MINUTE_MS
 
     def _about(self, anchor: int, members: Sequence[int]) -> list[int]:
@@ -279,7 +279,7 @@ class _Window:
         return found
 
     def _exempts(self, turn: str, speaker: str, concepts: Sequence[int]) -> bool:
-        """Tell whether a turn of a speaker says of what a habit is about that it was left out."""
+        """Return whether a turn of a speaker says of what a habit is about that it was left out."""
         said_by, stated = self._graph.statements.of_turn(turn)
         if said_by != speaker:
             return False

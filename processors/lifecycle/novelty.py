@@ -56,7 +56,7 @@ def novelty(graph: Graph, session: str, concepts: Sequence[Concept], tokens: int
 
 
 def is_redundant(graph: Graph, found: Novelty) -> bool:
-    """Tell whether a score is too low for what it was given to: in doubt, what names something new is kept."""
+    """Return whether a score is too low for what it was given to: in doubt, what names something new is kept."""
     settings = graph.settings
     is_border = found.score >= settings.novelty_above - settings.novelty_border
     return found.score < settings.novelty_above and not (is_border and found.new)
@@ -88,7 +88,7 @@ def _of(graph: Graph, passage: int) -> Vector:
 
 
 def _is_new(graph: Graph, word: str, window: Sequence[int]) -> bool:
-    """Tell whether nothing that lies before a window says a word."""
+    """Return whether nothing that lies before a window says a word."""
     number = graph.concepts.numbers.get(word)
     if number is None:
         return True

@@ -105,5 +105,5 @@ def _words(graph: Graph, passages: list[int]) -> Integers:
 
 
 def is_idle(graph: Graph, last_at: int, now: int) -> bool:
-    """Tell whether nothing was said for so long since `last_at` (ms) that a conversation is over at `now` (ms)."""
+    """Return whether nothing was said for so long since `last_at` (ms) that a conversation is over at `now` (ms)."""
     return last_at > EARLIEST_MS and now - last_at >= graph.settings.idle

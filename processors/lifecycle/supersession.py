@@ -22,7 +22,7 @@ MOST_OLDER: Final = 100  # turns that one turn makes history for one slot: the l
 
 
 def contradicts(newer: Statement, older: Statement) -> bool:
-    """Tell whether what was said later of a slot means that what was said before no longer holds."""
+    """Return whether what was said later of a slot means that what was said before no longer holds."""
     if newer.ends:
         return not older.ends and is_same(newer.value, older.value)
     return older.ends == is_same(newer.value, older.value)

@@ -76,7 +76,7 @@ class Timekeeping(Protocol):
 
     @property
     def rhythm(self) -> MemorySettings:
-        """Give the settings by which windows consolidate now."""
+        """Return the settings by which windows consolidate now."""
 
 
 def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
@@ -163,7 +163,7 @@ def _archiving(
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
-    """Tell which window to close next before stream time `now` (ms), or the graph's own, comes; None if none ended."""
+    """Return which window to close next before stream time `now` (ms), or the graph's own, comes; None if none ended."""
     now = max(now, graph.clock)
     if (conversation := _conversation_end(graph, now)) is not None:
         return conversation
@@ -234,7 +234,7 @@ class WindowForecast:
 
     @property
     def rhythm(self) -> MemorySettings:
-        """Give the settings by which windows consolidate now."""
+        """Return the settings by which windows consolidate now."""
         return self.settings.paced(self.pace)
 
     @classmethod
@@ -244,7 +244,7 @@ class WindowForecast:
         return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace)
 
     def may_close(self, at: int) -> bool:
-        """Tell whether there could be a window to close before a turn at `at` (ms)."""
+        """Return whether there could be a window to close before a turn at `at` (ms)."""
         now, settings = max(self.clock, at), self.settings
         if settings.ends_sessions:
             return True

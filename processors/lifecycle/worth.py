@@ -27,7 +27,7 @@ def worth_remembering(turn: TurnRecorded, words: int) -> bool:
 
 
 def holds_fast(turn: TurnRecorded) -> bool:
-    """Tell whether a turn holds what no gate may leave out: somebody said how things are, or that it matters."""
+    """Return whether a turn holds what no gate may leave out: somebody said how things are, or that it matters."""
     matters = turn.importance is not None and turn.importance >= MATTERS
     return bool(turn.anchor or matters or turn.statements or turn.relations or turn.attachments)
 

@@ -62,7 +62,7 @@ class Segmenter:
         return tagged
 
     def _knows(self, word: str) -> bool:
-        """Say whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""
+        """Return whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""
         return bool(self._dictionary.has_word(word))
 
     def _parts(self, word: str, tag: str) -> tuple[str, ...]:
@@ -94,14 +94,14 @@ segmented: Final = STANDARD.segmented
 
 
 def is_content(word: str, tag: str) -> bool:
-    """Say whether a simplified word with this tag is content: 猫 and 密钥, not 存, 用, 哈哈 or 你好."""
+    """Return whether a simplified word with this tag is content: 猫 and 密钥, not 存, 用, 哈哈 or 你好."""
     if tag in _FUNCTION_TAGS or word in _function_words() or _CRY.fullmatch(word):
         return False
     return len(word) > 1 or tag.startswith(_CONTENT_TAGS)
 
 
 def holds_name(text: str) -> bool:
-    """Say whether a simplified text holds a word of two or more Han characters that is tagged as a name."""
+    """Return whether a simplified text holds a word of two or more Han characters that is tagged as a name."""
     runs = _RUN.findall(text)
     return any(tag in _NAME_TAGS and len(word) > 1 for run in runs for word, tag in segmented(run))
 

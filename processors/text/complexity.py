@@ -80,5 +80,5 @@ def _together(sizes: list[float]) -> float:
 
 
 def passages(depth: float) -> int:
-    """Tell how many passages a question of this complexity, or depth, needs: 3 to 20."""
+    """Return how many passages a question of this complexity, or depth, needs: 3 to 20."""
     return int(LEAST * (1 + SENSITIVITY * depth) + 1e-9)

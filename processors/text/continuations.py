@@ -29,7 +29,7 @@ _BEGINS: Final = _pattern("begins")
 
 
 def continuation(text: str) -> Continuation | None:
-    """Tell how a question goes on from what was said last, None if it stands for itself."""
+    """Return how a question goes on from what was said last, None if it stands for itself."""
     said = _MARKS.sub(" ", clean(text)).strip()
     if _ALONE.fullmatch(said):
         return "alone"

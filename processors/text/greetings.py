@@ -61,5 +61,5 @@ def vocatives(text: str) -> list[Span]:
 
 
 def _introduced(text: str, comma: int) -> bool:
-    """Say whether what stands before the comma ("my brother", "Boston") shows that the name is talked about."""
+    """Return whether what stands before the comma ("my brother", "Boston") shows that the name is talked about."""
     return _INTRODUCES.search(text[max(0, comma - _LOOK_BACK) : comma]) is not None

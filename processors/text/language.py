@@ -180,7 +180,7 @@ class Language:
         return _ENDING.sub("", word)
 
     def _lemma(self, word: str) -> str:
-        """Look up the dictionary form, casefolded.  In other languages than English a capital may tell a noun: Haus."""
+        """Read the dictionary form, casefolded.  In other languages than English a capital may tell a noun: Haus."""
         if self.code == "en" and word in stopwords.LEMMAS:
             return stopwords.LEMMAS[word]
         if (look_up := _dictionary(self.code)) is None:
@@ -199,7 +199,7 @@ class Language:
         )
 
     def _is_talked_about(self, surface: str, kind: str) -> bool:
-        """Say whether a word that is not Han is content wherever it stands."""
+        """Return whether a word that is not Han is content wherever it stands."""
         if kind != "word":
             return kind == "mixed" or (kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST)
         lower = surface.casefold()
@@ -215,7 +215,7 @@ class Language:
         )
 
     def _is_named(self, surface: str) -> bool:
-        """Say whether a stopword is written as a name: Go, Will, US, C."""
+        """Return whether a stopword is written as a name: Go, Will, US, C."""
         if len(surface) == 1:
             return surface.isupper() and surface not in "AIOXU"
         lower = surface.casefold()
@@ -250,7 +250,7 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
 
 
 def _stands_out(pieces: list[_Piece], position: int) -> bool:
-    """Say whether a capital at `position` means a name: inside a sentence whose neighbouring words are plain."""
+    """Return whether a capital at `position` means a name: inside a sentence whose neighbouring words are plain."""
     before = pieces[position - 1] if position else None
     after = pieces[position + 1] if position + 1 < len(pieces) else None
     if before is None or before.sentence != pieces[position].sentence:
@@ -259,7 +259,7 @@ def _stands_out(pieces: list[_Piece], position: int) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    """Say whether the spelling shows a name or an acronym, which has no dictionary form: LangChain, API, bge3.
+    """Return whether the spelling shows a name or an acronym, which has no dictionary form: LangChain, API, bge3.
 
     Six and more capitals are a shout, not an acronym.
     """

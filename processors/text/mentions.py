@@ -76,7 +76,7 @@ class TurnBefore(NamedTuple):
 
 
 def is_meant(name: str, kind: str) -> bool:
-    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
+    """Return whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
     return kind in _NAMED or name in _KIN
 
 
@@ -108,7 +108,7 @@ def pronouns(text: str) -> list[re.Match[str]]:
 
 
 def looks_back(match: re.Match[str]) -> bool:
-    """Tell whether whom a pronoun means depends on who else was there: all but who speaks."""
+    """Return whether whom a pronoun means depends on who else was there: all but who speaks."""
     return _KIND_OF[match.group().lower()] != "self"
 
 

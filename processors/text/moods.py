@@ -23,6 +23,6 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 
 def depth_of(mood: str) -> float | None:
-    """Tell how thoroughly to search, 0 to 1; None where the mood does not say."""
+    """Return how thoroughly to search, 0 to 1; None where the mood does not say."""
     told = [depth for kind, depth in DEPTHS.items() if _pattern(kind).search(mood)]
     return told[0] if len(told) == 1 else None

@@ -42,22 +42,22 @@ LONGEST_ENDING: Final = max(map(len, _ENDS_HAN))
 
 
 def known(name: str) -> Kind | None:
-    """Tell what a name names that is known by itself, as it is written; None for all others."""
+    """Return what a name names that is known by itself, as it is written; None for all others."""
     return _KNOWN.get(name)
 
 
 def by_words(first: str, last: str) -> Kind | None:
-    """Tell what a name of several words names, by its first or its last one; None where neither tells."""
+    """Return what a name of several words names, by its first or its last one; None where neither tells."""
     return _ENDS.get(last.rstrip(".")) or _BEGINS.get(first.rstrip("."))
 
 
 def before(word: str) -> Kind | None:
-    """Tell what a name names behind this word: "friend" Yara, "in" Faro.  None where that tells nothing."""
+    """Return what a name names behind this word: "friend" Yara, "in" Faro.  None where that tells nothing."""
     return _AFTER.get(word.casefold())
 
 
 def han(word: str, tag: str) -> Kind | None:
-    """Tell what a Chinese word with jieba's tag names; None for what is no name, or maybe none."""
+    """Return what a Chinese word with jieba's tag names; None for what is no name, or maybe none."""
     if word in _KNOWN:
         return _KNOWN[word]
     if ending := han_ending(word):
@@ -68,7 +68,7 @@ def han(word: str, tag: str) -> Kind | None:
 
 
 def han_ending(word: str) -> Kind | None:
-    """Tell what a longer Chinese word names by its ending: 驼铃小院, 梧桐路.  One letter must end three at least."""
+    """Return what a longer Chinese word names by its ending: 驼铃小院, 梧桐路.  One letter must end three at least."""
     for length in range(min(LONGEST_ENDING, len(word) - 2), 0, -1):
         if kind := _ENDS_HAN.get(word[-length:]):
             return kind
@@ -76,7 +76,7 @@ def han_ending(word: str) -> Kind | None:
 
 
 def is_person(word: str) -> bool:
-    """Say whether a Chinese word may be a person's whole name: a surname, and one or two letters more."""
+    """Return whether a Chinese word may be a person's whole name: a surname, and one or two letters more."""
     if word in _NOBODY:
         return False
     for length in (2, 1):

@@ -96,7 +96,7 @@ def made(text: str, words: Sequence[Word]) -> Phrase:
 
 
 def kinds(text: str, words: Sequence[Word]) -> dict[str, Kind]:
-    """Tell what single words name: normal form → kind, of those that are known or shown by what stands beside them."""
+    """Return what single words name: normal form → kind, of those that are known or shown by what stands beside them."""
     found: dict[str, Kind] = {}
     before: Word | None = None
     for word in (word for word in words if not word.part):
@@ -199,7 +199,7 @@ def _kind_of(run: Sequence[Word], before: Word | None) -> Kind | None:
 
 
 def _is_headline(words: Sequence[Word], place: int) -> bool:
-    """Say whether most words of the sentence, of five at least, are capitals."""
+    """Return whether most words of the sentence, of five at least, are capitals."""
     sentence = [word for word in words if word.sentence == words[place].sentence and word.tag == "word"]
     return len(sentence) > 4 and sum(map(_is_capital, sentence)) > _SHOUTED * len(sentence)
 
@@ -228,13 +228,13 @@ def _may_be_noun(word: Word) -> bool:
 
 
 def is_verb(word: Word) -> bool:
-    """Say whether a word ends no noun: a verb by its look (broke, painted), or by the list.  A plural is none."""
+    """Return whether a word ends no noun: a verb by its look (broke, painted), or by the list.  A plural is none."""
     lower = word.surface.casefold()
     return word.form in _VERBS or (word.form != lower and not lower.endswith(("s", "ing")))
 
 
 def _says(word: Word) -> bool:
-    """Say whether a word is a verb of the third person: sounds, means."""
+    """Return whether a word is a verb of the third person: sounds, means."""
     return word.form in _VERBS and word.surface.endswith("s")
 
 

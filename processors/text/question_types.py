@@ -56,7 +56,7 @@ _LETTER: Final = re.compile(r"[^\W_]")
 
 
 def holds_name(text: str) -> bool:
-    """Say whether a clean, simplified text names somebody or something; whom it merely addresses does not count."""
+    """Return whether a clean, simplified text names somebody or something; whom it merely addresses does not count."""
     said = text
     for start, end in greetings.vocatives(text):
         said = said[:start] + " " * (end - start) + said[end:]
@@ -64,52 +64,52 @@ def holds_name(text: str) -> bool:
 
 
 def holds_number(text: str) -> bool:
-    """Say whether a text gives a number, in digits or in words."""
+    """Return whether a text gives a number, in digits or in words."""
     return _NUMBER.search(text) is not None
 
 
 def asks_name(text: str) -> bool:
-    """Say whether a question wants a name: who, where, which."""
+    """Return whether a question wants a name: who, where, which."""
     return _ASKS_NAME.search(text) is not None
 
 
 def asks_number(text: str) -> bool:
-    """Say whether a question wants a number: how many, how long."""
+    """Return whether a question wants a number: how many, how long."""
     return _ASKS_NUMBER.search(text) is not None
 
 
 def asks_list(text: str) -> bool:
-    """Say whether a question wants several things, said in several places."""
+    """Return whether a question wants several things, said in several places."""
     return _ASKS_LIST.search(text) is not None
 
 
 def asks_now(text: str) -> bool:
-    """Say whether a question asks how things are now: now, still, 现在, 还."""
+    """Return whether a question asks how things are now: now, still, 现在, 还."""
     return _ASKS_NOW.search(text) is not None
 
 
 def asks_past(text: str) -> bool:
-    """Say whether a question asks how things once were: before, used to, 以前, 原来."""
+    """Return whether a question asks how things once were: before, used to, 以前, 原来."""
     return _ASKS_PAST.search(text) is not None
 
 
 def asks_picture(text: str) -> bool:
-    """Say whether a question asks for a photo: the picture of, 照片."""
+    """Return whether a question asks for a photo: the picture of, 照片."""
     return _ASKS_PICTURE.search(text) is not None
 
 
 def asks_habit(text: str) -> bool:
-    """Say whether a question asks for what recurs: how often, usually, 多久一次, 习惯."""
+    """Return whether a question asks for what recurs: how often, usually, 多久一次, 习惯."""
     return _ASKS_HABIT.search(text) is not None
 
 
 def of_asker(text: str) -> bool:
-    """Say whether a question is about who asks it: I, my, 我."""
+    """Return whether a question is about who asks it: I, my, 我."""
     return _OF_ASKER.search(text) is not None
 
 
 def greets(text: str) -> bool:
-    """Say whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
+    """Return whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
     said = list(text)
     for start, end in greetings.spans(text):
         said[start:end] = " " * (end - start)

@@ -127,7 +127,7 @@ class _Reading:
                     yield StatedRelation(source, rule.type, target, start, min(end, len(self._text)))
 
     def _is_unsure(self, start: int, end: int) -> bool:
-        """Say whether the sentence asks, or its clause tells before `start` what is not so."""
+        """Return whether the sentence asks, or its clause tells before `start` what is not so."""
         last = _SENTENCE_END.search(self._text, end)
         if (last and last.group() in "?？") or _ASKS_HAN.match(self._text, end):
             return True
@@ -165,7 +165,7 @@ class _Reading:
         return self._noun_before(place) if is_capital and not self._is_parted(place, start) else None
 
     def _may_be_source(self, found: Endpoint, place: int, rule: _RelationRule) -> bool:
-        """Say whether a noun before the pattern is what a rule wants there."""
+        """Return whether a noun before the pattern is what a rule wants there."""
         if rule.source == "thing":
             tag = found.words[-1].tag
             return tag == "word" or tag.startswith(_NOUNS) or (rule.type == "cause" and tag.startswith("v"))
@@ -174,7 +174,7 @@ class _Reading:
         return is_kin or self._is_proper(found, place - len(found.words) + 1)
 
     def _is_proper(self, found: Endpoint, place: int) -> bool:
-        """Say whether a noun is a name for sure: a capital at the start of a sentence shows none."""
+        """Return whether a noun is a name for sure: a capital at the start of a sentence shows none."""
         first, last = found.words[0], found.words[-1]
         if first.tag != "word":
             return names.han("".join(word.form for word in found.words), last.tag) is not None
@@ -184,7 +184,7 @@ class _Reading:
         return not is_first or found.phrase is not None or names.known(first.surface) is not None
 
     def _is_contracted(self, place: int, start: int) -> bool:
-        """Say whether an ending hangs on the word at `place` that is not of the pattern: I'd like."""
+        """Return whether an ending hangs on the word at `place` that is not of the pattern: I'd like."""
         end = self._words[place].start + len(self._words[place].surface)
         return self._text[end : end + 1] == "'" and end != start
 
@@ -192,7 +192,7 @@ class _Reading:
         return max((place for place, word in enumerate(self._words) if word.start < start), default=-1)
 
     def _is_parted(self, place: int, start: int) -> bool:
-        """Say whether punctuation stands between the word at `place` and the pattern."""
+        """Return whether punctuation stands between the word at `place` and the pattern."""
         between = (word for word in self._words[place + 1 :] if word.start <= start)
         return any(word.pause or word.sentence != self._words[place].sentence for word in between)
 
@@ -243,7 +243,7 @@ class _Reading:
         return _plain(word) in _WORDS["before"] or (not word.content and word.tag in ("m", "q", "mq", "ul", "uj"))
 
     def _is_beside(self, place: int, end: int, skipped: int) -> bool:
-        """Say whether no end of a sentence stands before the word at `place`."""
+        """Return whether no end of a sentence stands before the word at `place`."""
         return not _SENTENCE_END.search(self._text, end, self._words[place].start) and skipped <= 5
 
     def _named(self, place: int) -> Endpoint | None:
@@ -268,7 +268,7 @@ class _Reading:
 
 
 def _goes_on(run: Sequence[Word], word: Word) -> bool:
-    """Say whether a word belongs to the noun before it: a capital to capitals, no verb, in Chinese a noun."""
+    """Return whether a word belongs to the noun before it: a capital to capitals, no verb, in Chinese a noun."""
     if word.tag != "word":
         return word.tag.startswith(("n", "vn", "an", "j")) and run[-1].tag != "word" and not is_verb(word)
     if word.surface[:1].isupper():
@@ -282,7 +282,7 @@ def _plain(word: Word) -> str:
 
 
 def _is_nothing(found: Endpoint) -> bool:
-    """Say whether what is named tells nothing: "a huge fan", "the way"."""
+    """Return whether what is named tells nothing: "a huge fan", "the way"."""
     last = found.words[-1]
     if found.phrase is not None and last.tag != "word":
         return False
@@ -290,13 +290,13 @@ def _is_nothing(found: Endpoint) -> bool:
 
 
 def _is_named_kind(found: Endpoint) -> bool:
-    """Say whether what is named is of a kind of which each has a name: a cat, 一只橘猫."""
+    """Return whether what is named is of a kind of which each has a name: a cat, 一只橘猫."""
     form = found.words[-1].form
     return form in _WORDS["kinds"] or (found.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
 
 
 def _is_target(found: Endpoint, wanted: str) -> bool:
-    """Say whether an endpoint is what a rule wants behind its pattern."""
+    """Return whether an endpoint is what a rule wants behind its pattern."""
     first, last = found.words[0], found.words[-1]
     if wanted == "any":
         return True

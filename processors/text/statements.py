@@ -51,7 +51,7 @@ class _Row(NamedTuple):
     pattern: re.Pattern[str]
 
     def may_be_in(self, text: str) -> bool:
-        """Say whether a text holds what the pattern begins with."""
+        """Return whether a text holds what the pattern begins with."""
         return any(map(text.__contains__, self.begins))
 
 
@@ -133,7 +133,7 @@ def _value(said: str) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Tell whether two values may mean the same: one says all that the other says."""
+    """Return whether two values may mean the same: one says all that the other says."""
     if one.isascii() and other.isascii():
         fewer, more = sorted((set(one.split()), set(other.split())), key=len)
         return fewer <= more

@@ -401,7 +401,7 @@ def test_the_best_may_be_ordered_by_another_formula(mode: Mode, rerank: Rerank) 
 
 
 def shares(reply: Reply) -> dict[str, dict[str, float]]:
-    """Give the terms of every passage, by its id."""
+    """Return the terms of every passage, by its id."""
     return {each.id: dict(each.why.terms) for each in reply.passages if each.why is not None}
 
 

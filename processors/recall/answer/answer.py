@@ -78,7 +78,7 @@ SPREAD: Final = 2
 
 
 def items(load: float) -> int:
-    """Tell how many items a reader with a load in [0, 1] takes in."""
+    """Return how many items a reader with a load in [0, 1] takes in."""
     return round(SPAN + SPREAD * (1 - 2 * load))
 
 
@@ -96,7 +96,7 @@ def limit_by_load(query: Query) -> Query:
 
 
 def advice_on(graph: Graph, turn: str) -> Advised | None:
-    """Tell what advisors said of a turn, None if nothing."""
+    """Return what advisors said of a turn, None if nothing."""
     table = graph.advice
     words, parts, judged = table.rewritten.get(("turn", turn)), table.split.get(turn), table.judged.get(turn)
     if not (words or parts or judged):
@@ -121,7 +121,7 @@ def advice_on(graph: Graph, turn: str) -> Advised | None:
 
 
 def mode_of(graph: Graph) -> Mode:
-    """Give the mode of a graph's questions; one that this version does not know is the default."""
+    """Return the mode of a graph's questions; one that this version does not know is the default."""
     return cast(Mode, graph.mode) if graph.mode in get_args(Mode) else "default"
 
 
@@ -163,7 +163,7 @@ class QueriedGraph(NamedTuple):
 
     @property
     def time(self) -> int:
-        """Tell when it is asked, ms: never before the last thing that happened in the graph."""
+        """Return when it is asked, ms: never before the last thing that happened in the graph."""
         clock = EARLIEST_MS if self.graph is None else self.graph.clock
         return max(clock, clock if self.now is None else self.now)
 
@@ -205,7 +205,7 @@ class Answerer:
 
 
 def is_long(query: Query) -> bool:
-    """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
+    """Return whether a query may read, explain or pack so much that others should be let in meanwhile."""
     explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
     return query.only.asks_facts or query.budget > LONG_BUDGET or explains
 
@@ -322,7 +322,7 @@ class _Answering:
         return tuple(self._view.passage_id[one.number] for one, marks in shown if marks.archived)
 
     def _shown(self, listed: Sequence[Ranked]) -> list[_Shown]:
-        """Look up what the graph says of turns now: it may change while others are let in."""
+        """Read what the graph says of turns now: it may change while others are let in."""
         numbers = np.array([ranked.number for ranked in listed], np.int64)
         archived, pinned, newer = (
             self._view.of_turns(column, numbers).tolist() for column in ("archived", "pinned", "superseded")
@@ -443,7 +443,7 @@ class _Answering:
         return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
 
     def _masked(self, turn: TurnRecorded, masks: Masks) -> str:
-        """Give the text of a turn as it is remembered; once for a turn."""
+        """Return the text of a turn as it is remembered; once for a turn."""
         if turn.id not in self._remembered:
             self._remembered[turn.id] = masks.masked(turn)
         return self._remembered[turn.id]
@@ -491,7 +491,7 @@ class _Answering:
 
 
 def _habit(habit: Habit, score: float) -> RecalledPassage:
-    """Tell what recurs as a passage, of the score of the best turn."""
+    """Return what recurs as a passage, of the score of the best turn."""
     return RecalledPassage(
         id=habit.id,
         session="",
@@ -528,7 +528,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
 
 
 def _depth_of(query: Query) -> float | None:
-    """Say how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
+    """Return how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
     return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
 
 

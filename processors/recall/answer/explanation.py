@@ -102,7 +102,7 @@ def _here(view: GraphView, meant: QueryTerms, passage: int) -> list[Mention]:
 
 
 def _of_mind(view: GraphView, meant: QueryTerms, passage: int, now: int) -> dict[str, float]:
-    """Give the factors of the score of a turn that is in mind (working.py)."""
+    """Return the factors of the score of a turn that is in mind (working.py)."""
     terms = weighed(view, meant, np.array([passage]), now)
     shares = {"tf_idf": TFIDF * terms.tfidf, "keywords": SHARE * terms.keywords}
     factors = {"times_decay": terms.decay, "times_importance": terms.importance}
@@ -165,7 +165,7 @@ def _hop(view: GraphView, source: int, target: int, how: SpreadingParameters) ->
 
 
 def _at(targets: Integers, values: Integers | Floats, target: int) -> float:
-    """Look up the value at `target`, 0 where two concepts were recalled together but never said together."""
+    """Read the value at `target`, 0 where two concepts were recalled together but never said together."""
     found = values[targets == target]
     return float(found[0]) if len(found) else 0.0
 

@@ -67,7 +67,7 @@ def current(graph: Graph) -> list[Habit]:
 
 
 def _lets_habits_through(only: Filter) -> bool:
-    """Tell whether a filter is of whose turns they are, and of nothing else."""
+    """Return whether a filter is of whose turns they are, and of nothing else."""
     return only.model_copy(update={"speakers": [], "include_archive": True}) == NO_FILTER
 
 
@@ -96,7 +96,7 @@ def _known(graph: Graph, words: set[str]) -> set[str]:
 
 
 def _meets(word: str, habit: Habit) -> bool:
-    """Tell whether a habit is about a word; of a Chinese one, also where one holds the other (拿铁, 喝拿铁)."""
+    """Return whether a habit is about a word; of a Chinese one, also where one holds the other (拿铁, 喝拿铁)."""
     if word in habit.concepts:
         return True
     return not word.isascii() and any(word in concept or concept in word for concept in habit.concepts)

@@ -45,7 +45,7 @@ def _words(extractor: Extractor, said: str) -> list[str]:
 
 
 def _mood_says(guidance: Guidance) -> bool:
-    """Tell whether a mood says how thoroughly to search: whatever words it has, they did that."""
+    """Return whether a mood says how thoroughly to search: whatever words it has, they did that."""
     return guidance.depth is None and guidance.mood is not None and depth_of(guidance.mood) is not None
 
 
@@ -67,7 +67,7 @@ def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords) -
 
 
 def _depth(guidance: Guidance, text: str) -> float | None:
-    """Tell how thoroughly to search: as it is said, or as the mood says, or as the question's complexity does."""
+    """Return how thoroughly to search: as it is said, or as the mood says, or as the question's complexity does."""
     if guidance.depth is not None:
         return guidance.depth
     mood = None if guidance.mood is None else depth_of(guidance.mood)
@@ -77,7 +77,7 @@ def _depth(guidance: Guidance, text: str) -> float | None:
 def describe_method(
     query: Query, view: GraphView, options: RecallOptions, found: RecallResult, meant: GuidanceWords
 ) -> How | None:
-    """Say how a question was answered, if it wants to know, or was guided."""
+    """Return how a question was answered, if it wants to know, or was guided."""
     if not query.explain and query.guidance == UNGUIDED:
         return None
     facts, spreading = MODES[query.retriever], options.spreading

@@ -107,7 +107,7 @@ def _inferred(view: GraphView, path: Sequence[int], steps: int) -> Inferred:
 
 
 def _is_over(view: GraphView, each: Related) -> bool:
-    """Tell whether every turn that says so is history: "I live in Berlin", once she has moved."""
+    """Return whether every turn that says so is history: "I live in Berlin", once she has moved."""
     return bool((view.of_turns("superseded", np.array(each.passages)) >= 0).all())
 
 

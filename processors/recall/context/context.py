@@ -117,7 +117,7 @@ def quoted(passage: ContextPassage) -> ContextPassage:
 
 
 def is_short(text: str) -> bool:
-    """Tell whether a turn is shown whole; most are told by their length alone."""
+    """Return whether a turn is shown whole; most are told by their length alone."""
     return len(text) <= (SHORT if text.isascii() else LONG_TURN) or tokens(text) <= LONG_TURN
 
 
@@ -137,7 +137,7 @@ class _Said:
             self._by_word.setdefault(word, []).append(words)
 
     def repeats(self, words: frozenset[str], first: Iterable[str]) -> bool:
-        """Tell whether a passage of these words says what one of them says.
+        """Return whether a passage of these words says what one of them says.
 
         first  those of its words without which nothing is alike
         """
@@ -168,7 +168,7 @@ def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str],
 
 
 def note_of(passage: ContextPassage) -> str:
-    """Say what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
+    """Return what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
     days = (span for span in passage.times if not span.kind)
     meant = (told(span) for span in days if str(days_of(span).first.year) not in span.text)
     together = "; ".join(meant)
@@ -210,7 +210,7 @@ def _apart(text: str) -> tuple[str, list[str]]:
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    """Tell whether two texts share at least SAME of the words of both, but differ in no number."""
+    """Return whether two texts share at least SAME of the words of both, but differ in no number."""
     shared = len(words & others)
     if shared < SAME * (len(words) + len(others) - shared) or not shared:
         return False

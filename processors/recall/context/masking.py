@@ -76,7 +76,7 @@ class Masks:
         self._theme_of = {word: theme for theme in graph.themes.themes.values() for word in theme.members}
 
     def masked(self, turn: TurnRecorded) -> str:
-        """Give the text of a turn with placeholders for what has faded."""
+        """Return the text of a turn with placeholders for what has faded."""
         number = self._graph.passages.numbers.get(turn.id)
         if number is not None and self._graph.passages.stays(number):
             return turn.text
@@ -138,7 +138,7 @@ class Masks:
         return f"[…: {hint}]" if hint else LEFT_OUT
 
     def _hint(self, concept: int) -> str:
-        """Say what kind of thing a concept is, "" where nobody knows."""
+        """Return what kind of thing a concept is, "" where nobody knows."""
         if concept < 0:
             return ""
         name = self._graph.concepts.ids[concept]

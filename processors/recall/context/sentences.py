@@ -88,7 +88,7 @@ def _held(part: str, wanted: Sequence[QueryWord]) -> list[int]:
 
 
 def _is_in(form: str, words: set[str], folded: str) -> bool:
-    """Tell whether a form stands among the words of a sentence; where no spaces are written, anywhere in it."""
+    """Return whether a form stands among the words of a sentence; where no spaces are written, anywhere in it."""
     if _DENSE.search(form) or " " in form:
         return form in folded
     return form in words or (len(form) >= BEGINNING and any(word.startswith(form) for word in words))

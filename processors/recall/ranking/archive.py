@@ -28,5 +28,5 @@ def behind(view: GraphView, passages: Integers, scores: Floats, mode: Mode) -> F
 
 
 def term(view: GraphView, passage: int) -> dict[str, float]:
-    """Give the term that the archive adds to the score of a passage in the default mode, {} for none."""
+    """Return the term that the archive adds to the score of a passage in the default mode, {} for none."""
     return {TERM: -BEHIND} if view.of_turns("archived", np.array([passage]))[0] else {}

@@ -88,7 +88,7 @@ class _Search:
                 self._look_further()
 
     def found(self) -> tuple[Integers, Floats]:
-        """Give the best of what was looked at, best first."""
+        """Return the best of what was looked at, best first."""
         order = np.lexsort((-self._turn, -self._score))[: self._limit]
         return self._turn[order], self._score[order]
 
@@ -148,7 +148,7 @@ class _Search:
         return lone
 
     def _may_reach(self) -> bool:
-        """Tell whether the best that a turn can be that nothing led to reaches the last of the best."""
+        """Return whether the best that a turn can be that nothing led to reaches the last of the best."""
         return _most(_Extremes.of(self._inquiry), self._weights) + self._kind.most >= self._worst()
 
     def _look_further(self) -> None:
@@ -192,7 +192,7 @@ def _late(turns: TurnColumns, weights: FlowWeights) -> tuple[Floats, Floats]:
 
 
 def _takes_at_most(feature: Feature, weight: float) -> bool:
-    """Tell whether a feature adds nothing: what is not of the turn itself is never below 0, and is held against it."""
+    """Return whether a feature adds nothing: what is not of the turn itself is never below 0, and is held against it."""
     return weight < 0 and feature.most is not feature.compute
 
 
@@ -237,7 +237,7 @@ class _Extremes(TurnColumns):
 
     @classmethod
     def of(cls, inquiry: Inquiry) -> tuple[_Extremes, _Extremes]:
-        """Give both extremes."""
+        """Return both extremes."""
         return cls(inquiry, much=False), cls(inquiry, much=True)
 
     @cached_property

@@ -279,7 +279,7 @@ def find_bridges(inquiry: Inquiry) -> Bridge | None:
 
 
 def _usable(inquiry: Inquiry, concepts: Integers) -> Mask:
-    """Tell which concepts are neither marks nor asked for."""
+    """Return which concepts are neither marks nor asked for."""
     asked = np.concatenate((inquiry.asked.words, inquiry.asked.relatives.concept))
     return ~inquiry.view.marks(concepts) & ~np.isin(concepts, asked)
 

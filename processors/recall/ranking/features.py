@@ -27,12 +27,12 @@ from state.graph.view import UNTOLD, GraphView
 
 
 def _said(turns: SessionLayout) -> QuestionMentions:
-    """Give the mentions of the question's seeds."""
+    """Return the mentions of the question's seeds."""
     return turns.once(edge_scores.find_mentions)[0]
 
 
 def _near(turns: SessionLayout) -> QuestionMentions:
-    """Give the mentions of the seeds and of what means nearly the same."""
+    """Return the mentions of the seeds and of what means nearly the same."""
     return turns.once(edge_scores.find_mentions)[1]
 
 

@@ -60,7 +60,7 @@ class Allowed:
         return found if self._named is None else np.intersect1d(found, self._named)
 
     def passes(self, turn: Integers) -> Mask:
-        """Tell which of `turn` (k,) it lets through."""
+        """Return which of `turn` (k,) it lets through."""
         passes = self._said_by(turn) & self._said_when(turn) & self._matters(turn)
         if self._holding is not None:
             passes &= np.isin(turn, self._holding)

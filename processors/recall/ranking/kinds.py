@@ -74,7 +74,7 @@ class MemoryKindRules:
         return scores
 
     def explained(self, view: GraphView, turn: int) -> dict[str, float]:
-        """Give the terms that the kind adds to the score of a turn, by name."""
+        """Return the terms that the kind adds to the score of a turn, by name."""
         found = {name: float(term(view, np.array([turn]))[0]) for name, term in self.terms.items()}
         return {name: value for name, value in found.items() if value}
 

@@ -47,11 +47,11 @@ def _nearest(view: GraphView, word: str) -> dict[str, float]:
 
 
 def _is_latin(word: str) -> bool:
-    """Tell whether a word is in the Latin script: in others, one letter is another word."""
+    """Return whether a word is in the Latin script: in others, one letter is another word."""
     return all(letter < "\u0250" for letter in word)
 
 
 @lru_cache(maxsize=10_000)
 def in_dictionary(word: str) -> bool:
-    """Tell whether a word is written as words are: of English, whatever else is spoken."""
+    """Return whether a word is written as words are: of English, whatever else is spoken."""
     return simplemma.is_known(word, lang="en")

@@ -47,7 +47,7 @@ def succeeded(
 
 
 def current_first(view: GraphView, turns: Integers, scores: Floats) -> Floats:
-    """Tell what the scores (k,) of `turns` are multiplied by where another formula ranked them: (k,).
+    """Return what the scores (k,) of `turns` are multiplied by where another formula ranked them: (k,).
 
     What is history has half of its score, and what came in its place at least what the older one had.
     """

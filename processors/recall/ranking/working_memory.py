@@ -80,14 +80,14 @@ def in_mind(view: GraphView, session: str, now: int, capacity: int = CAPACITY) -
 
 
 def decay(view: GraphView, turns: Integers, now: int) -> Floats:
-    """Tell what age leaves of each turn: (k,) in [0.1, 1]."""
+    """Return what age leaves of each turn: (k,) in [0.1, 1]."""
     age = np.maximum(now - view.of_turns("at", turns), 0) / HOUR_MS
     left: Floats = np.maximum(0.1, 0.95 ** (age / 6))
     return left
 
 
 def matters(view: GraphView, turns: Integers) -> Floats:
-    """Tell how much each turn matters, (k,) in [0, 1]; what is pinned matters most."""
+    """Return how much each turn matters, (k,) in [0, 1]; what is pinned matters most."""
     told = importance(view.of_turns("importance", turns))
     return np.where(view.of_turns("pinned", turns) > 0, 1.0, told)
 

@@ -27,7 +27,7 @@ MEMBERS: Final = TOP  # that are named, the latest
 
 
 def list_habits(memory: QueriedGraph, asked: Habits, extractor: Extractor) -> Recurring:
-    """Tell what recurs in a graph."""
+    """Return what recurs in a graph."""
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Recurring(graph=asked.graph, found=False, position=memory.position)

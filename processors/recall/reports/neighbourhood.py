@@ -46,7 +46,7 @@ class _Reached(NamedTuple):
 
 
 def explore_graph(memory: QueriedGraph, asked: Explore, extractor: Extractor) -> Explored:
-    """Tell what a concept is to a graph, and what is around it."""
+    """Return what a concept is to a graph, and what is around it."""
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Explored(graph=asked.graph, found=False, position=memory.position)

@@ -110,14 +110,14 @@ def quoted(graph: Graph, view: GraphView, text_of: TextOf, passages: Integers, w
 
 
 def state_of(graph: Graph, session: str, last_at: int, now: int) -> SessionState:
-    """Tell whether a session whose last turn lies at `last_at` goes on at `now` (ms)."""
+    """Return whether a session whose last turn lies at `last_at` goes on at `now` (ms)."""
     if session in graph.sessions.ended and not going_on(graph, session):
         return "ended"
     return "idle" if is_idle(graph, last_at, now) else "working"
 
 
 def ending_of(end: SessionEnd | None) -> Ending | None:
-    """Tell how a session ended last."""
+    """Return how a session ended last."""
     if end is None:
         return None
     return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by, topic=end.topic)  # type: ignore[arg-type]

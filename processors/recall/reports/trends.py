@@ -92,7 +92,7 @@ def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
 
 
 def _names_nothing(text: str, extractor: Extractor) -> bool:
-    """Say whether a question for moods asks of nothing else."""
+    """Return whether a question for moods asks of nothing else."""
     named = informative(concept.id for concept in extractor.of_query(text).concepts if concept.id[:1] != "@")
     return set(named) <= _MOOD_WORDS
 
@@ -118,7 +118,7 @@ def _counted(told: Iterable[Mood]) -> dict[Mood, int]:
 
 
 def _passing(view: GraphView, only: Filter) -> Mask | None:
-    """Tell which passages a filter lets through, None for all of them."""
+    """Return which passages a filter lets through, None for all of them."""
     return None if only == NO_FILTER else Allowed(view, only).passes(np.arange(view.turns))
 
 
@@ -154,7 +154,7 @@ _STARTS: Final[dict[Period, Callable[[Integers], Integers]]] = {
 
 
 def _next(start: int, by: Period) -> int:
-    """Tell when the period after the one that begins at `start` (ms) begins."""
+    """Return when the period after the one that begins at `start` (ms) begins."""
     if by != "month":
         return start + (DAY_MS if by == "day" else 7 * DAY_MS)
     first = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=start)).date()

@@ -31,7 +31,7 @@ NAMED_BY: Final = 3  # words that a theme is named by
 
 
 def view_working_memory(memory: QueriedGraph, asked: Recent) -> InMind:
-    """Tell what is in mind of a conversation.  Raises what `memory.text_of` raises."""
+    """Return what is in mind of a conversation.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
         return InMind(graph=asked.graph, found=False, position=memory.position)

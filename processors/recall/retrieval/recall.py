@@ -101,7 +101,7 @@ class RecallOptions:
 
     @property
     def kind(self) -> MemoryKindRules:
-        """Say what is different about the kind of memory that is asked."""
+        """Return what is different about the kind of memory that is asked."""
         return KINDS[self.memory]
 
     @property
@@ -232,7 +232,7 @@ def recall(
 
 
 def needs(text: str, meant: QueryTerms, options: RecallOptions) -> int:
-    """Tell how many passages a question needs, 3 to 20: as deep as it is asked, or as its words tell."""
+    """Return how many passages a question needs, 3 to 20: as deep as it is asked, or as its words tell."""
     if options.depth is not None:
         return complexity.passages(options.depth)
     return MODES[options.mode].depth or depth(text, len(meant.words), len(meant.named))

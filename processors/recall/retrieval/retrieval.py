@@ -112,7 +112,7 @@ class _Asking:
         return put_in(self.view, self.question, self._meant)
 
     def _given(self, mode: Mode | None = None) -> ModeInput:
-        """Give a mode what it needs: this question's own constants, or those of another mode."""
+        """Return a mode what it needs: this question's own constants, or those of another mode."""
         options = self.options
         how = options.spreading if mode is None else MODES[mode].spreading
         how = replace(how, type_weights=options.spreading.type_weights)
@@ -249,7 +249,7 @@ def _passing(found: Ranking, allowed: Allowed) -> Ranking:
 
 
 def _likelihood(found: RecallResult) -> Ranking:
-    """Tell how likely each passage answers beside the best, (k,) in (0, 1]: scores of the default are logarithms."""
+    """Return how likely each passage answers beside the best, (k,) in (0, 1]: scores of the default are logarithms."""
     passages = np.array([each.number for each in found.passages], np.int64)
     scores = np.array([each.score for each in found.passages])
     return Ranking(passages, np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores)
@@ -258,7 +258,7 @@ def _likelihood(found: RecallResult) -> Ranking:
 def _terms(
     view: GraphView, passages: Integers, terms: Mapping[str, Floats], *, was: bool = True
 ) -> dict[int, dict[str, float]]:
-    """Say what the score of each passage is made of, the archive's share of it with it."""
+    """Return what the score of each passage is made of, the archive's share of it with it."""
     archived = view.of_turns("archived", passages) > 0
     told = {name: values.tolist() for name, values in terms.items()}
     rows = {

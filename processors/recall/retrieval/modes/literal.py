@@ -28,7 +28,7 @@ def ranked(
 
 
 def terms(view: GraphView, activation: Activation, passage: int) -> dict[str, float]:
-    """Give the energies that a passage holds, by concept: their sum is its score, but for the archive."""
+    """Return the energies that a passage holds, by concept: their sum is its score, but for the archive."""
     _, concepts, _ = view.held(np.array([passage]))
     held = zip(concepts.tolist(), activation.energy[concepts].tolist(), strict=True)
     return {view.ids[concept]: energy for concept, energy in held if energy > 0}

@@ -33,7 +33,7 @@ class Neighbourhood:
         self._weight = np.zeros(0)
 
     def look_at(self, nodes: Integers) -> None:
-        """Look up the edges of ascending `nodes` that were not looked at before."""
+        """Read the edges of ascending `nodes` that were not looked at before."""
         new = nodes[~self.known[nodes]]
         if not len(new):
             return

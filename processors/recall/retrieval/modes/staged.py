@@ -62,7 +62,7 @@ def parts(question: Extraction, text: str) -> list[tuple[str, ...]]:
 
 
 def coverage(view: GraphView, meant: QueryTerms, asked: Iterable[Sequence[str]], passages: Integers) -> float:
-    """Tell what share of each part of a question the passages hold, of the part that they hold least of; 0 to 1.
+    """Return what share of each part of a question the passages hold, of the part that they hold least of; 0 to 1.
 
     A word is held where it is, or what means nearly the same; one of which the graph knows nothing counts nowhere.
     """
@@ -91,7 +91,7 @@ def _held(view: GraphView, words: Sequence[set[int]], known: set[int]) -> float 
 
 
 def mass(scores: Floats, best: int) -> float:
-    """Tell what share of the squares of all scores the first `best` hold; 0 of none."""
+    """Return what share of the squares of all scores the first `best` hold; 0 of none."""
     squares = np.square(scores)
     return float(squares[:best].sum() / squares.sum()) if squares.sum() > 0 else 0.0
 

@@ -53,7 +53,7 @@ class Passing:
         self._starts = np.zeros(given.view.concepts + 1, np.int64)
 
     def out_of(self, nodes: Integers) -> Edges:
-        """Give the edges out of ascending `nodes`, ordered by (source, target)."""
+        """Return the edges out of ascending `nodes`, ordered by (source, target)."""
         new = nodes[~self._known[nodes]]
         if len(new):
             self._look_at(new)
