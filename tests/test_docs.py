@@ -60,7 +60,7 @@ def test_the_search_for_names_finds_them() -> None:
         for one, other in NAMED.findall("`state/graph/graph.py`, `./scripts/test`, `pyproject.toml`, `a/b`")
     ]
     assert found == ["state/graph/graph.py", "scripts/test", "pyproject.toml"]
-    assert "state/events/events.py" in named("docs/extending.md")
+    assert "state/events/sessions.py" in named("docs/extending.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
