@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 def unshowable(text: str) -> str | None:
-    """Return whether a text holds what cannot be shown: control characters, marks that turn the direction of writing."""
+    """Check whether a text holds what cannot be shown: control characters, marks that turn the direction of writing."""
     if not text.strip():
         return "it says nothing"
     return (

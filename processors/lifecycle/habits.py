@@ -75,7 +75,7 @@ class _Window:
         self._taken: set[int] = set()  # passages that join a habit in this window
 
     def _is_free(self, passage: int) -> bool:
-        """Return whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
+        """Check whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
         found = self._free.get(passage)
         if found is None:
             passages = self._passages
@@ -203,7 +203,7 @@ class _Window:
         return len(members) >= settings.habit_members and len(days) >= settings.habit_days
 
     def _is_regular(self, members: Sequence[int]) -> bool:
-        """Return whether something happens at about the same hour, and on the same day of the week or every few days."""
+        """Check whether something happens at about the same hour, and on the same day of the week or every few days."""
         times = np.array([self._local(passage) for passage in members], np.int64)
         hours = np.bincount(times % DAY_MS // HOUR_MS, minlength=24)
         around = hours + np.roll(hours, 1) + np.roll(hours, -1)

@@ -192,7 +192,7 @@ def _late(turns: TurnColumns, weights: FlowWeights) -> tuple[Floats, Floats]:
 
 
 def _takes_at_most(feature: Feature, weight: float) -> bool:
-    """Return whether a feature adds nothing: what is not of the turn itself is never below 0, and is held against it."""
+    """Check whether a feature adds nothing: what is not of the turn itself is never below 0, and is held against it."""
     return weight < 0 and feature.most is not feature.compute
 
 
