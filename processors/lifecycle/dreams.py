@@ -45,7 +45,7 @@ def next_dream(graph: Graph) -> int:
 
 
 def dreams_at(settings: MemorySettings) -> int:
-    """Check how long after the beginning of a stretch dreams are, ms: one later than a decay window that ends there too.
+    """Return how long after the beginning of a stretch dreams are, ms: one later than a decay window that ends there.
 
     Of two windows that end at once, the one that closed first would take the other its turn: both say how late it is.
     """
@@ -53,7 +53,7 @@ def dreams_at(settings: MemorySettings) -> int:
 
 
 def dream_after(at: int, every: int, offset: int) -> int:
-    """Check when the first stretch that ends later than `at` (ms) does: they are `every` long, and begin at `offset`."""
+    """Return when the first stretch ending later than `at` (ms) does: they are `every` long, and begin at `offset`."""
     return at + every - (at - offset) % every
 
 

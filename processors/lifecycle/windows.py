@@ -163,7 +163,7 @@ def _archiving(
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
-    """Check which window to close next before stream time `now` (ms), or the graph's own, comes; None if none ended."""
+    """Return which window to close next before stream time `now` (ms) or the graph's own; None if none ended."""
     now = max(now, graph.clock)
     if (conversation := _conversation_end(graph, now)) is not None:
         return conversation

@@ -96,7 +96,7 @@ def made(text: str, words: Sequence[Word]) -> Phrase:
 
 
 def kinds(text: str, words: Sequence[Word]) -> dict[str, Kind]:
-    """Check what single words name: normal form → kind, of those that are known or shown by what stands beside them."""
+    """Map single words to their kind: normal form → kind, of those that are known or shown by what is beside them."""
     found: dict[str, Kind] = {}
     before: Word | None = None
     for word in (word for word in words if not word.part):
