@@ -75,7 +75,7 @@ class _Window:
         self._taken: set[int] = set()  # passages that join a habit in this window
 
     def _is_free(self, passage: int) -> bool:
-        """Check whether a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
+        """Check that a passage may join a habit: said by a person, no question, in none yet, and nothing left out."""
         found = self._free.get(passage)
         if found is None:
             passages = self._passages
