@@ -1,13 +1,13 @@
 """A question put to a graph: what the whole graph says about it, and its turns as recall looks at them.
 
-    Inquiry    what holds for every turn: who mentions what was asked, how rare it is, what the spread woke
-    Turns      some turns and what each is in itself, the columns that features of a turn are made of
-    Laid       whole sessions laid out (counting/session_layout.py), so that flow between turns can be followed
+    Inquiry        what holds for every turn: who mentions what was asked, how rare it is, what the spread woke
+    TurnColumns    some turns and what each is in itself, the columns that features of a turn are made of
+    SessionLayout  whole sessions laid out (counting/session_layout.py), so that flow between turns can be followed
 
-A feature (features.py) is computed on Laid turns, and gives each of them the same value whatever else is laid out: so
-recall lays out the sessions that may hold the best turns, and no others (best_turns.py).  Mentions are looked up by
-concept.  A speaker of a large part of all turns is *common*: their turns are told apart among those that are laid out,
-and lead to none.
+A feature (features.py) is computed on a SessionLayout.  It gives each turn the same value whatever else is laid out,
+so recall lays out only the sessions that may hold the best turns (best_turns.py).  Mentions are looked up by concept.
+A speaker of a large part of all turns is *common*: this speaker's turns are recognised among those that are laid out,
+and lead to no others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Remembers:
         return found
 
 
-class Postings(NamedTuple):
+class PostedMentions(NamedTuple):
     """Mentions of what was asked, found by concept: (m,) each.
 
     row      which word, date or speaker of the question
@@ -104,7 +104,7 @@ class Inquiry(Remembers):
         return tuple(row for row in speakers if held[row] > many)
 
     @cached_property
-    def posted(self) -> Postings:
+    def posted(self) -> PostedMentions:
         """Every mention of what is not common."""
         common, (relative, rows, shares) = set(self.common), self.asked.relatives
         seeds = self.asked.seeds
@@ -114,7 +114,7 @@ class Inquiry(Remembers):
         times = counts.astype(np.float64)
         times[~itself] = shares[of[~itself] - len(asked)]
         row = np.concatenate((asked, rows))[of]
-        return Postings(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
+        return PostedMentions(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
 
     @cached_property
     def given(self) -> tuple[RowWeights, RowWeights]:

@@ -1,9 +1,9 @@
 """The seam of the modes: a view of a graph and the energy that a question puts in; what woke and what was found.
 
-    question ─▶ put_in (seeds.py) ─▶ Given ─▶ a mode's find() ─▶ Found ─▶ filter, archive, reply (retrieval.py)
+    question ─▶ put_in (seeds.py) ─▶ ModeInput ─▶ a mode's find() ─▶ ModeResult ─▶ filter, archive, reply (retrieval.py)
 
-A mode is a pure function of Given.  What it needs of the whole graph it computes once for a view (GraphView.once), so
-the second question of the same moment is cheap; nothing is computed while nobody asks for the mode.
+A mode is a pure function of ModeInput.  What it needs of the whole graph it computes once for a view (GraphView.once),
+so the second question of the same moment is cheap.  Nothing is computed until a question names the mode.
 """
 
 from __future__ import annotations
