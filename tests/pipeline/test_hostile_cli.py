@@ -95,7 +95,7 @@ def test_a_graph_that_nobody_wrote_to_or_that_cannot_be_has_one_code_each(
     memory: Path, tmp_path: Path, words: list[str]
 ) -> None:
     for graph, code, told in (
-        ("bob", 3, "there is no graph bob"),
+        ("bob", 3, "no graph bob"),
         ("no//graph", 2, "graph: must be 1 to 128 printable"),
     ):
         named = [graph if word == "ada" else word.format(tmp=tmp_path) for word in words]
