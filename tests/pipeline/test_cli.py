@@ -289,7 +289,8 @@ def test_verify_finds_the_live_state_equal_to_the_fold_of_the_log(memory: Path) 
 
 def test_rebuild_keeps_the_stores_it_is_asked_to_keep(memory: Path, tmp_path: Path) -> None:
     told = emgas_here(memory, "replay", "rebuild", "--json").json
-    assert set(told) == {"events", "seconds", "events_per_second", "digest"}
+    assert set(told) == {"events", "seconds", "events_per_second", "digest", "unavailable"}
+    assert told["unavailable"] == {}
     again = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), "--json").json
     assert (again["events"], again["digest"]) == (told["events"], told["digest"])
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1", "plan.json"]
