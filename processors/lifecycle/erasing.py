@@ -53,10 +53,13 @@ class _Item(NamedTuple):
         return RUN_BYTES + len(self.turn or "") + 4 * len(self.instead or b"") // 3
 
 
-def erasures(events: Sequence[GraphEvent | None], is_subject: Callable[[TurnRecorded], bool]) -> Iterator[Erasure]:
-    """Decide what to erase, in parts that a record can hold; nothing if no turn is the subject's.
+def erasures(
+    events: Sequence[GraphEvent | None], is_subject: Callable[[TurnRecorded], bool], dark: Iterable[int] = ()
+) -> Iterator[Erasure]:
+    """Decide what to erase, in parts that a record can hold; nothing if no turn is the subject's and nothing is dark.
 
     events  all that stand in the graph, by ordinal; None for one that does not count any more
+    dark    ordinals of those whose keys are destroyed, though no erasure names them
 
     What names concepts comes first: cut off behind any part, the same question finds all that is left.
     """
@@ -67,7 +70,7 @@ def erasures(events: Sequence[GraphEvent | None], is_subject: Callable[[TurnReco
     redacted = list(_redacted(events, names, turns)) if subject else []
     items = [_Item(ordinal, event.id) for ordinal, event in subject.items()]
     vectors = (_Item(at) for at, event in enumerate(events) if isinstance(event, TurnEmbedded) and event.id in turns)
-    yield from _parts([*redacted, *vectors, *items])
+    yield from _parts([*redacted, *vectors, *items, *map(_Item, dark)])
 
 
 def _said(turns: Iterable[TurnRecorded]) -> set[str]:

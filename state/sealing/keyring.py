@@ -78,12 +78,17 @@ class HeldKeys:
 NO_KEYS: Final = NoKeys()
 
 
-def living(keys: Keyring, graph_id: str) -> GraphKey | None:
-    """Find the key by which a graph is sealed from here on, None for a graph that is not encrypted.
+def living(keys: Keyring, graph_id: str, ordinal: int | None = None) -> GraphKey | None:
+    """Find the key by which a graph, or the event of an ordinal, is sealed; None for a graph that is not encrypted.
 
-    There may be several where two workers gave birth to the graph at once; each of them opens what it sealed.
+    There may be several where two workers gave birth to the graph at once, or where the log lost what was erased: each
+    of them opens what it sealed.
     """
-    living_keys = [key for key in keys.of(graph_id).values() if not key.is_destroyed]
+    living_keys = [
+        key
+        for key in keys.of(graph_id).values()
+        if not key.is_destroyed and (ordinal is None or key.secret_of(ordinal) is not None)
+    ]
     return min(living_keys, key=lambda key: key.id, default=None)
 
 

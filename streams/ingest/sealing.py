@@ -39,6 +39,11 @@ def _is_whole(event: GraphEvent | DataEvent) -> bool:
     return isinstance(event, SubjectErased) and event.whole
 
 
+def _events_of(state: Partition, graph_id: str) -> int:
+    graph = state.graph(graph_id)
+    return graph.events if graph else 0
+
+
 class Sealer:
     """Seals for all writers of a worker.
 
@@ -67,11 +72,21 @@ class Sealer:
             state.check_key_store()
 
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
-        """Create a key for each graph that is born with these events.  Raises KeysError."""
-        named = {event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event)}
-        for name in named if self._is_on else ():
-            if living(self.keys, name) is None and self._is_new(state, name):
+        """Create a key for each graph that is born with these events, or that none can seal here.  Raises KeysError."""
+        named = Counter(event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event))
+        for name, count in named.items():
+            if self._needs_key(state, name, count):
                 await give_birth(self.keys, name, self._random)
+
+    def _needs_key(self, state: Partition, graph_id: str, count: int) -> bool:
+        """Return whether no key can seal what comes next: of a new graph, or where the log lost what was erased there.
+
+        What comes next has the ordinals of what was lost, and their secrets stay destroyed.
+        """
+        if living(self.keys, graph_id) is None:
+            return self._is_on and self._is_new(state, graph_id)
+        start = _events_of(state, graph_id)
+        return any(living(self.keys, graph_id, ordinal) is None for ordinal in range(start, start + count))
 
     def _is_new(self, state: Partition, graph_id: str) -> bool:
         """Return whether nothing of a graph is in clear: it is unknown, or all of it was encrypted and is erased."""
@@ -90,10 +105,9 @@ class Sealer:
         def value(event: DataEvent, drafted: Draft | None) -> tuple[bytes, AnyEvent | None]:
             if not isinstance(event, GraphEvent) or (key := self._key_of(state, event)) is None:
                 return written(event) if drafted is None else (placed(drafted, event), event)
-            graph = state.graph(event.graph)
-            ordinal = (graph.events if graph else 0) + seen[event.graph]
+            ordinal = _events_of(state, event.graph) + seen[event.graph]
             seen[event.graph] += 1
-            return encode(sealed(event, key, ordinal)), None
+            return encode(sealed(event, living(self.keys, event.graph, ordinal) or key, ordinal)), None
 
         return value
 

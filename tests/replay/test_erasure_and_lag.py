@@ -8,10 +8,12 @@ stored with the keys that are left by then.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +24,11 @@ from state.partition import Partition
 from state.sealing.keyring import Keyring
 from state.store.keys import POSITION
 from state.store.store import MemoryStore
-from tests.replay.test_erasure_laws import Erasing, Log, Worker, worked
+from tests.replay.test_erasure_laws import Erasing, Log, Worker, fold_anew, worked
 from tests.support.builders import concept
 from tests.support.clocks import NOON
+from tests.support.command_handlers import a_handler, decide
+from tests.support.fakes import arrival
 from tests.support.strategies import Step, steps_taken_back
 
 TURNS = [f"t{number}" for number in range(4)]
@@ -188,6 +192,33 @@ def test_a_graph_that_was_erased_while_a_follower_was_stopped_is_counted_no_more
     follower.fold(worker.values, END)
     assert follower.state.position.turns == worker.state.position.turns == 0
     assert follower.state.digest() == worker.state.digest()
+
+
+@pytest.mark.parametrize(
+    ("lost", "comes_again"),
+    [({"turn": "t3"}, {"turn": "t3"}), ({"whole": True}, {"whole": True}), ({"whole": True}, {"turn": "t3"})],
+)
+def test_an_erasure_that_the_log_lost_is_recorded_again_when_its_request_comes_again(
+    lost: dict[str, Any], comes_again: dict[str, Any]
+) -> None:
+    """Found by the simulation (seed 2676): a standby that had read the turns counted them for good."""
+    worker, _ = six_turns(lost)
+    if lost == {"whole": True}:
+        for key in worker.keys.of("ada").copy().values():
+            worker.keys.hold(key.destroyed())
+    del worker.values[-1]
+    worker.state = fold_anew(worker, worker.keys, at_once=False)
+    standby = Follower(worker.hoarded)
+    standby.fold(worker.values, END)
+    assert standby.state.position.turns == 6
+    assert standby.state.digest() != worker.state.digest()
+    request = json.dumps({"kind": "erase", "id": "e1", "graph": "ada", **comes_again}).encode()
+    came = arrival(request, offset=worker.state.position.source + 1)
+    for event in decide(a_handler(worker.state, keys=worker.keys), came).events:
+        worker.append(event)
+    standby.fold(worker.values, END)
+    assert standby.state.digest() == worker.state.digest() == fold_anew(worker, worker.keys, at_once=True).digest()
+    assert decide(a_handler(worker.state, keys=worker.keys), came).status == "duplicate"
 
 
 def test_a_digest_still_tells_of_a_count_of_turns_that_is_wrong() -> None:

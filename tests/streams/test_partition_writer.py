@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from emgas.wire import Record
 from state import partition as partition_module
 from state.errors import LogRewrittenError, UnreadableEventError, WrongLayoutError
-from state.events.events import AnyEvent, Claim, DataEvent, decode, encode
+from state.events.events import UNSTAMPED, AnyEvent, Claim, DataEvent, SubjectErased, decode, encode
 from state.log_position import draft
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
+from streams.ingest.sealing import Sealer
+from streams.transport.keys.key_store import MemoryKeys
 from tests.support.builders import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
 from tests.support.fakes import MemoryLog
 from tests.support.logs import LogWriter, fold
@@ -403,3 +405,25 @@ def test_whatever_others_write_the_state_is_the_fold_of_the_log(plan: list[tuple
         assert ids(fold(log.values())) == ids(writer.state), "what came after our last event counts for nothing"
 
     asyncio.run(run())
+
+
+async def test_a_graph_goes_on_where_the_log_lost_an_erasure_and_the_turn_that_it_named() -> None:
+    """The next event has the ordinal of the turn, whose secret is destroyed."""
+
+    async def owner() -> PartitionWriter:
+        state, sealer = Partition(MemoryStore(), graph_keys=keys), Sealer(keys, is_on=True)
+        writer = PartitionWriter(0, state, log, partitions=PARTITIONS, worker="me", timeout=60.0, sealer=sealer)
+        await writer.claim()
+        return writer
+
+    log, keys = MemoryLog(), MemoryKeys()
+    await (writer := await owner()).append(turns(0, 1))
+    (name,) = keys.of("ada")
+    some: dict[str, Any] = {"graph": "ada", "whole": False, "turns": ["t1"], "instead": [], **UNSTAMPED}
+    await writer.append([SubjectErased(keys=[name], events=[(1, 1)], **some)])
+    del log.records[0][2:]
+    await (writer := await owner()).append(turns(1, 2))
+    assert ids(writer.state) == ["t0", "t1", "t2"]
+    again = Partition(MemoryStore(), graph_keys=keys)
+    again.fold_all((record.offset, record.value) for record in log.records[0])
+    assert again.digest() == writer.state.digest()

@@ -16,6 +16,7 @@ from state.events.events import (
 )
 from state.log_position import Acceptance, stamp
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.turns import Decision
 from streams.ingest.verbs.deciding import HandlerContext
@@ -28,7 +29,9 @@ HERE = partition_of("ada", PARTITIONS)
 SKEW = 300_000
 
 
-def a_handler(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> CommandHandler:
+def a_handler(
+    state: Partition | None = None, extractor: Any = None, embedder: Any = None, *, keys: Keyring = NO_KEYS
+) -> CommandHandler:
     context = HandlerContext(
         partitions=PARTITIONS,
         extractor=extractor or OneConcept(),
@@ -36,6 +39,7 @@ def a_handler(state: Partition | None = None, extractor: Any = None, embedder: A
         skew_ms=SKEW,
         preset="mofox",
         now=lambda: NOW,
+        keys=keys,
     )
     return CommandHandler(state or LogWriter(partitions=PARTITIONS).folded(), HERE, context)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from emgas.messages.turns import Erase
 from processors.lifecycle.erasing import Erasure, erasures
 from state.erasure import erased_by
@@ -47,6 +49,10 @@ def erase(request: Erase, graph: Graph | None, context: Deciding) -> list[DataEv
 
 
 def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErased]:
+    """Erase a subject, and say again what is dark though no erasure names it: the log lost the one that did.
+
+    A fold that read it before counts it until an erasure says so; a request that was lost with its event comes again.
+    """
     graph_id, keys = graph.graph_id, context.keys
     if not keys.of(graph_id):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "is", graph_id))
@@ -56,18 +62,22 @@ def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErase
     if any(not isinstance(decode(value), Sealed | SubjectErased) for value in values[erased.start :]):
         raise RejectedError(NOT_ENCRYPTED.format(graph_id, "was born", graph_id))
     living = sorted(name for name, key in keys.of(graph_id).items() if not key.is_destroyed)
-    if not living or (request.turn is not None and graph.passages.knows(request.turn) == ERASED):
+    dark = {at: event.key for at, event in enumerate(events) if isinstance(event, Sealed) and not erased.takes(at)}
+    is_known = request.turn is not None and graph.passages.knows(request.turn) == ERASED
+    if not dark and (not living or is_known):
         raise AlreadyDoneError(f"this is already erased permanently; digest of the graph: {graph.digest()}")
-    if request.whole:
-        everything = Erasure([], [], [])
-        return [SubjectErased(graph=graph_id, whole=True, keys=living, **everything._asdict(), **UNSTAMPED)]
+    if request.whole or not living:
+        names, everything = sorted({*living, *dark.values()}), Erasure([], [], [])
+        return [SubjectErased(graph=graph_id, whole=True, keys=names, **everything._asdict(), **UNSTAMPED)]
     standing = [erased.standing(at, event) for at, event in enumerate(events)]
     parts = [
         SubjectErased(graph=graph_id, whole=False, keys=living, **part._asdict(), **UNSTAMPED)
-        for part in erasures(standing, _subject(request))
+        for part in erasures(standing, _subject(request), dark)
     ]
     if not parts:
         raise RejectedError(NO_SUCH_TURN.format(graph_id))
+    if dark and request.turn is not None:  # it may be one of those, and is not to come again under its id
+        parts[-1] = replace(parts[-1], turns=sorted({*parts[-1].turns, request.turn}))
     return parts
 
 
