@@ -70,7 +70,7 @@ def tune(
 ) -> None:
     """Tune recall to your own questions, and record the weights for a graph if held-out questions improve.
 
-    --force records them even if the held-out questions do not improve.
+    With --force, they are recorded even if the held-out questions do not improve.
     """
     with output.explained():
         _check(file, graph, by, undo=undo)

@@ -64,7 +64,14 @@ VALUES = st.fixed_dictionaries({"n": st.integers(0, 3), "text": WORDS})
 OPS = st.one_of(
     st.builds(PutOp, NAMESPACES, KEYS, st.none() | VALUES),
     st.builds(GetOp, NAMESPACES, KEYS),
-    st.builds(SearchOp, NAMESPACES, st.none() | st.just({"n": {"$gte": 2}}), st.integers(1, 3), st.integers(0, 2)),
+    st.builds(
+        SearchOp,
+        NAMESPACES,
+        st.none() | st.just({"n": {"$gte": 2}}),
+        st.integers(1, 3),
+        st.integers(0, 2),
+        query=st.none(),
+    ),
     st.builds(ListNamespacesOp, st.none(), st.none() | st.integers(1, 2), st.integers(1, 9)),
 )
 

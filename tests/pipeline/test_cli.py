@@ -91,7 +91,10 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
         "timeline",
         "serve",
     ]
-    assert "31 August" in emgas_here(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
+    assert (
+        "shuts for good on 31"
+        in emgas_here(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
+    )
     assert "already holds a memory" in emgas_here(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
 
 

@@ -159,7 +159,7 @@ def test_a_blocking_memory_says_what_is_wrong(tmp_path: Path) -> None:
     with memory:
         with pytest.raises(TransportError, match="open already"):
             memory.open()
-        with pytest.raises(InvalidMessageError, match="whose memory"):
+        with pytest.raises(InvalidMessageError, match="graph: is missing: name it"):
             memory.add("The kettle broke.")
     memory.close()
 

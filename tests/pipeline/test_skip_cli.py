@@ -59,7 +59,7 @@ def test_a_backup_of_a_mended_log_can_be_restored(data: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (None, "can be read, it is a Claim"),
+        (None, "is readable, a Claim"),
         (b'{"v":%d,"kind":"Unheard"}' % (VERSION + 1), "was written by a newer version"),
     ],
 )

@@ -32,6 +32,15 @@ class Clock:
         return self.now
 
 
+@pytest.fixture(autouse=True)
+def as_at_the_start_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let loggers speak: a worker that ran in this process before may have disabled them, or raised their level."""
+    for name in ("aiokafka", "aiokafka.conn", "emgas", "emgas.ingest", "emgas.worker"):
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(name), "level", logging.INFO)
+        logging.getLogger(name)._cache.clear()  # noqa: SLF001 - which levels it lets through, computed before
+
+
 def logged(clock: Clock) -> tuple[io.StringIO, logging.Handler]:
     written = io.StringIO()
     handler = logging.StreamHandler(written)

@@ -14,7 +14,7 @@ from gateway.doors.mem0.shapes import Whose
 
 OWNERS = ("user_id", "agent_id", "app_id", "run_id")
 KINDS = ("agent", "app", "run")  # of graphs that are no user's
-FILTERS = "filters: use user_id, agent_id, app_id, run_id, metadata and created_at, alone or below AND"
+FILTERS = "filters: give user_id, agent_id, app_id, run_id, metadata and created_at, alone or below AND"
 SCALARS = (str, int, float, bool, type(None))
 
 
