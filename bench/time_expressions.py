@@ -36,7 +36,7 @@ HEAD: Final = "| | language | noted | right | about | covered | covered about | 
 class Expression(NamedTuple):
     """A text, the day it is said, and the spans that it means."""
 
-    said: date
+    reference: date
     text: str
     means: list[Days]
 
@@ -46,7 +46,7 @@ class Expression(NamedTuple):
         return CHINESE if re.search(f"[{HAN}]", self.text) else ENGLISH
 
 
-class Found(NamedTuple):
+class Scores(NamedTuple):
     """What a library makes of some expressions: counts of spans, and the milliseconds of each text."""
 
     noted: int
@@ -60,42 +60,42 @@ def expressions(table: str) -> Iterator[Expression]:
     """Read a table."""
     for line in table.splitlines():
         if line and not line.startswith("#"):
-            said, text, means = line.split("\t")
+            day, text, means = line.split("\t")
             spans = [] if means == "-" else [_span(span) for span in means.split("; ")]
-            yield Expression(date.fromisoformat(said), text, spans)
+            yield Expression(date.fromisoformat(day), text, spans)
 
 
-def _span(told: str) -> Days:
+def _span(text: str) -> Days:
     """Read "2024-05-07", "2024-05", "2024", or two of them with " to " between them."""
-    first, _, last = told.partition(" to ")
+    first, _, last = text.partition(" to ")
     return Days(_whole(first).first, _whole(last or first).last)
 
 
-def _whole(told: str) -> Days:
-    parts = [int(part) for part in told.split("-")]
+def _whole(text: str) -> Days:
+    parts = [int(part) for part in text.split("-")]
     if len(parts) == 1:
         return year(parts[0])
     return month(date(parts[0], parts[1], 1)) if len(parts) == 2 else Days(date(*parts), date(*parts))
 
 
-def measured(find: Finder, asked: Iterable[Expression]) -> Found:
+def measured(find: Finder, expressions_given: Iterable[Expression]) -> Scores:
     """Let a library read every text."""
     noted = meant = right = about = 0
     took = []
-    for each in asked:
+    for each in expressions_given:
         started = process_time()
-        found = find(each.text, each.said)
+        spans = find(each.text, each.reference)
         took.append((process_time() - started) * 1000)
-        noted, meant = noted + len(found), meant + len(each.means)
-        right += (Counter(found) & Counter(each.means)).total()
-        about += inside(found, each.means)
-    return Found(noted, meant, right, about, took)
+        noted, meant = noted + len(spans), meant + len(each.means)
+        right += (Counter(spans) & Counter(each.means)).total()
+        about += inside(spans, each.means)
+    return Scores(noted, meant, right, about, took)
 
 
-def inside(found: Iterable[Days], means: Iterable[Days]) -> int:
+def inside(spans: Iterable[Days], means: Iterable[Days]) -> int:
     """Count the spans found that lie in a span that is meant, one in each."""
     left, count = sorted(means, key=lambda days: days.last - days.first), 0
-    for days in found:
+    for days in spans:
         around = next((each for each in left if each.first <= days.first and days.last <= each.last), None)
         if around is not None:
             left.remove(around)
@@ -103,12 +103,12 @@ def inside(found: Iterable[Days], means: Iterable[Days]) -> int:
     return count
 
 
-def row(name: str, language: str, found: Found) -> str:
+def row(name: str, language: str, scores: Scores) -> str:
     """Write a row of the table, in Markdown."""
-    shares = (found.right / max(found.noted, 1), found.about / max(found.noted, 1))
-    covered = (found.right / max(found.meant, 1), found.about / max(found.meant, 1))
-    cells = [name, language, str(found.noted), *(f"{100 * share:.1f}" for share in (*shares, *covered))]
-    return f"| {' | '.join(cells)} | {median(found.ms):.2f} |"
+    shares = (scores.right / max(scores.noted, 1), scores.about / max(scores.noted, 1))
+    covered = (scores.right / max(scores.meant, 1), scores.about / max(scores.meant, 1))
+    cells = [name, language, str(scores.noted), *(f"{100 * share:.1f}" for share in (*shares, *covered))]
+    return f"| {' | '.join(cells)} | {median(scores.ms):.2f} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, nargs="+")
     chosen = parser.parse_args(arguments)
-    asked = [each for file in chosen.file for each in expressions(file.read_text("utf-8"))]
+    examples = [each for file in chosen.file for each in expressions(file.read_text("utf-8"))]
     sys.stdout.write(f"{HEAD}\n{re.sub('[^|]+', '---', HEAD)}\n")
     for name, library in LIBRARIES.items():
         for language in library.languages:
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             except ImportError as missing:
                 sys.stderr.write(f"NOT MEASURED: {name} ({missing}): pip install {library.package}\n")
                 break
-            texts = [each for each in asked if each.language == language]
+            texts = [each for each in examples if each.language == language]
             sys.stdout.write(f"{row(name, language, measured(find, texts))}\n")
 
 

@@ -18,16 +18,18 @@ from typing import Final
 
 from processors.dates import arithmetic
 from processors.dates.arithmetic import Days, Unit
-from processors.dates.chinese import numeral
-from processors.dates.vocabulary import Vocabulary, either
+from processors.dates.digits import numeral
+from processors.dates.vocabulary import words_of
 
-Found = tuple[int, int, Days]
+DatedSpan = tuple[int, int, Days]
 
 SENTENCES: Final = 3  # that may lie between an expression and what it counts from, its own among them
 MOST: Final = 60  # steps of one expression
 SECOND: Final = 2  # 之后第二天 is the next day to some, the one after that to others
-_NUMBERS: Final = {**Vocabulary("english").numbers("number"), "a": 1, "an": 1, "one": 1}
-_COUNT: Final = rf"(?:\d{{1,2}}|{either(_NUMBERS)})"
+_NUMBERS: Final = {
+    **{word: int(codes["number"]) for word, codes in words_of("en").items() if codes.get("number", 99) <= 12},
+}
+_COUNT: Final = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
 _HAN_COUNT: Final = "(?:[0-9]{1,2}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
 _END: Final = r"(?=\s*(?:$|[.,;:!?)]|(?:and|but)\b))"
 _ENGLISH: Final = re.compile(
@@ -63,23 +65,23 @@ _HAN_UNITS: Final[dict[str, Unit]] = {
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 
 
-def with_chains(text: str, said: date, found: Iterable[Found], *, english: bool) -> list[Found]:
+def with_chains(text: str, reference: date, spans: Iterable[DatedSpan], *, english: bool) -> list[DatedSpan]:
     """Add to what grammars found in a clean, simplified text what counts from it, in order, none overlapping."""
-    known = list(found)
-    if not known or not _TRIGGER.search(text[known[0][1] :].lower()):
-        return known
+    chained = list(spans)
+    if not chained or not _TRIGGER.search(text[chained[0][1] :].lower()):
+        return chained
     for match, steps, unit in sorted(_steps(text, english=english), key=lambda step: step[0].start()):
         start, end = match.span()
-        before = [each for each in known if each[1] <= start]
-        if not before or any(first < end and start < last for first, last, _ in known):
+        before = [each for each in chained if each[1] <= start]
+        if not before or any(first < end and start < last for first, last, _ in chained):
             continue
         anchor = before[-1]
         if len(_BREAK.split(text[anchor[1] : start])) > SENTENCES:
             continue
         is_whole = bool(match.groupdict().get("following") or match.groupdict().get("previous"))
-        if days := _stepped(anchor[2], steps, unit, said, is_whole=is_whole):
-            known = sorted([*known, (start, end, days)])
-    return known
+        if days := _stepped(anchor[2], steps, unit, reference, is_whole=is_whole):
+            chained = sorted([*chained, (start, end, days)])
+    return chained
 
 
 def _steps(text: str, *, english: bool) -> Iterator[tuple[re.Match[str], int, Unit]]:
@@ -117,11 +119,11 @@ def _han_step(match: re.Match[str]) -> tuple[int, Unit]:
 
 
 def _unit(name: str) -> Unit:
-    found: Unit = name.lower()  # type: ignore[assignment]  # the patterns name no other
-    return found
+    unit: Unit = name.lower()  # type: ignore[assignment]  # the patterns name no other
+    return unit
 
 
-def _stepped(anchor: Days, steps: int, unit: Unit, said: date, *, is_whole: bool) -> Days | None:
+def _stepped(anchor: Days, steps: int, unit: Unit, reference: date, *, is_whole: bool) -> Days | None:
     """Step on from what an expression counts from, None where nobody can be sure what is meant.
 
     is_whole  whether the unit itself is meant ("the following week"), and not a day in it ("a week later")
@@ -130,11 +132,11 @@ def _stepped(anchor: Days, steps: int, unit: Unit, said: date, *, is_whole: bool
     coarse: Unit = "week" if unit == "weekend" else unit
     if size is None or not 0 < abs(steps) <= MOST or _UNITS.index(coarse) < _UNITS.index(size):
         return None
-    if unit == "year" and size in ("day", "week") and abs((said - anchor.first).days) < 366:
+    if unit == "year" and size in ("day", "week") and abs((reference - anchor.first).days) < 366:
         return None  # "yesterday I read of Rome; ten years later it fell"
-    found = _moved(anchor, steps, unit, size if not is_whole else unit)
-    passes = anchor.first <= said < found.first
-    return None if passes else found
+    days = _moved(anchor, steps, unit, size if not is_whole else unit)
+    passes = anchor.first <= reference < days.first
+    return None if passes else days
 
 
 def _moved(anchor: Days, steps: int, unit: Unit, size: Unit) -> Days:

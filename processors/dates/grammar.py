@@ -1,139 +1,186 @@
-"""How a language's time expressions are read: rules of a pattern and what a match of it means.
+"""Apply the rules of data/rules.tsv to the atoms of a text: patterns over codes, so that one rule reads every language.
 
-    text ──▶ trigger (one cheap pattern; most texts have no time) ──▶ rules ──▶ (start, end, days)
+    text ──▶ atoms (scanner.py) ──▶ pass 1: words ──▶ pass 2: their meanings together ──▶ pass 3: ranges and bounds
 
-At one place the first rule that matches counts, so the longer expression stands first.  A rule may find that what it
-matched means no date.  Tense (processors/dates/tense.py) is read only when a rule asks for it.
+"3 weeks ago" is length ago, "hace 3 semanas" is ago length.  Each set of codes is one character, so that a rule is a
+regular expression and a text is a short string; between two codes of a rule there may be glue.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
-from itertools import islice
-from typing import Final
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Final, NamedTuple
 
-from processors.dates import arithmetic, tense
-from processors.dates.arithmetic import Days, Tense
-from processors.dates.tense import Cues
+from processors.dates import read_clocks, read_counts, read_dates, read_ranges
+from processors.dates.match import MEANINGS, Match, Meaning, Reading
+from processors.dates.scanner import Atom, scan
+from processors.dates.vocabulary import Codes, words_of
+from processors.text import tables
 
-TRIED: Final = 100  # matches of one text that are read: what repeats itself for ever is no conversation
-REACH: Final = 40  # characters that an expression can have before what triggers it: more than any rule's words
-_SENTENCE_END: Final = re.compile(r"[.!?…。\n]")
-_NAMED: Final = re.compile(r"\(\?P<\w+>")
-
-
-@dataclass(frozen=True, slots=True)
-class DateContext:
-    """What an expression stands in: text[start:end] was said on `day`, in UTC.
-
-    earlier  what the expression before it in the same text means, and where it ended; None for the first
-    """
-
-    day: date
-    text: str
-    start: int
-    end: int
-    cues: Cues
-    earlier: tuple[Days, int] | None = None
-
-    def tense(self) -> Tense:
-        """Read the tense of the sentence."""
-        return tense.tense(self.cues, self.text, self.start, self.end)
-
-    def tense_before(self) -> Tense | None:
-        """Read the tense of the sentence as far as it goes before the expression, None where it begins with it."""
-        if not self.cues.ends.split(self.text[: self.start])[-1].strip():
-            return None
-        return tense.tense(self.cues, self.text[: self.end], self.start, self.end)
-
-    def choose(self, candidates: Iterable[Days], tense: Tense | None = None) -> Days | None:
-        """Choose the candidate that the tense means, of the sentence or as given; None if it means none.
-
-        Where verbs show the past, what shows no tense is hardly over: the nearest counts if it is to come.
-        """
-        known = tense or self.tense()
-        found = arithmetic.chosen(candidates, self.day, known)
-        over = known == "unclear" and self.cues.shows_past and found is not None and found.last < self.day
-        return None if over else found
-
-    def of_a_month(self, day_number: int) -> Days | None:
-        """Choose the day of an unnamed month: of the month that was told just before, or by tense.
-
-        It is of that month inside what was told ("6 to 9 June … on the 8th") and after it in the same sentence ("on
-        6 June and back on the 9th"); else it could be of that month or of this one, so it is none.
-        """
-        if self.earlier is None or _one_month(self.earlier[0].first, self.day):
-            return self.choose(arithmetic.monthly(self.day, day_number))
-        before, end = self.earlier
-        same = arithmetic.in_year(before.first.year, before.first.month, day_number)
-        after = same is not None and same > before and not _SENTENCE_END.search(self.text[end : self.start])
-        return same if same and (after or before.first <= same.first <= before.last) else None
-
-    def rest(self) -> str:
-        """Cut off what follows the expression in its sentence, or its clause where that is one."""
-        return self.cues.ends.split(self.text[self.end :], maxsplit=1)[0]
+READERS: Final = (read_dates, read_counts, read_clocks, read_ranges)  # imported for the meanings that they enter
+PASSES: Final = 3
+_BREAK: Final = "."  # between atoms that do not belong together
+_FIRST_CHARACTER: Final = 0x80
+_BEFORE: Final = 24  # characters of the text before a match that its meaning may read ...
+_AFTER: Final = 12  # ... and after it
+_MADE: Final = ("date", "clock", "length", "set", "moment", "hours", "present", "bound", "moment_bound", "part")
+_WITH_DAY: Final = frozenset({"moment", "moment_bound", "bound"})
+_WRITTEN: Final = ("number", "number year", "ordinal", "ordinal nth", "literal", "moment", "clock", "length", "date")
+_TOKENS: Final = re.compile(r"[a-z_0-9]+|[()|?]")
 
 
-def _one_month(day: date, other: date) -> bool:
-    return (day.year, day.month) == (other.year, other.month)
+class Rule(NamedTuple):
+    """A pattern over characters, the codes of its groups, and what reads a match."""
 
-
-Read = Callable[[re.Match[str], DateContext], Days | None]
-Rule = tuple[str, Read]
+    pattern: re.Pattern[str]
+    codes: tuple[str, ...]
+    read: Meaning
 
 
 class Grammar:
-    """Read the time expressions of one language.
+    """The rules of one language, compiled over the sets of codes that its words can have."""
 
-    trigger  matches in every text, in small letters, in which a rule could match; `re` is quick at it if every
-             alternative begins with one given character
-    rules    patterns in small letters, with named groups and no others, and what a match of each means
-    cues     words that show a tense, as in processors/dates/tense.py
-    begins   matches, without taking a character, wherever a rule may: at other places none is tried
-    """
+    def __init__(self, language: str) -> None:
+        self.language = language
+        sets = {frozenset(codes) for codes in words_of(language).values()}
+        sets |= {frozenset({code}) for code in _MADE} | {frozenset(codes.split()) for codes in _WRITTEN}
+        ordered = sorted(sets, key=sorted)
+        self._characters = {codes: chr(_FIRST_CHARACTER + number) for number, codes in enumerate(ordered)}
+        self._glue = f"[{self._of('glue')}]*"
+        self._beginning: list[dict[str, list[Rule]]] = [self._indexed(number) for number in range(1, PASSES + 1)]
 
-    def __init__(self, trigger: str, rules: Sequence[Rule], cues: Cues, begins: str = "") -> None:
-        self._trigger = re.compile(trigger)
-        self._rules = [(re.compile(pattern, re.IGNORECASE), read) for pattern, read in rules]
-        self._cues = cues
-        plain = (f"(?P<rule{number}>{_NAMED.sub('(?:', pattern)})" for number, (pattern, _) in enumerate(rules))
-        self._plain = f"{begins}(?:{'|'.join(plain)})"
+    def rules(self, number: int, character: str) -> Sequence[Rule]:
+        """List the rules of a pass that can begin with a character, in order."""
+        return self._beginning[number - 1].get(character, ())
 
-    @cached_property
-    def _of_small(self) -> re.Pattern[str]:
-        """Match what any rule does, in a text of small ASCII letters: twice as quick."""
-        return re.compile(self._plain)
+    def character(self, codes: Codes) -> str:
+        """Return the character of a set of codes; "." for one that no rule knows."""
+        return self._characters.get(frozenset(codes), _BREAK) if codes else _BREAK
 
-    @cached_property
-    def _any(self) -> re.Pattern[str]:
-        return re.compile(self._plain, re.IGNORECASE)
+    def _indexed(self, number: int) -> dict[str, list[Rule]]:
+        index: dict[str, list[Rule]] = {}
+        for row_pass, patterns, name in _rows():
+            for pattern in _alternatives(patterns) if row_pass == number else ():
+                rule, first = self._compiled(pattern, MEANINGS[name]), _first_codes(pattern)
+                for codes, character in self._characters.items():
+                    if codes & first:
+                        index.setdefault(character, []).append(rule)
+        return index
 
-    def find(self, text: str, said: date) -> Iterator[tuple[int, int, Days]]:
-        """Yield start, end and days of every expression in order, none overlapping."""
-        small = text.lower()
-        if (first := self._trigger.search(small)) is None:
-            return
-        start = max(0, first.start() - REACH) if len(small) == len(text) else 0  # İ becomes two characters
-        earlier: tuple[Days, int] | None = None
-        matches = self._of_small.finditer(small, start) if text.isascii() else self._any.finditer(text, start)
-        for found in islice(matches, TRIED):
-            pattern, read = self._rules[int(str(found.lastgroup).removeprefix("rule"))]
-            match = pattern.match(text, found.start())  # the same match, with its groups
-            if match and (days := _tried(read, match, DateContext(said, text, *match.span(), self._cues, earlier))):
-                yield *match.span(), days
-                earlier = days, match.end()
+    def _compiled(self, pattern: str, read: Meaning) -> Rule:
+        codes: list[str] = []
+        written = ""
+        for piece in _TOKENS.findall(pattern):
+            if piece in {"(", ")", "|", "?"}:
+                written += "(?:" if piece == "(" else piece
+                continue
+            glue = self._glue if codes else ""
+            codes.append(piece)
+            written += f"({glue}[{self._of(piece)}])"
+        return Rule(re.compile(written), tuple(codes), read)
+
+    def _of(self, code: str) -> str:
+        return "".join(character for codes, character in self._characters.items() if code in codes) or "\0"
 
 
-def _tried(read: Read, match: re.Match[str], context: DateContext) -> Days | None:
-    """Read what a match means, None when that is no day of the years 1 to 9999, or no day at all (30 February).
+@cache
+def grammar(language: str) -> Grammar:
+    """Return the rules of a language; they are compiled once."""
+    return Grammar(language)
 
-    Nor does a word count that fits only because a pattern takes its letters for others (sıx, with a dotless i).
-    """
-    try:
-        return read(match, context)
-    except (OverflowError, ValueError, KeyError):
-        return None
+
+def _rows() -> Iterator[tuple[int, str, str]]:
+    yield from ((int(number), patterns, name) for number, patterns, name in tables.rows(__package__, "rules"))
+
+
+def _alternatives(patterns: str) -> list[str]:
+    """Split at the bars that stand in no brackets."""
+    return re.split(r" \| ", patterns)
+
+
+def _first_codes(pattern: str) -> set[str]:
+    """Return the codes that a match can begin with."""
+    codes: set[str] = set()
+    for piece, optional in re.findall(r"(\([^)]*\)|[a-z_]+)(\??)", pattern):
+        codes |= set(re.findall("[a-z_]+", piece))
+        if not optional:
+            break
+    return codes
+
+
+def parse(text: str, language: str, now: datetime) -> list[Atom]:
+    """Read a text into atoms of which those that mean a time have one of the codes that rules make."""
+    atoms = scan(text, language)
+    for number in range(1, PASSES + 1) if atoms else ():
+        atoms = _Pass(text, grammar(language), number, now, atoms).reduced()
+    return atoms
+
+
+class _Pass:
+    """One pass over the atoms of a text: at each place the longest match of a rule becomes one atom."""
+
+    def __init__(self, text: str, rules: Grammar, number: int, now: datetime, atoms: list[Atom]) -> None:
+        self.text, self.rules, self.number, self.now, self.atoms = text, rules, number, now, atoms
+        self.line, self.places = "", list[int | None]()
+        for at, atom in enumerate(atoms):
+            if at and text[atoms[at - 1].end : atom.start].strip(" -/\u3000"):
+                self.line, self.places = self.line + _BREAK, [*self.places, None]
+            self.line += rules.character(atom.codes)
+            self.places.append(at)
+
+    def reduced(self) -> list[Atom]:
+        """Return the atoms after this pass."""
+        atoms, place = list[Atom](), 0
+        while place < len(self.line):
+            end, reading = self._best(place) if self.line[place] != _BREAK else (0, None)
+            at = self.places[place]
+            if reading is not None and at is not None:
+                atoms.append(self._joined(at, self.places[end - 1] or 0, reading))
+                place = end
+                continue
+            if at is not None:
+                atoms.append(self.atoms[at])
+            place += 1
+        return atoms
+
+    def _best(self, place: int) -> tuple[int, Reading | None]:
+        """Return where the longest match at a place that means something ends, and its reading."""
+        end, reading = place, None
+        for rule in self.rules.rules(self.number, self.line[place]):
+            match = rule.pattern.match(self.line, place)
+            if match and match.end() > end and (result := self._read(rule, match)):
+                end, reading = match.end(), result
+        return end, reading
+
+    def _read(self, rule: Rule, match: re.Match[str]) -> Reading | None:
+        """Return what a match means, None when that is no time, or none of the years 1 to 9999."""
+        try:
+            return rule.read(self._match(rule, match))
+        except (ValueError, OverflowError, KeyError, IndexError, TypeError):
+            return None
+
+    def _match(self, rule: Rule, match: re.Match[str]) -> Match:
+        values = Match({})
+        order: list[str] = []
+        for index, code in enumerate(rule.codes, 1):
+            if (end := match.end(index)) > 0:
+                place = self.places[end - 1]
+                order.append(code)
+                count = order.count(code)
+                values[code if count == 1 else f"{code}{count}"] = self.atoms[place or 0].codes.get(code)
+        first, last = self.atoms[self.places[match.start()] or 0], self.atoms[self.places[match.end() - 1] or 0]
+        values.now, values.language, values.order = self.now, self.rules.language, tuple(order)
+        values.before = self.text[max(0, first.start - _BEFORE) : first.start].lower()
+        values.after = self.text[last.end : last.end + _AFTER].lower()
+        return values
+
+    def _joined(self, low: int, high: int, reading: Reading) -> Atom:
+        """Make one atom of several; of a moment it keeps which of them was the day."""
+        parts = self.atoms[low : high + 1]
+        code, value = reading
+        days = [part for part in parts if "date" in part.codes or part.day] if code in _WITH_DAY else []
+        day = (days[0].day or (days[0].start, days[0].end, days[0].codes["date"])) if days else None
+        return Atom(parts[0].start, parts[-1].end, {code: value}, day)

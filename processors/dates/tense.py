@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from processors.dates.arithmetic import Tense
 from processors.text import tables
+
+Tense = Literal["past", "future", "present", "habit", "unclear"]
 
 BEFORE: Final = 160  # characters of the same sentence that are read before an expression ...
 AFTER: Final = 80  # ... and after it
@@ -88,8 +89,8 @@ def tense(cues: Cues, text: str, start: int, end: int) -> Tense:
 def _verb_after(cues: Cues, before: str, after: str) -> Tense:
     """Read the tense where the verb follows the time, from one clause."""
     shown = [*_shown(cues, _PLACE + after), *_shown(cues, before + _PLACE)[::-1]]
-    told = "future" if "set" in shown else _told(shown)
-    return "unclear" if told == "present" and after.strip() else told
+    read_tense = "future" if "set" in shown else _tense_of(shown)
+    return "unclear" if read_tense == "present" and after.strip() else read_tense
 
 
 def _verb_before(cues: Cues, before: str, after: str) -> Tense:
@@ -104,10 +105,10 @@ def _verb_before(cues: Cues, before: str, after: str) -> Tense:
     rest = after if not before.strip() else next((part for part in cues.clauses.split(after) if part.strip()), "")
     begins = not parts[0].strip(f" {_PLACE}")
     ordered = [_shown(cues, rest), *clauses] if begins else [*clauses, _shown(cues, rest)]
-    return next((told for shown in ordered if (told := _told(shown)) != "unclear"), "unclear")
+    return next((read_tense for shown in ordered if (read_tense := _tense_of(shown)) != "unclear"), "unclear")
 
 
-def _told(kinds: Sequence[str]) -> Tense:
+def _tense_of(kinds: Sequence[str]) -> Tense:
     """Take what the first verb shows, else what is planned, else the present."""
     for kind in kinds:
         if kind in _VERBS:

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from processors.dates.resolve import anchored, told
+from processors.dates.resolve import anchored, format_span
 from processors.text.language import clean
 from tests.support.time_expressions import ms
 
@@ -26,18 +26,18 @@ def rows(name: str) -> Iterator[list[str]]:
 
 
 def notes(text: str, at: int) -> list[str]:
-    return [told(span) for span in anchored(clean(text), at, "en")]
+    return [format_span(span) for span in anchored(clean(text), at, "en")]
 
 
 @pytest.mark.source("P11")
 @pytest.mark.parametrize("names", [*((name,) for name in SETS), CHAINS], ids=[*SETS, "chains"])
 def test_of_a_hundred_notes_at_least_98_are_right_and_few_are_missed(names: tuple[str, ...]) -> None:
     noted = right = meant = 0
-    for said, text, means in chain.from_iterable(map(rows, names)):
-        found = [note.partition(" = ")[2] for note in notes(text, ms(f"{said}T12:00"))]
-        wanted = [] if means == "-" else means.split("; ")
-        right += (Counter(found) & Counter(wanted)).total()
-        noted, meant = noted + len(found), meant + len(wanted)
+    for day, text, means in chain.from_iterable(map(rows, names)):
+        meanings = [note.partition(" = ")[2] for note in notes(text, ms(f"{day}T12:00"))]
+        expected = [] if means == "-" else means.split("; ")
+        right += (Counter(meanings) & Counter(expected)).total()
+        noted, meant = noted + len(meanings), meant + len(expected)
     assert right / noted >= 0.98
     assert right / meant >= 0.95
 
@@ -53,5 +53,5 @@ def test_the_sets_are_large_in_both_languages_and_a_fifth_of_them_names_no_time(
 def test_every_note_in_the_demo_is_one_that_was_looked_at() -> None:
     conversation = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
     turns = [orjson.loads(line) for line in conversation.read_bytes().splitlines()]
-    found = {turn["id"]: "; ".join(notes(turn["text"], turn["at"])) for turn in turns}
-    assert {turn: told for turn, told in found.items() if told} == dict(rows("demo_notes"))
+    notes_by_turn = {turn["id"]: "; ".join(notes(turn["text"], turn["at"])) for turn in turns}
+    assert {turn: note for turn, note in notes_by_turn.items() if note} == dict(rows("demo_notes"))

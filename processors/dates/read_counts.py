@@ -1,0 +1,343 @@
+"""What a match of a rule means, what is counted: units before and after now or a day, runs of units, lengths, sets."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+from processors.dates.match import Match, Reading, fixed, meaning
+from processors.dates.read_clocks import half_day
+from processors.dates.spans import DAY, MINUTE, MONTHS, day, meanings, shift, unit, week
+
+_MOST: Final = 2000  # units that are counted
+_WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
+_MULTIPLES: Final = {"F": ("W", 2), "Q": ("M", 3), "X": ("Y", 10)}
+_HOURS_OF: Final = {"6-12": 8, "11-14": 12, "12-18": 15, "18-22": 19, "20-24": 21, "0-6": 3}
+
+
+@meaning
+def which_unit(match: Match) -> Reading | None:
+    """Read last week, this month, next year; the last hour."""
+    name, steps = match["unit"], match["which"]
+    if match.order == ("unit", "which") and not match.is_postfixing and abs(steps) < 2:
+        return None
+    if name == "F" and steps < 0:
+        return fixed((day(match.now, -14)[0], day(match.now)[0]), grain="+D")
+    if name == "m" and match.language == "en":  # at the last minute
+        return None
+    if name in "smh":
+        return _moments(*sorted((match.now, shift(match.now, name, steps)))) if steps else None
+    if (name, steps) == ("E", 0):
+        return fixed(unit(name, match.now), unit(name, match.now, -1), grain="this E")
+    return fixed(unit(name, match.now, steps), grain=name)
+
+
+def _moments(first: datetime, end: datetime) -> Reading | None:
+    return ("moment", [(first, end)]) if first < end else None
+
+
+@meaning
+def which_units(match: Match) -> Reading | None:
+    """Read the last 3 days, the next two weeks: until now, or from tomorrow on; hours from now."""
+    name, count, steps = match["unit"], match["number"], match["which"]
+    if steps == 0 or count > _MOST or (match.order == ("number", "unit", "which") and not match.is_postfixing):
+        return None
+    way = 1 if steps > 0 else -1
+    if name in "hms":
+        return _moments(*sorted((match.now, shift(match.now, name, way * count))))
+    if name in "QXE":
+        near, far = unit(name, match.now, way), unit(name, match.now, way * int(count))
+        return fixed((min(near[0], far[0]), max(near[1], far[1])), grain=name)
+    today, tomorrow = day(match.now)
+    span = (tomorrow, shift(tomorrow, name, count)) if way > 0 else (shift(today, name, -count), tomorrow)
+    return fixed(span, grain="+" + name)
+
+
+@meaning
+def ago(match: Match) -> Reading | None:
+    """Read 3 weeks ago, 三周前."""
+    is_back = match.order == ("length", "ago")
+    return _counted(match, -1) if is_back or match.language != "en" else None
+
+
+@meaning
+def ahead(match: Match) -> Reading | None:
+    """Read in 3 weeks, 3 weeks from now, 三周后."""
+    negated = match.order == ("in", "length") and re.search(r"n't|\bnot\b|\bnever\b", match.before)
+    return None if negated else _counted(match, 1)
+
+
+def _counted(match: Match, way: int) -> Reading | None:
+    """Count from now: the unit so far away, or the minute; half a year is six months."""
+    if any(name in "hms" for _, name in match["length"]):
+        when = match.now.replace(second=0, microsecond=0)
+        for count, name in match["length"]:
+            when = shift(when, name, way * count)
+        return "moment", [(when, when + MINUTE)]
+    story = match.order == ("later", "length")
+    grain = "then" if story or 1 in (match.get("later"), match.get("ago")) else "ahead" if way > 0 else "ago"
+    if len(match["length"]) == 1:
+        count, name = match["length"][0]
+        if count != int(count):
+            name, count = {"Y": ("M", 12 * count), "M": ("W", 4 * count)}.get(
+                name, ("D", count * (7 if name == "W" else 1))
+            )
+        whole = day(_shifted(match, way, match.now)) if name in "BF" else unit(name, match.now, way * int(count))
+        return fixed(whole, grain=grain)
+    return fixed(day(_shifted(match, way, match.now)), grain=grain)
+
+
+def _shifted(match: Match, way: int, when: datetime) -> datetime:
+    for count, name in match["length"]:
+        whole = count == int(count) or name not in MONTHS
+        when = shift(when, name, way * count) if whole else shift(when, "D", round(way * count * 30 * MONTHS[name]))
+    return when
+
+
+@meaning
+def before_day(match: Match) -> Reading | None:
+    """Read 2 days before Christmas."""
+    return _from_day(match, -1)
+
+
+@meaning
+def after_day(match: Match) -> Reading | None:
+    """Read 2 days after tomorrow, two weeks from Saturday."""
+    return _from_day(match, 1)
+
+
+def _from_day(match: Match, way: int) -> Reading | None:
+    if any(name in "hms" for _, name in match["length"]):
+        return None
+    options = meanings(match["date"], match.now)
+    base = match["date"]
+    if base.weekday is not None and not base.day and options[0][0] == day(match.now)[0]:
+        options = [(options[0][0] + DAY * 7, options[0][1] + DAY * 7)]
+    return fixed(*(day(_shifted(match, way, span[0])) for span in options[:1]), grain="D")
+
+
+@meaning
+def weekday_then(match: Match) -> Reading | None:
+    """Read monday two weeks from now: of that week."""
+    date = match["date"]
+    if date.weekday is None or date.day or date.month:
+        return None
+    when = _shifted(match, 1 if "later" in match else -1, match.now)
+    return fixed(day(week(when)[0], date.weekday), grain="D")
+
+
+@meaning
+def weekday_week(match: Match) -> Reading | None:
+    """Read a week on Saturday, Monday week: the one after the coming one."""
+    count = sum(number for number, name in match["length"] if name == "W")
+    if match["date"].weekday is None or match["date"].day or match.language != "en" or count != int(count) or not count:
+        return None
+    steps = (match["date"].weekday - match.now.weekday() - 1) % 7 + 1
+    return fixed(day(match.now, steps + 7 * int(count)), grain="D")
+
+
+@meaning
+def weekdays_ago(match: Match) -> Reading | None:
+    """Read two Fridays ago."""
+    if match["number"] > 52:
+        return None
+    back = (match.now.weekday() - match.first("weekday", "weekdays") - 1) % 7 + 1
+    return fixed(day(match.now, -back - 7 * (int(match["number"]) - 1)), grain="D")
+
+
+@meaning
+def within(match: Match) -> Reading | None:
+    """Read within two weeks: from now."""
+    reading = length(match)
+    if reading is None:
+        return None
+    end = _shifted(match.of(length=reading[1]), 1, match.now)
+    if any(name in "hms" for _, name in reading[1]):
+        return _moments(match.now, end)
+    return fixed((day(match.now)[0], day(end)[0]), grain="-")
+
+
+@meaning
+def length(match: Match) -> Reading | None:
+    """Read two hours, a day and a half, half an hour."""
+    if match.language == "en" and re.match(r"[- ]?olds?\b", match.after):  # a thirty year old
+        return None
+    pairs = (("number", "unit"), ("number2", "unit2"), ("number3", "unit3"))
+    parts = [(match[number], match[name]) for number, name in pairs if number in match and name in match]
+    if "half" in match:
+        parts = _with_half(match, parts)
+    is_year = match.is_unspaced and any(name == "Y" and 1000 < count < 3000 for count, name in parts)  # 2015年
+    if "other" in match or not parts or is_year or any(count > 9999 for count, _ in parts):
+        return None
+    return "length", parts
+
+
+@meaning
+def half_months(match: Match) -> Reading | None:
+    """Read 一个半月, 半个月."""
+    return length(match.plus(unit="M"))
+
+
+def _with_half(match: Match, parts: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    if not parts or (match.order == ("number", "half", "unit") and match["number"] == 1):
+        return [(0.5, match["unit"])]
+    return [(parts[0][0] + 0.5, parts[0][1])]
+
+
+@meaning
+def whole_unit(match: Match) -> Reading | None:
+    """Read all day, the whole week."""
+    return length(match.plus(number=1.0)) if match["unit"] in "DWMY" else None
+
+
+def _rule(frequency: str, interval: int = 1, more: str = "") -> Reading:
+    return "set", f"FREQ={frequency}" + (f";INTERVAL={interval}" if interval != 1 else "") + more
+
+
+@meaning
+def every(match: Match) -> Reading | None:
+    """Read every day, every two weeks, every other Friday, 每周一."""
+    count = int(match["number"]) if "number" in match else 2 if "other" in match else 1
+    if "weekday" in match:
+        return _rule("WEEKLY", count, f";BYDAY={_WEEKDAYS[match['weekday']]}")
+    if "part" in match:
+        return _rule("DAILY", more=_hour_of(match["part"])) if match["every"] == 1 else None
+    return _every_unit(match["unit"], count)
+
+
+def _every_unit(name: str, count: int) -> Reading | None:
+    if name in "EB":
+        return _rule("WEEKLY", count, ";BYDAY=SA,SU" if name == "E" else ";BYDAY=MO,TU,WE,TH,FR")
+    name, times = _MULTIPLES.get(name, (name, 1))
+    return _rule(_FREQUENCIES[name], times * count) if name in _FREQUENCIES else None
+
+
+@meaning
+def once(match: Match) -> Reading | None:
+    """Read once a week, una vez a la semana."""
+    return None if match.is_unspaced else _every_unit(match["unit"], 1)
+
+
+@meaning
+def every_other(match: Match) -> Reading | None:
+    """Read jede zweite Woche: the other stands before the unit or behind it."""
+    return every(match) if "every" in match else None
+
+
+@meaning
+def adverb(match: Match) -> Reading | None:
+    """Read daily, once a week, 每两周."""
+    interval = re.fullmatch(r"P(\d)([DWMY])", str(match["every"]))
+    if interval:
+        return _rule(_FREQUENCIES[interval[2]], int(interval[1]))
+    return _every_unit("E" if match["every"] == "PWE" else "B", 1) if str(match["every"]).startswith("PW") else None
+
+
+@meaning
+def every_number(match: Match) -> Reading | None:
+    """Read 3주마다."""
+    interval = re.fullmatch(r"P1([DWMY])", str(match["every"]))
+    return _rule(_FREQUENCIES[interval[1]], int(match["number"])) if interval and match.language == "ko" else None
+
+
+@meaning
+def weekdays(match: Match) -> Reading | None:
+    """Read on Tuesdays, montags."""
+    return _rule("WEEKLY", 1, f";BYDAY={_WEEKDAYS[match['weekdays']]}")
+
+
+@meaning
+def more_weekdays(match: Match) -> Reading | None:
+    """Read every Saturday and Sunday, on Tuesdays and Thursdays."""
+    rule, number = match["set"], match.get("weekday", match.get("weekdays"))
+    if match.get("date"):
+        number = match["date"].weekday
+        if match["date"].day or match["date"].month:
+            return None
+    if "FREQ=WEEKLY" not in rule or "BYDAY" not in rule or number is None or "BYHOUR" in rule:
+        return None
+    head, _, listed = rule.partition(";BYDAY=")
+    days = sorted({*listed.split(","), _WEEKDAYS[number]}, key=_WEEKDAYS.index)
+    return "set", f"{head};BYDAY={','.join(days)}"
+
+
+@meaning
+def more_numbers(match: Match) -> Reading | None:
+    """Read 每周二、四."""
+    number = match["number"]
+    is_weekday = match.language == "zh" and 1 <= number <= 6 and number == int(number)
+    return more_weekdays(match.of(set=match["set"], weekday=int(number) - 1)) if is_weekday else None
+
+
+@meaning
+def set_on_weekdays(match: Match) -> Reading | None:
+    """Read once a week, on Tuesdays."""
+    first, second = match["set"], match["set2"]
+    if "BYDAY" in first or not second.startswith(first):
+        return None
+    return "set", second
+
+
+@meaning
+def nth_weekday_of_months(match: Match) -> Reading | None:
+    """Read every first Monday of the month, the last Friday of every month."""
+    place = match.get("ordinal", match.get("which", 0))
+    if match.get("unit") != "M" or not place or match["every"] != 1:
+        return None
+    return _rule("MONTHLY", 1, f";BYDAY={place}{_WEEKDAYS[match['weekday']]}")
+
+
+@meaning
+def each_date(match: Match) -> Reading | None:
+    """Read 每月五号, 每年5月3日, the 1st of every month."""
+    place = match.first("nth", "ordinal", "number2", "number")
+    name = {"P1M": "M", "P1Y": "Y"}.get(match["every"], match.get("unit") if match["every"] == 1 else None)
+    if name == "M" and 1 <= place <= 31 and "month_sign" not in match:
+        return _rule("MONTHLY", 1, f";BYMONTHDAY={int(place)}")
+    if name == "Y" and "number2" in match:
+        return _rule("YEARLY", 1, f";BYMONTH={int(match['number'])};BYMONTHDAY={int(place)}")
+    return None
+
+
+@meaning
+def every_month(match: Match) -> Reading | None:
+    """Read every May, every summer."""
+    if match["every"] != 1:
+        return None
+    return _rule("YEARLY", 1, f";BYMONTH={match['month']}") if "month" in match else _rule("YEARLY")
+
+
+@meaning
+def set_at(match: Match) -> Reading | None:
+    """Read every Monday at 9."""
+    minutes, rule = match["clock"][0], match["set"].partition(";BYHOUR")[0]
+    if "BYMINUTE" in match["set"]:
+        return None
+    return "set", rule + f";BYHOUR={minutes // 60 % 24};BYMINUTE={minutes % 60}"
+
+
+@meaning
+def set_at_part(match: Match) -> Reading | None:
+    """Read every day at 7 in the evening."""
+    reading = half_day(match)
+    return set_at(match.plus(clock=reading[1])) if reading else None
+
+
+@meaning
+def two_sets(match: Match) -> Reading | None:
+    """Read on Tuesdays and Thursdays."""
+    first, second = match["set"], match["set2"]
+    days = second.removeprefix("FREQ=WEEKLY;BYDAY=")
+    return more_weekdays(match.of(set=first, weekday=_WEEKDAYS.index(days))) if days in _WEEKDAYS else None
+
+
+@meaning
+def set_in_part(match: Match) -> Reading | None:
+    """Read 每个工作日早上: an hour that stands for the part of the day."""
+    return None if "BYHOUR" in match["set"] else ("set", match["set"] + _hour_of(match["part"]))
+
+
+def _hour_of(part: str) -> str:
+    return f";BYHOUR={_HOURS_OF.get(part, 12)}"
