@@ -35,41 +35,45 @@ class Named(NamedTuple):
     kinds: dict[str, Kind]
 
 
-def added(extraction: Extraction, text: str, words: Sequence[Word], *, said: str, speaker: str | None) -> Extraction:
+def added(
+    extraction: Extraction, text: str, words: Sequence[Word], *, original: str, speaker: str | None
+) -> Extraction:
     """Add to what was found in a clean, simplified text by `speaker` (a tag) what else it says.
 
-    said  the text as it was said, of which relations name the characters
+    original  the text as it was said, of which relations name the characters
     """
     weights = {concept.id: concept.weight for concept in extraction.concepts}
-    found = phrases(text, words)
-    told = list(_told(relations(text, words, found), speaker, weights))[:RELATIONS_PER_TURN]
-    ends = [end.phrase for each in told for end in (each.source, each.target) if end.phrase]
-    is_there = {phrase.start for phrase in found}
-    found = [*found, *(phrase for phrase in ends if phrase.start not in is_there)]
-    names = _named(text, found, words, weights, first={phrase.id for phrase in ends})
+    spans = phrases(text, words)
+    stated = list(_certain_relations(relations(text, words, spans), speaker, weights))[:RELATIONS_PER_TURN]
+    ends = [end.phrase for each in stated for end in (each.source, each.target) if end.phrase]
+    is_there = {phrase.start for phrase in spans}
+    spans = [*spans, *(phrase for phrase in ends if phrase.start not in is_there)]
+    names = _named(text, spans, words, weights, first={phrase.id for phrase in ends})
     concepts = tuple(
         changed(concept, kind=names.kinds[concept.id]) if concept.id in names.kinds else concept
         for concept in extraction.concepts
     )
-    related = tuple(_relation(each, speaker, text, said) for each in told)
+    related = tuple(_relation(each, speaker, text, original) for each in stated)
     return replace(extraction, concepts=concepts, phrases=names.phrases, relations=related)
 
 
-def _told(found: Iterable[StatedRelation], speaker: str | None, weights: dict[str, float]) -> Iterable[StatedRelation]:
+def _certain_relations(
+    stated: Iterable[StatedRelation], speaker: str | None, weights: dict[str, float]
+) -> Iterable[StatedRelation]:
     """Keep what is said of concepts: a word that was left out of a long text is none, nor is nobody."""
-    for said in found:
-        ends = (end for end in (said.source, said.target) if end.phrase is None)
+    for relation in stated:
+        ends = (end for end in (relation.source, relation.target) if end.phrase is None)
         if all((end.form or speaker) in weights for end in ends):
-            yield said
+            yield relation
 
 
 def _named(
-    text: str, found: Sequence[Phrase], words: Sequence[Word], weights: dict[str, float], *, first: AbstractSet[str]
+    text: str, spans: Sequence[Phrase], words: Sequence[Word], weights: dict[str, float], *, first: AbstractSet[str]
 ) -> Named:
     """Make concepts of phrases, `first` (ids) before all others."""
-    counts = Counter(phrase.id for phrase in found)
+    counts = Counter(phrase.id for phrase in spans)
     labels: dict[str, Phrase] = {}
-    for phrase in found:
+    for phrase in spans:
         labels.setdefault(phrase.id, phrase)
     concepts = [
         Concept(name, phrase.label, _weight(phrase, weights), counts[name], phrase.kind)
@@ -77,7 +81,7 @@ def _named(
         if " " in name
     ]
     concepts.sort(key=lambda concept: (concept.id not in first, -concept.weight, concept.id))
-    return Named(tuple(concepts[:PHRASES_PER_TURN]), kinds(text, words))
+    return Named(tuple(concepts[:PHRASES_PER_TURN]), kinds(text, words, spans))
 
 
 def _weight(phrase: Phrase, weights: dict[str, float]) -> float:
@@ -85,15 +89,15 @@ def _weight(phrase: Phrase, weights: dict[str, float]) -> float:
     return max((weights[word.form] for word in phrase.words if word.form in weights), default=PHRASE_WEIGHT)
 
 
-def _relation(told: StatedRelation, speaker: str | None, text: str, said: str) -> Relation:
-    source, target = (end.form or speaker or "" for end in (told.source, told.target))
-    start, end = located(text, said, told.start, told.end)
-    return Relation(source, told.type, target, start, end)
+def _relation(stated: StatedRelation, speaker: str | None, text: str, original: str) -> Relation:
+    source, target = (end.form or speaker or "" for end in (stated.source, stated.target))
+    start, end = located(text, original, stated.start, stated.end)
+    return Relation(source, stated.type, target, start, end)
 
 
-def located(text: str, said: str, start: int, end: int) -> tuple[int, int]:
+def located(text: str, original: str, start: int, end: int) -> tuple[int, int]:
     """Find the characters `start` to `end` of a cleaned text in the one that was said; all of it where they differ."""
-    if len(text) == len(said):
+    if len(text) == len(original):
         return start, end
-    found = said.find(text[start:end])
-    return (found, found + end - start) if found >= 0 else (0, len(said))
+    start_at = original.find(text[start:end])
+    return (start_at, start_at + end - start) if start_at >= 0 else (0, len(original))

@@ -18,18 +18,20 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
-from processors.dates import chinese, english
 from processors.dates.arithmetic import month
+from processors.dates.digits import numeral
 from processors.dates.resolve import day_of, days_of
+from processors.dates.vocabulary import words_of
 from processors.text.question_types import asks_name, asks_number, holds_name, holds_number
 from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, TimeSpan
 
-_MONTH: Final = rf"(?:{english.MONTH})"
+_MONTHS: Final = {word: int(codes["month"]) for word, codes in words_of("en").items() if "month" in codes}
+_MONTH: Final = rf"(?:{'|'.join(sorted((word for word in _MONTHS if word.isalpha()), key=len, reverse=True))})\b\.?"
 _PLAIN_MONTH: Final = r"(?:january|february|april|june|july|august|september|october|november|december)"
 _UNIT: Final = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|year|decade|century)s?"
 _COUNT: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several|many)"
-_WEEKDAY: Final = f"(?:{english.WEEKDAY})"
+_WEEKDAY: Final = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter|morning|afternoon|evening|night|quarter|semester|christmas)"
 _TELLS: Final = re.compile(
     rf"""\b(?:
@@ -113,12 +115,12 @@ SEASON: Final = 92  # days: the longest three months
 def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list[Concept]:
     """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
     day = day_of(at)
-    found = [_month(day), _day(day)]
+    tags = [_month(day), _day(day)]
     if tag := by(speaker):
-        found.append(_tag(tag, " ".join(speaker.split())))
-    held = {"time": tells_time, "name": holds_name, "number": holds_number}
-    found.extend(_tag(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
-    return list(dict.fromkeys([*found, *_resolved(times)]))
+        tags.append(_tag(tag, " ".join(speaker.split())))
+    marks = {"time": tells_time, "name": holds_name, "number": holds_number}
+    tags.extend(_tag(f"@{kind}", kind) for kind, holds in marks.items() if holds(text))
+    return list(dict.fromkeys([*tags, *_resolved(times)]))
 
 
 def by(speaker: str) -> str | None:
@@ -129,11 +131,11 @@ def by(speaker: str) -> str | None:
 
 def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
     """Collect the tags a question could match: the dates it states, `times`, and what it asks for."""
-    found = dict.fromkeys(tag for pattern in _STATED for match in pattern.finditer(text) for tag in _stated(match))
-    found.update(dict.fromkeys(_resolved(times)))
-    asked = {"time": asks_time, "name": asks_name, "number": asks_number}
-    found.update({_tag(f"@{kind}", kind): None for kind, asks_it in asked.items() if asks_it(text)})
-    return list(found)
+    tags = dict.fromkeys(tag for pattern in _STATED for match in pattern.finditer(text) for tag in _stated(match))
+    tags.update(dict.fromkeys(_resolved(times)))
+    marks = {"time": asks_time, "name": asks_name, "number": asks_number}
+    tags.update({_tag(f"@{kind}", kind): None for kind, asks_it in marks.items() if asks_it(text)})
+    return list(tags)
 
 
 def tells_time(text: str) -> bool:
@@ -173,7 +175,7 @@ def _stated(match: re.Match[str]) -> list[Concept]:
 
 
 def _number_of_month(text: str) -> int:
-    return english.month_number(text) if text.isascii() and not text.isdecimal() else chinese.numeral(text)
+    return _MONTHS[text.lower().rstrip(".")] if text.isascii() and not text.isdecimal() else numeral(text)
 
 
 def _month(day: date) -> Concept:

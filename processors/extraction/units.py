@@ -36,11 +36,11 @@ def units(
         return []
     places = {concept.id: place for place, concept in enumerate(concepts)}
     marks = [place for place, concept in enumerate(concepts) if concept.id[:1] == "@"]
-    found = (_held(extractor, part, places) for part in _few(parts))
-    return [sorted({*marks, *held}) for held in found if held]
+    groups = (_concepts_in(extractor, part, places) for part in _few(parts))
+    return [sorted({*marks, *group}) for group in groups if group]
 
 
-def _held(extractor: Extractor, part: str, places: dict[str, int]) -> list[int]:
+def _concepts_in(extractor: Extractor, part: str, places: dict[str, int]) -> list[int]:
     return [places[each.id] for each in extractor.of_query(clean(part)).concepts if each.id in places]
 
 

@@ -30,14 +30,14 @@ from typing import Any, Final
 import numpy as np
 
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
-from processors.dates.resolve import anchored, told_times
+from processors.dates.resolve import anchored, resolve_times
 from processors.extraction import semantics, tags
 from processors.extraction.extractor import Extraction
 from processors.text.chinese import STANDARD, Segmenter, simplified
 from processors.text.language import Language, Word, clean
 from state.events.extraction_types import Concept, TimeSpan
 
-RULES: Final = 5  # number of our own rules and word lists: raise it with every change that can change a result
+RULES: Final = 7  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, 5 to 15 µs a word
 SHORT: Final = 12  # words and marks of a transcript that may well come again, as most questions have
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
@@ -72,24 +72,24 @@ class YakeExtractor:
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Find the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its tags included."""
-        said, text = text, _bounded(text)
-        times = told_times(text, at, self.language.code)
+        original, text = text, _bounded(text)
+        times = resolve_times(text, at, self.language.code)
         days = [span for span in times if not span.kind]
-        found = tags.of_turn(simplified(text), clean(speaker), at, days)
+        marks = tags.of_turn(simplified(text), clean(speaker), at, days)
         words = self.language.words(text)
-        extraction = self._extraction(text, words, found, times)
-        return semantics.added(extraction, simplified(text), words, said=said, speaker=tags.by(clean(speaker)))
+        extraction = self._extraction(text, words, marks, times)
+        return semantics.added(extraction, simplified(text), words, original=original, speaker=tags.by(clean(speaker)))
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
         """Find the concepts a question names.  Names stay even where they might address somebody."""
         text = _bounded(text)
         times = [] if at is None else anchored(text, at, self.language.code)
-        found = tags.of_query(simplified(text), times)
-        return self._extraction(text, self.language.words(text, addressed=False), found, times)
+        marks = tags.of_query(simplified(text), times)
+        return self._extraction(text, self.language.words(text, addressed=False), marks, times)
 
-    def _extraction(self, text: str, words: list[Word], found: list[Concept], times: list[TimeSpan]) -> Extraction:
+    def _extraction(self, text: str, words: list[Word], keywords: list[Concept], times: list[TimeSpan]) -> Extraction:
         tokens = sum(not word.part for word in words)
-        concepts = sorted([*found, *self._concepts(words)], key=lambda concept: (-concept.weight, concept.id))
+        concepts = sorted([*keywords, *self._concepts(words)], key=lambda concept: (-concept.weight, concept.id))
         return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), tags.asks(text), tokens, tuple(times))
 
     def _concepts(self, words: list[Word]) -> Iterable[Concept]:

@@ -45,6 +45,6 @@ def anchored(text: str) -> tuple[Anchor, float] | None:
     rules = _TRIGGERS.fitting(text.lower())
     if not rules:
         return None
-    told = [each.strip() for each in _SENTENCE.findall(clean(text)) if not each.endswith(_ASKS)]
-    fitting = (rule for rule in rules for sentence in told if rule.pattern.search(sentence))
+    statements = [each.strip() for each in _SENTENCE.findall(clean(text)) if not each.endswith(_ASKS)]
+    fitting = (rule for rule in rules for sentence in statements if rule.pattern.search(sentence))
     return next(((rule.anchor, rule.importance) for rule in fitting), None)

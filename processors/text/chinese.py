@@ -68,7 +68,7 @@ class Segmenter:
     def _parts(self, word: str, tag: str) -> tuple[str, ...]:
         """Find the words inside a simplified content word of three characters or more; of 下周四, 周四."""
         if word in _time_words():
-            return (word[found.start() :],) if (found := _WEEKDAY.search(word)) else ()
+            return (word[weekday.start() :],) if (weekday := _WEEKDAY.search(word)) else ()
         if len(word) < 3 or not is_content(word, tag):
             return ()
         if self._dictionary.has_word(word):

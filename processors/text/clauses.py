@@ -43,15 +43,15 @@ _BREAK: Final = _breaks()
 
 def clauses(text: str) -> list[str]:
     """Cut a text into its clauses, in order."""
-    found: list[str] = []
+    parts: list[str] = []
     for sentence in sentences(text):
-        found += _merged(_cut(sentence))
-    return found
+        parts += _merged(_cut(sentence))
+    return parts
 
 
 def sentences(text: str) -> list[str]:
     """Cut a text into its sentences, in order; joined, they are the text."""
-    return [found for found in _SENTENCE.findall(text) if found]
+    return [match for match in _SENTENCE.findall(text) if match]
 
 
 def _cut(sentence: str) -> list[str]:

@@ -44,11 +44,11 @@ class _Signal(NamedTuple):
 @cache
 def _signals() -> tuple[_Signal, ...]:
     """Compile the patterns, when a question first asks for them."""
-    found = []
+    counts = []
     for name, size, script, pattern in _ROWS:
         whole = rf"\b(?:{pattern})\b" if script == "latin" else pattern
-        found.append(_Signal(name, float(size), re.compile(whole, re.IGNORECASE)))
-    return tuple(found)
+        counts.append(_Signal(name, float(size), re.compile(whole, re.IGNORECASE)))
+    return tuple(counts)
 
 
 def complexity(text: str) -> float:
@@ -62,17 +62,17 @@ def signals(text: str) -> dict[str, float]:
     counts: dict[str, list[float]] = {}
     for name, size, pattern in _signals():
         counts.setdefault(name, []).extend(size for _ in pattern.finditer(text))
-    found = {name: _together(sizes[: MOST_OF.get(name, 1)]) for name, sizes in counts.items() if sizes}
+    values = {name: _together(sizes[: MOST_OF.get(name, 1)]) for name, sizes in counts.items() if sizes}
     names = len(dict.fromkeys(_NAME.findall(text)))
     if names > 1:
-        found["names"] = _together([NAMED] + [NAMED / 2] * (names - 2))
+        values["names"] = _together([NAMED] + [NAMED / 2] * (names - 2))
     words = len(_WORD.findall(_HAN.sub(" 字 ", text)))
     words -= len(_HAN.findall(text)) // 2  # a word of Chinese has some two characters
     if words > LONG:
-        found["length"] = min(PER_WORD * (words - LONG), 0.3)
+        values["length"] = min(PER_WORD * (words - LONG), 0.3)
     if continuation(text) is not None:
-        found["follows"] = FOLLOWS
-    return found
+        values["follows"] = FOLLOWS
+    return values
 
 
 def _together(sizes: list[float]) -> float:

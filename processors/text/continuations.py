@@ -20,8 +20,8 @@ _MARKS: Final = re.compile(r"[^\w']+")
 
 
 def _pattern(kind: Continuation) -> re.Pattern[str]:
-    found = [pattern for each, _, pattern in tables.rows(__package__, "continuations") if each == kind]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in found), re.IGNORECASE)
+    patterns = [pattern for each, _, pattern in tables.rows(__package__, "continuations") if each == kind]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 _ALONE: Final = _pattern("alone")
@@ -30,7 +30,7 @@ _BEGINS: Final = _pattern("begins")
 
 def continuation(text: str) -> Continuation | None:
     """Return how a question goes on from what was said last, None if it stands for itself."""
-    said = _MARKS.sub(" ", clean(text)).strip()
-    if _ALONE.fullmatch(said):
+    plain = _MARKS.sub(" ", clean(text)).strip()
+    if _ALONE.fullmatch(plain):
         return "alone"
-    return "begins" if _BEGINS.match(said) else None
+    return "begins" if _BEGINS.match(plain) else None

@@ -62,14 +62,14 @@ def _moods(text: str) -> Iterator[Mood]:
         sentence = match.group().strip()
         if sentence.endswith(("?", "？")):
             continue
-        for found in _ENGLISH.finditer(sentence):
-            yield _WORDS["en"][(found["felt"] or found["made"]).lower()]
+        for result in _ENGLISH.finditer(sentence):
+            yield _WORDS["en"][(result["felt"] or result["made"]).lower()]
         if not sentence.isascii() and not _HAN_ASKS.search(sentence):
             yield from _han_moods(sentence)
 
 
 def _han_moods(sentence: str) -> Iterator[Mood]:
     """Yield the moods of a Chinese sentence: without 我, only what it begins with is of who speaks."""
-    for found in _CHINESE.finditer(sentence):
-        if found.start() == 0 or "我" in sentence[: found.end()]:
-            yield _WORDS["zh"][found["felt"]]
+    for match in _CHINESE.finditer(sentence):
+        if match.start() == 0 or "我" in sentence[: match.end()]:
+            yield _WORDS["zh"][match["felt"]]

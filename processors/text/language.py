@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from processors.text import chinese, greetings, stopwords
+from processors.text import chinese, chinese_names, greetings, stopwords
 from processors.text.scripts import COMBINING, HAN
 
 LONGEST: Final = 64  # characters of a concept; what is longer is a blob, not a word
@@ -133,14 +133,14 @@ class Language:
         """Cut a clean text into words, in order; greetings and (if `addressed`) vocatives are not content."""
         plain = chinese.simplified(text)
         pieces = _pieces(plain, text if len(text) == len(plain) else plain, self._segmenter)
-        said = bytearray(len(plain))
+        covered = bytearray(len(plain))
         for start, end in greetings.spans(plain) if addressed else greetings.expressions(plain):
-            said[start:end] = b"\1" * (end - start)
+            covered[start:end] = b"\1" * (end - start)
         return [
             Word(
                 self._label(piece),
                 self.normal_form(piece.plain, piece.kind),
-                not said[piece.start] and self._is_content(pieces, position),
+                not covered[piece.start] and self._is_content(pieces, position),
                 piece.sentence,
                 piece.pause,
                 piece.part,
@@ -238,10 +238,11 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
         if kind != "han":
             pieces.append(_Piece(kind, text[start:end], plain[start:end], "", start, sentence, pause))
             continue
-        for word, tag in segmenter.segmented(match.group()):
-            stop, guessed = start + len(word), len(word) > 1 and not segmenter.knows(word)
+        for word, tag in chinese_names.cut(match.group(), segmenter):
+            is_name = tag in chinese_names.TAGS
+            stop, guessed = start + len(word), len(word) > 1 and not is_name and not segmenter.knows(word)
             pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause, guessed=guessed))
-            for part in segmenter.parts(word, tag):
+            for part in chinese_names.parts(word) if is_name else segmenter.parts(word, tag):
                 first = start + word.find(part)
                 shown = text[first : first + len(part)]
                 pieces.append(_Piece(kind, shown, part, "n", first, sentence, pause=False, part=True, guessed=guessed))

@@ -25,10 +25,10 @@ _SPEAKER: Final = "@speaker:"
 
 
 def _lists() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    lists: dict[str, set[str]] = {}
     for name, words in tables.rows(__package__, "pronouns"):
-        found.setdefault(name, set()).update(words.split())
-    return {name: frozenset(words) for name, words in found.items()}
+        lists.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 _LISTS: Final = _lists()
@@ -100,11 +100,11 @@ def pronouns(text: str) -> list[re.Match[str]]:
     cleaned = clean(text)
     if len(cleaned) != len(text):
         return []
-    found = list(_LATIN.finditer(cleaned))
+    matches = list(_LATIN.finditer(cleaned))
     if not cleaned.isascii():
-        found += (match for match in _HAN.finditer(cleaned) if match.group() in _KIND_OF)
-        found.sort(key=re.Match.start)
-    return found
+        matches += (match for match in _HAN.finditer(cleaned) if match.group() in _KIND_OF)
+        matches.sort(key=re.Match.start)
+    return matches
 
 
 def looks_back(match: re.Match[str]) -> bool:
@@ -113,14 +113,14 @@ def looks_back(match: re.Match[str]) -> bool:
 
 
 def bound(
-    found: Sequence[re.Match[str]], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
+    matches: Sequence[re.Match[str]], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
 ) -> list[Mention]:
     """Bind the pronouns that were found in a text, in order, at most limits.MENTIONS_PER_TURN.
 
     own     the concepts of the text that may be meant
     before  as of `mentions`; not looked at where no pronoun looks back
     """
-    meant = (_bound(match, own, speaker=speaker, before=before) for match in found)
+    meant = (_bound(match, own, speaker=speaker, before=before) for match in matches)
     return [mention for mention in meant if mention][:MENTIONS_PER_TURN]
 
 
@@ -132,23 +132,23 @@ def _bound(
         return None
     if kind == "self":
         return Mention(*match.span(), speaker, 1.0) if speaker else None
-    others = list(dict.fromkeys(said.speaker for said in before if said.speaker and said.speaker != speaker))
+    others = list(dict.fromkeys(turn.speaker for turn in before if turn.speaker and turn.speaker != speaker))
     if kind == "other":
         return Mention(*match.span(), others[0], 0.9) if len(others) == 1 else None
     here = [concept for concept in own if 0 <= text.find(concept.label) < match.start()]
-    told = [here, *(those_meant(said.concepts) for said in before[:TURNS])]
+    named = [here, *(those_meant(turn.concepts) for turn in before[:TURNS])]
     talking = {name.removeprefix(_SPEAKER) for name in (speaker, *others) if name}
-    found = _meant(kind, told, talking)
-    return Mention(*match.span(), *found) if found else None
+    meaning = _meant(kind, named, talking)
+    return Mention(*match.span(), *meaning) if meaning else None
 
 
-def _meant(kind: str, told: Sequence[Sequence[Concept]], talking: set[str]) -> tuple[str, float] | None:
+def _meant(kind: str, named: Sequence[Sequence[Concept]], talking: set[str]) -> tuple[str, float] | None:
     """Find the concept that is meant, and how surely.
 
-    told     what was named in this turn before, and in each turn before it, the latest first
+    named    what was named in this turn before, and in each turn before it, the latest first
     talking  names of those who talk: nobody calls them she
     """
-    fitting = [[concept.id for concept in turn if _fits(kind, concept, talking)] for turn in told]
+    fitting = [[concept.id for concept in turn if _fits(kind, concept, talking)] for turn in named]
     distinct = set().union(*fitting)
     latest = next((set(turn) for turn in fitting if turn), set())
     if len(latest) != 1:

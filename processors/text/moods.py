@@ -18,11 +18,13 @@ DEPTHS: Final = {"shallow": 0.0, "deep": 0.8}
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     """Compile the patterns of a kind of mood, when one is first asked about."""
-    found = [(script, pattern) for each, script, pattern in _ROWS if each == kind]
-    return re.compile("|".join(rf"\b{each}\b" if script == "latin" else each for script, each in found), re.IGNORECASE)
+    patterns = [(script, pattern) for each, script, pattern in _ROWS if each == kind]
+    return re.compile(
+        "|".join(rf"\b{each}\b" if script == "latin" else each for script, each in patterns), re.IGNORECASE
+    )
 
 
 def depth_of(mood: str) -> float | None:
     """Return how thoroughly to search, 0 to 1; None where the mood does not say."""
-    told = [depth for kind, depth in DEPTHS.items() if _pattern(kind).search(mood)]
-    return told[0] if len(told) == 1 else None
+    depths = [depth for kind, depth in DEPTHS.items() if _pattern(kind).search(mood)]
+    return depths[0] if len(depths) == 1 else None

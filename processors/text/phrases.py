@@ -3,6 +3,8 @@
     New York, Golden Gate Bridge, Lord of the Rings    known, or capitals beside each other inside a sentence
     a support group, my software project               behind an article or the like, up to what is no content
     数据持久化, 驼铃小院                                 nouns beside each other, three to eight letters in all
+    深度学习, 注册会计师, API密钥                          terms: nouns with a verb, nouns behind Latin letters
+    乔伊·崔比安尼                                       names of one person with a dot between them
     《百年孤独》                                         a title
     42 km, 三个鸡蛋                                     a number and what it counts
 
@@ -18,15 +20,16 @@ from typing import Final, NamedTuple
 
 from emgas.limits import PHRASES_PER_TURN
 from emgas.messages.relations import Kind
-from processors.text import names, tables
+from processors.text import english_names, names, tables
+from processors.text.chinese_names import PERSON
 from processors.text.language import LONGEST, Word
 
 
 def _lists() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    lists: dict[str, set[str]] = {}
     for name, words in tables.rows(__package__, "phrase_words"):
-        found.setdefault(name, set()).update(words.split())
-    return {name: frozenset(words) for name, words in found.items()}
+        lists.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 _LISTS: Final = _lists()
@@ -37,8 +40,15 @@ _OPENING: Final = _DETERMINERS | _PREPOSITIONS
 _DATES: Final = _LISTS["dates"]
 _NO_FIRST: Final = _LISTS["no-first"]
 _VERBS: Final = _LISTS["verbs"]
+_HEADS: Final = _LISTS["term-heads"]
+_MODIFIERS: Final = _LISTS["term-modifiers"]
+_AGENTS: Final = _LISTS["agents"]
+_EVENTS: Final = _LISTS["events"]
+_THINGS: Final = frozenset({"place", "organisation", "product"})
+_DOT: Final = frozenset("·•・")
 _NOUNS: Final = ("n", "vn", "an", "j")  # of jieba's tags, as they begin
 _NO_NOUNS: Final = frozenset({"ng", "nrt"})
+_ASPECTS: Final = frozenset({"ul", "ud", "ug", "uz"})  # 了, 得, 过, 着: what stands before is a verb
 _SUFFIXES: Final = frozenset("化性率者员家机店馆院厅室场站")
 _TITLE: Final = re.compile("《([^》\n]{2,20})》")
 _HAN_LENGTHS: Final = range(3, 9)  # letters of a Chinese phrase
@@ -76,17 +86,17 @@ def phrases(text: str, words: Sequence[Word]) -> list[Phrase]:
     words  as processors/text/language.py cuts it
     """
     whole = [word for word in words if not word.part]
-    found = list(_titles(text, whole))
-    taken = {word.start for phrase in found for word in phrase.words}
+    spans = list(_titles(text, whole))
+    taken = {word.start for phrase in spans for word in phrase.words}
     place = 0
     while place < len(whole):
         phrase = None if whole[place].start in taken else _at(text, whole, place)
         if phrase is not None and taken.isdisjoint(word.start for word in phrase.words):
-            found.append(phrase)
+            spans.append(phrase)
             place += len(phrase.words)
         else:
             place += 1
-    fitting = (phrase for phrase in found if len(phrase.id) <= LONGEST)
+    fitting = (phrase for phrase in spans if len(phrase.id) <= LONGEST)
     return sorted(fitting, key=lambda phrase: phrase.start)[: 4 * PHRASES_PER_TURN]
 
 
@@ -95,42 +105,56 @@ def made(text: str, words: Sequence[Word]) -> Phrase:
     return _phrase(text, words, _kind_of(words, None) or "phrase")
 
 
-def kinds(text: str, words: Sequence[Word]) -> dict[str, Kind]:
-    """Map single words to their kind: normal form → kind, of those that are known or shown by what is beside them."""
-    found: dict[str, Kind] = {}
-    before: Word | None = None
-    for word in (word for word in words if not word.part):
-        if word.content and word.form not in found and (kind := _word_kind(word, before)):
-            found[word.form] = kind
-        before = word
-    whole = {word.form for word in words if not word.part}
+def kinds(text: str, words: Sequence[Word], by_surface: Sequence[Phrase] = ()) -> dict[str, Kind]:
+    """Map single words to their kind: normal form → kind, of those that are known or shown by what is beside them.
+
+    by_surface  the phrases of the text: York is nobody where New York is named
+    """
+    inside = {word.start for phrase in by_surface if phrase.kind in _THINGS for word in phrase.words}
+    by_form: dict[str, Kind] = {}
+    whole_words = [word for word in words if not word.part]
+    for place, word in enumerate(whole_words):
+        kind = _word_kind(whole_words, place) if word.content and word.form not in by_form else None
+        if kind and (kind != "person" or word.start not in inside):
+            by_form[word.form] = kind
+    whole = {word.form for word in whole_words}
     for word in words:
         if word.part and word.content and word.form not in whole:
-            found[word.form] = "part"
-    return found | {inside[0].form: "product" for inside in _titled(text, words) if len(inside) == 1}
+            by_form[word.form] = "part"
+    return by_form | {title[0].form: "product" for title in _titled(text, words) if len(title) == 1}
 
 
-def _word_kind(word: Word, before: Word | None) -> Kind | None:
+def _word_kind(words: Sequence[Word], place: int) -> Kind | None:
+    word, before = words[place], words[place - 1] if place else None
     if _is_han(word):
         return names.han(word.form, word.tag) if not word.guessed else names.han_ending(word.form) or "guess"
     if not _is_capital(word):
         return None
-    if kind := names.known(word.surface):
+    if kind := names.listed_kind(word.surface):
         return kind
     if word.surface.isupper():
         return None
     follows = before is not None and before.sentence == word.sentence and not word.pause
-    return names.before(before.surface) if follows and before and word.form not in _DATES else None
+    if follows and before and word.form not in _DATES and (kind := names.before(before.surface)):
+        return kind
+    is_inside = before is not None and before.sentence == word.sentence
+    is_person = names.is_first_name(word.surface, inside=is_inside) or english_names.shown_as_person(words, place)
+    return "person" if is_person else None
 
 
 def _at(text: str, words: Sequence[Word], place: int) -> Phrase | None:
     """Find the phrase that begins with the word at `place`."""
     word = words[place]
     if _is_han(word):
-        return _counted_han(text, words, place) or _nouns_han(text, words, place)
+        return _dotted(text, words, place) or _counted_han(text, words, place) or _nouns_han(text, words, place)
     if word.tag == "number":
         return _counted(text, words, place)
-    return _known(text, words, place) or _name(text, words, place) or _noun(text, words, place)
+    return (
+        _mixed(text, words, place)
+        or _listed_name(text, words, place)
+        or _name(text, words, place)
+        or _noun(text, words, place)
+    )
 
 
 def _phrase(text: str, words: Sequence[Word], kind: Kind) -> Phrase:
@@ -150,12 +174,12 @@ def _follows(word: Word, before: Word) -> bool:
     return not word.pause and word.sentence == before.sentence
 
 
-def _known(text: str, words: Sequence[Word], place: int) -> Phrase | None:
-    if words[place].surface not in names.FIRST_KNOWN:
+def _listed_name(text: str, words: Sequence[Word], place: int) -> Phrase | None:
+    if words[place].surface not in names.FIRST_WORDS:
         return None
-    run = _run(words, place, names.LONGEST_KNOWN)
+    run = _run(words, place, names.MOST_WORDS)
     for length in range(len(run), 1, -1):
-        if kind := names.known(" ".join(word.surface for word in run[:length])):
+        if kind := names.listed_kind(" ".join(word.surface for word in run[:length])):
             return _phrase(text, run[:length], kind)
     return None
 
@@ -190,10 +214,10 @@ def _kind_of(run: Sequence[Word], before: Word | None) -> Kind | None:
     first, last = run[0].surface, run[-1].surface
     if _is_han(run[-1]):
         whole = "".join(word.form for word in run)
-        return names.known(whole) or names.han_ending(whole)
+        return names.listed_kind(whole) or names.han_ending(whole)
     if not (_is_capital(run[0]) and _is_capital(run[-1])):
         return None
-    is_person = names.known(first) == "person" and len(run) == 2 and run[1].start == run[0].end + 1
+    is_person = names.is_first_name(first, inside=True) and len(run) == 2 and run[1].start == run[0].end + 1
     named = names.by_words(first, last) or ("person" if is_person else None)
     return named or (names.before(before.surface) if before else None)
 
@@ -258,18 +282,59 @@ def _counted_han(text: str, words: Sequence[Word], place: int) -> Phrase | None:
 
 def _nouns_han(text: str, words: Sequence[Word], place: int) -> Phrase | None:
     """Find nouns beside each other; a suffix as 化 makes one of what stands before it."""
-    run: list[Word] = []
-    for word in _run(words, place, _LONGEST_NOUN + 1):
-        is_suffix = bool(run) and word.form in _SUFFIXES
-        if not _is_han(word) or not (is_suffix or _is_noun_han(word) or _before_suffix(words, word)):
-            break
-        run.append(word)
-    if run and run[-1].form in _VERBS:
+    run = _noun_run(words, place)
+    if len(run) > 1 and run[-1].form in _VERBS and not _is_head(words, run):
+        run.pop()
+    if len(run) > 2 and run[-1].form in _EVENTS:  # 注册会计师|考试
         run.pop()
     length = sum(len(word.form) for word in run)
     if not 2 <= len(run) <= _LONGEST_NOUN or length not in _HAN_LENGTHS:
         return None
     return _phrase(text, run, _kind_of(run, None) or "phrase")
+
+
+def _noun_run(words: Sequence[Word], place: int) -> list[Word]:
+    """List the words from `place` on that a compound may have: nouns, suffixes, verbs that terms begin or end with."""
+    run: list[Word] = []
+    for word in _run(words, place, _LONGEST_NOUN + 1):
+        is_part = word.form in _MODIFIERS if not run else word.form in _SUFFIXES or word.form in _HEADS
+        if not _is_han(word) or not (is_part or _is_noun_han(word) or _before_suffix(words, word)):
+            break
+        run.append(word)
+        if len(run) > 1 and word.form in _HEADS:
+            break
+    return run
+
+
+def _is_head(words: Sequence[Word], run: Sequence[Word]) -> bool:
+    """Return whether the verb at the end of a run is the noun of a term, 深度学习: nobody does it, and to nothing."""
+    after = next((word for word in words if word.start == run[-1].end), None)
+    is_verb_there = after is not None and (after.tag.startswith(("n", "eng")) or after.tag in _ASPECTS)
+    return run[-1].form in _HEADS and run[-2].form not in _AGENTS and run[-2].tag != PERSON and not is_verb_there
+
+
+def _mixed(text: str, words: Sequence[Word], place: int) -> Phrase | None:
+    """Find a term of Latin letters and the Chinese nouns right behind them: API密钥, LangChain框架."""
+    word = words[place]
+    if not word.content or place + 1 >= len(words) or words[place + 1].start != word.end:
+        return None
+    nouns = [word]
+    for after in _run(words, place, _LONGEST_NOUN)[1:]:
+        if not (_is_han(after) and (_is_noun_han(after) or after.form in _HEADS)) or after.tag == PERSON:
+            break
+        nouns.append(after)
+    return _phrase(text, nouns, "phrase") if len(nouns) > 1 else None
+
+
+def _dotted(text: str, words: Sequence[Word], place: int) -> Phrase | None:
+    """Find the names of one person that a dot joins."""
+    run = [words[place]]
+    for word in words[place + 1 : place + _LONGEST_NAME]:
+        if word.start != run[-1].end + 1 or text[run[-1].end : word.start] not in _DOT or not _is_han(word):
+            break
+        run.append(word)
+    is_person = len(run) > 1 and all(word.tag == PERSON for word in run)
+    return _phrase(text, run, "person") if is_person else None
 
 
 def _is_noun_han(word: Word) -> bool:

@@ -35,9 +35,9 @@ _PATTERNS: Final = tables.rows(__package__, "question_types")
 
 def _pattern(shown: str) -> re.Pattern[str]:
     """Compile all patterns that show one thing of a text."""
-    found = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
-    words = "|".join(pattern for script, pattern in found if script == "latin")
-    others = (pattern for script, pattern in found if script != "latin")
+    patterns = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
+    words = "|".join(pattern for script, pattern in patterns if script == "latin")
+    others = (pattern for script, pattern in patterns if script != "latin")
     return re.compile("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
 
 
@@ -57,10 +57,10 @@ _LETTER: Final = re.compile(r"[^\W_]")
 
 def holds_name(text: str) -> bool:
     """Return whether a clean, simplified text names somebody or something; whom it merely addresses does not count."""
-    said = text
+    plain = text
     for start, end in greetings.vocatives(text):
-        said = said[:start] + " " * (end - start) + said[end:]
-    return _NAMED.search(said) is not None or chinese.holds_name(text)
+        plain = plain[:start] + " " * (end - start) + plain[end:]
+    return _NAMED.search(plain) is not None or chinese.holds_name(text)
 
 
 def holds_number(text: str) -> bool:
@@ -110,10 +110,10 @@ def of_asker(text: str) -> bool:
 
 def greets(text: str) -> bool:
     """Return whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
-    said = list(text)
+    plain = list(text)
     for start, end in greetings.spans(text):
-        said[start:end] = " " * (end - start)
-    return bool(_LETTER.search(text)) and not _LETTER.search(_GREETS.sub(" ", "".join(said)))
+        plain[start:end] = " " * (end - start)
+    return bool(_LETTER.search(text)) and not _LETTER.search(_GREETS.sub(" ", "".join(plain)))
 
 
 def depth(text: str, concepts: int, speakers: int) -> int:

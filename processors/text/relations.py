@@ -63,10 +63,10 @@ def _rule(type: str, source: str, target: str, triggers: str, pattern: str) -> _
 
 
 def _lists() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    lists: dict[str, set[str]] = {}
     for name, words in tables.rows(__package__, "relation_words"):
-        found.setdefault(name, set()).update(words.split())
-    return {name: frozenset(words) for name, words in found.items()}
+        lists.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
@@ -93,9 +93,9 @@ def relations(text: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> li
         return []
     rules = [rule for rule in _RULES if not here.isdisjoint(rule.triggers)]
     reading = _Reading(text, words, phrases)
-    found = (said for rule in rules for said in reading.said(rule))
-    unique = {(said.source.form, said.type, said.target.form): said for said in found}
-    return [said for said in unique.values() if said.source.form != said.target.form]
+    matches = (relation for rule in rules for relation in reading.match_rule(rule))
+    unique = {(relation.source.form, relation.type, relation.target.form): relation for relation in matches}
+    return [relation for relation in unique.values() if relation.source.form != relation.target.form]
 
 
 class _Reading:
@@ -107,7 +107,7 @@ class _Reading:
         self._parts = [word for word in words if word.part]
         self._phrases = {word.start: phrase for phrase in phrases if phrase.kind != "number" for word in phrase.words}
 
-    def said(self, rule: _RelationRule) -> Iterator[StatedRelation]:
+    def match_rule(self, rule: _RelationRule) -> Iterator[StatedRelation]:
         """Yield what one rule finds."""
         for match in rule.pattern.finditer(self._text):
             groups = match.groupdict()
@@ -133,10 +133,10 @@ class _Reading:
             return True
         begin = max((match.end() for match in _SENTENCE_END.finditer(self._text, 0, start)), default=0)
         clause = [match.end() for match in _CLAUSE.finditer(self._text, begin, start)]
-        told = self._text[clause[-1] if clause else begin : start].lower()
+        clause_text = self._text[clause[-1] if clause else begin : start].lower()
         inside = {word.surface.casefold() for word in self._words if begin <= word.start < start}
-        words = {match.group() for match in _WORD.finditer(told)}
-        return not _WORDS["unsure"].isdisjoint(words | {word for word in inside if word in told})
+        words = {match.group() for match in _WORD.finditer(clause_text)}
+        return not _WORDS["unsure"].isdisjoint(words | {word for word in inside if word in clause_text})
 
     def _source(self, start: int, rule: _RelationRule) -> Endpoint | None:
         """Find who or what stands before the pattern, None where nothing fits."""
@@ -149,13 +149,13 @@ class _Reading:
             return None
         word = self._words[place]
         is_cut = word.tag not in ("word", "number") and word.start < start < word.end  # 我养: the pattern begins inside
-        said = self._text[word.start : start] if is_cut else _plain(word)
-        if said in _WORDS["self"]:
+        surface = self._text[word.start : start] if is_cut else _plain(word)
+        if surface in _WORDS["self"]:
             return _NOTHING if rule.source in ("self", "any") and not self._is_contracted(place, start) else None
         if rule.source == "self" or not word.content or (word.guessed and word.form[0] in _POINTING):
             return None
-        found = self._noun_before(place)
-        return found if self._may_be_source(found, place, rule) else None
+        endpoint = self._noun_before(place)
+        return endpoint if self._may_be_source(endpoint, place, rule) else None
 
     def _capital_before(self, start: int) -> Endpoint | None:
         """Find a name right before the pattern that nothing else shows to be one: Biscuit is a cat, 饼干是一只猫."""
@@ -164,24 +164,24 @@ class _Reading:
         is_capital = word is not None and word.content and (word.surface[:1].isupper() or word.tag.startswith("n"))
         return self._noun_before(place) if is_capital and not self._is_parted(place, start) else None
 
-    def _may_be_source(self, found: Endpoint, place: int, rule: _RelationRule) -> bool:
+    def _may_be_source(self, endpoint: Endpoint, place: int, rule: _RelationRule) -> bool:
         """Return whether a noun before the pattern is what a rule wants there."""
         if rule.source == "thing":
-            tag = found.words[-1].tag
+            tag = endpoint.words[-1].tag
             return tag == "word" or tag.startswith(_NOUNS) or (rule.type == "cause" and tag.startswith("v"))
-        first = found.words[0]
-        is_kin = rule.source != "proper" and found.phrase is None and first.form in _WORDS["kin"]
-        return is_kin or self._is_proper(found, place - len(found.words) + 1)
+        first = endpoint.words[0]
+        is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _WORDS["kin"]
+        return is_kin or self._is_proper(endpoint, place - len(endpoint.words) + 1)
 
-    def _is_proper(self, found: Endpoint, place: int) -> bool:
+    def _is_proper(self, endpoint: Endpoint, place: int) -> bool:
         """Return whether a noun is a name for sure: a capital at the start of a sentence shows none."""
-        first, last = found.words[0], found.words[-1]
+        first, last = endpoint.words[0], endpoint.words[-1]
         if first.tag != "word":
-            return names.han("".join(word.form for word in found.words), last.tag) is not None
+            return names.han("".join(word.form for word in endpoint.words), last.tag) is not None
         if not first.surface[:1].isupper():
             return False
         is_first = place <= 0 or self._words[place - 1].sentence != first.sentence
-        return not is_first or found.phrase is not None or names.known(first.surface) is not None
+        return not is_first or endpoint.phrase is not None or names.listed_kind(first.surface) is not None
 
     def _is_contracted(self, place: int, start: int) -> bool:
         """Return whether an ending hangs on the word at `place` that is not of the pattern: I'd like."""
@@ -204,11 +204,11 @@ class _Reading:
         """Find what stands behind the pattern, None where nothing fits."""
         if cut := next((word for word in self._words if word.start < end < word.end and word.tag != "word"), None):
             inside = next((part for part in self._parts if part.start == end and part.end == cut.end), None)
-            found = Endpoint((inside or cut,)) if (inside or cut).content else None
-            return found if found and rule.target == "any" else None
+            endpoint = Endpoint((inside or cut,)) if (inside or cut).content else None
+            return endpoint if endpoint and rule.target == "any" else None
         first = next((place for place, word in enumerate(self._words) if word.start >= end), len(self._words))
-        found = self._noun(first, end, is_liked=rule.type in ("likes", "dislikes"))
-        return found if found and _is_target(found, rule.target) else None
+        endpoint = self._noun(first, end, is_liked=rule.type in ("likes", "dislikes"))
+        return endpoint if endpoint and _is_target(endpoint, rule.target) else None
 
     def _inside(self, match: re.Match[str], group: str) -> Endpoint | None:
         """Find what a group of a pattern names: who speaks, or its first noun."""
@@ -218,9 +218,9 @@ class _Reading:
             return None
         if _plain(self._words[places[0]]) in _WORDS["self"] and len(places) == 1:
             return _NOTHING
-        found = self._noun(places[0], start, is_liked=False)
-        fits = found is not None and found.words[-1].start < end
-        return found if fits and found and _is_target(found, "noun") else None
+        endpoint = self._noun(places[0], start, is_liked=False)
+        fits = endpoint is not None and endpoint.words[-1].start < end
+        return endpoint if fits and endpoint and _is_target(endpoint, "noun") else None
 
     def _noun(self, place: int, end: int, *, is_liked: bool) -> Endpoint | None:
         """Find the noun that begins at `place`, but for articles and the like before it."""
@@ -273,7 +273,7 @@ def _goes_on(run: Sequence[Word], word: Word) -> bool:
         return word.tag.startswith(("n", "vn", "an", "j")) and run[-1].tag != "word" and not is_verb(word)
     if word.surface[:1].isupper():
         return run[0].surface[:1].isupper()
-    is_name = run[0].surface[:1].isupper() and names.known(run[0].surface) is not None
+    is_name = run[0].surface[:1].isupper() and names.listed_kind(run[0].surface) is not None
     return not is_name and not is_verb(word) and not word.surface.endswith("ly")
 
 
@@ -281,30 +281,30 @@ def _plain(word: Word) -> str:
     return word.surface.casefold()
 
 
-def _is_nothing(found: Endpoint) -> bool:
+def _is_nothing(endpoint: Endpoint) -> bool:
     """Return whether what is named tells nothing: "a huge fan", "the way"."""
-    last = found.words[-1]
-    if found.phrase is not None and last.tag != "word":
+    last = endpoint.words[-1]
+    if endpoint.phrase is not None and last.tag != "word":
         return False
     return not _WORDS["nothing"].isdisjoint((last.form, _plain(last)))
 
 
-def _is_named_kind(found: Endpoint) -> bool:
+def _is_named_kind(endpoint: Endpoint) -> bool:
     """Return whether what is named is of a kind of which each has a name: a cat, 一只橘猫."""
-    form = found.words[-1].form
-    return form in _WORDS["kinds"] or (found.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
+    form = endpoint.words[-1].form
+    return form in _WORDS["kinds"] or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
 
 
-def _is_target(found: Endpoint, wanted: str) -> bool:
+def _is_target(endpoint: Endpoint, kind_of_target: str) -> bool:
     """Return whether an endpoint is what a rule wants behind its pattern."""
-    first, last = found.words[0], found.words[-1]
-    if wanted == "any":
+    first, last = endpoint.words[0], endpoint.words[-1]
+    if kind_of_target == "any":
         return True
-    if wanted == "noun":
+    if kind_of_target == "noun":
         return last.tag == "word" or last.tag.startswith(_NOUNS) or last.guessed
     if first.tag == "word":
         return first.surface[:1].isupper()
-    kind = names.han("".join(word.form for word in found.words), last.tag)
+    kind = names.han("".join(word.form for word in endpoint.words), last.tag)
     if kind is not None:
-        return wanted in ("name", kind)
-    return last.tag.startswith(_NOUNS) and sum(len(word.form) for word in found.words) > 1
+        return kind_of_target in ("name", kind)
+    return last.tag.startswith(_NOUNS) and sum(len(word.form) for word in endpoint.words) > 1

@@ -45,11 +45,11 @@ class Shown:
 
     def labels(self, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
         """Yield what is shown of `numbers`, in their order, each label once with the first that it stands for."""
-        told: set[str] = set()
+        seen: set[str] = set()
         for number in numbers:
             label = self.label(number)
-            if label is not None and label.casefold() not in told:
-                told.add(label.casefold())
+            if label is not None and label.casefold() not in seen:
+                seen.add(label.casefold())
                 yield number, label
 
     def _phrase_of(self, number: int) -> str | None:

@@ -4,11 +4,11 @@
     "my sister moved to Porto"          sister lives in = porto
     "I no longer work at Siemens"       works at = siemens, which ends
     我不再喝咖啡了                        does 咖啡, which ends
-    "no latte today"                    skips latte                     (processors/lifecycle/habits.py)
+    "no latte today"                    skips latte                     (processors/lifecycle/habits/habits.py)
 
-Whoever says another value of the same slot later has changed it (processors/lifecycle/supersession.py).  A few precise
-patterns of English and Chinese decide (data/statements.tsv), never a question, a wish or what was once; what is not
-sure is no statement.
+Whoever says another value of the same slot later has changed it (processors/lifecycle/turns/supersession.py).  A few
+precise patterns of English and Chinese decide (data/statements.tsv), never a question, a wish or what was once; what is
+not sure is no statement.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from processors.text.language import clean
 from processors.text.triggers import Triggers
 from state.events.extraction_types import STATEMENTS, Statement
 
+DOES: Final = "does "  # how a slot begins that names a habit: its value is only "yes"
+SKIPS: Final = "skips "  # likewise, of what was left out
 MOST_VALUE: Final = 80  # characters of a value
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
@@ -60,7 +62,7 @@ _BEGINNINGS: Final = {r"\b[Mm]y ": ("my ", "My "), r"\bI": ("I",)}
 
 
 def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
-    begins = next((said for beginning, said in _BEGINNINGS.items() if pattern.startswith(beginning)), ("",))
+    begins = next((words for beginning, words in _BEGINNINGS.items() if pattern.startswith(beginning)), ("",))
     return _Row(slot, how == "ends", tuple(words.split("|")), begins, re.compile(_whole(pattern)))
 
 
@@ -78,21 +80,21 @@ def _stated(text: str) -> tuple[Statement, ...]:
     rows = [row for row in _TRIGGERS.fitting(text.lower()) if row.may_be_in(cleaned)]
     if not rows:
         return ()
-    found: dict[tuple[str, bool], Statement] = {}
-    for told in _SENTENCE.findall(cleaned):
-        sentence = told.strip()
-        said = [] if sentence.endswith(_ASKS) else list(_in_sentence(sentence, rows))
-        if said and not _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing
-            for one in said:
-                found.setdefault((one.slot, one.ends), one)
-    return tuple(found.values())[:STATEMENTS]
+    by_slot: dict[tuple[str, bool], Statement] = {}
+    for match in _SENTENCE.findall(cleaned):
+        sentence = match.strip()
+        stated = [] if sentence.endswith(_ASKS) else list(_in_sentence(sentence, rows))
+        if stated and not _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing
+            for one in stated:
+                by_slot.setdefault((one.slot, one.ends), one)
+    return tuple(by_slot.values())[:STATEMENTS]
 
 
 def _in_sentence(sentence: str, rows: list[_Row]) -> Iterator[Statement]:
     for row in rows:
-        said = row.pattern.search(sentence)
-        if said:
-            groups = {name: value for name, value in said.groupdict().items() if value is not None}
+        match = row.pattern.search(sentence)
+        if match:
+            groups = {name: value for name, value in match.groupdict().items() if value is not None}
             value = _value(groups.get("v") or groups.get("v2", ""))
             if value:
                 yield _statement(row, groups, value)
@@ -100,15 +102,15 @@ def _in_sentence(sentence: str, rows: list[_Row]) -> Iterator[Statement]:
 
 def _statement(row: _Row, groups: dict[str, str], value: str) -> Statement:
     slot = _slot(groups.get("slot", "")) if row.slot == "{slot}" else row.slot
-    if row.slot in ("does", "skips"):  # of each thing that is done, or left out: no value contradicts another
+    if f"{row.slot} " in (DOES, SKIPS):  # of each thing that is done, or left out: no value contradicts another
         slot, value = f"{row.slot} {value}", "yes"
     whose = _whose(groups.get("who", ""))
     return Statement(f"{whose} {slot}".strip(), value, row.ends)
 
 
-def _slot(said: str) -> str:
+def _slot(text: str) -> str:
     """Name a slot as it is named however it is spelled."""
-    plain = said.casefold().replace("favorite", "favourite").removeprefix("new ").replace("e-mail", "email")
+    plain = text.casefold().replace("favorite", "favourite").removeprefix("new ").replace("e-mail", "email")
     return {"mobile": "phone", "mobile number": "phone", "phone number": "phone", "number": "phone"}.get(
         plain, {"手机号码": "电话", "手机号": "电话", "电话号码": "电话", "微信号": "微信"}.get(plain, plain)
     )
@@ -124,12 +126,19 @@ def _whose(who: str) -> str:
     return plain.removeprefix("我").casefold()
 
 
-def _value(said: str) -> str:
-    plain, before = " ".join(said.split()).strip(" .:"), ""
+def _value(text: str) -> str:
+    plain, before = " ".join(text.split()).strip(" .:"), ""
     while plain != before:
         before = plain
         plain = _TRAILING.sub("", _LEADING.sub("", plain)).strip(" .:")
     return plain[:MOST_VALUE].casefold()
+
+
+def contradicts(newer: Statement, older: Statement) -> bool:
+    """Return whether what was said later of a slot means that what was said before no longer holds."""
+    if newer.ends:
+        return not older.ends and is_same(newer.value, older.value)
+    return older.ends == is_same(newer.value, older.value)
 
 
 def is_same(one: str, other: str) -> bool:

@@ -12,10 +12,10 @@ from processors.text import tables
 
 
 def _lists() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    lists: dict[str, set[str]] = {}
     for name, words in tables.rows(__package__, "stopwords"):
-        found.setdefault(name, set()).update(words.split())
-    return {name: frozenset(words) for name, words in found.items()}
+        lists.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 _LISTS: Final = _lists()

@@ -27,12 +27,12 @@ class _Pieces(dict[str, tuple[str, ...]]):
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         words = self._ascii if piece.isascii() else self._words
-        found = tuple(word for word, part in words.items() if part in piece)
+        matching = tuple(word for word, part in words.items() if part in piece)
         if len(piece) <= LONGEST:
             if len(self) >= REMEMBERED:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = matching
+        return matching
 
 
 class Triggers(Generic[Rule]):
@@ -52,5 +52,5 @@ class Triggers(Generic[Rule]):
         pieces, words_in = lower.split(), self._pieces.__getitem__
         if not any(map(words_in, pieces)):  # as of most texts
             return []
-        said = {word for piece in pieces for word in words_in(piece) if word in lower}
-        return [self._rules[place] for place in sorted({place for word in said for place in self._places[word]})]
+        present = {word for piece in pieces for word in words_in(piece) if word in lower}
+        return [self._rules[place] for place in sorted({place for word in present for place in self._places[word]})]

@@ -1,0 +1,57 @@
+"""Whether a capitalised word that no list knows names a person: by its place in an English sentence.
+
+    Nguyen lent me his drill           before what people alone do
+    had tea with Aoife                 behind what is done with people
+
+An ordinary word in a capital, as at the start of a sentence, is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from processors.text import tables
+from processors.text.language import Word
+
+
+def _lists() -> dict[str, frozenset[str]]:
+    return {name: frozenset(words.split()) for name, words in tables.rows(__package__, "english_names")}
+
+
+_LISTS: Final = _lists()
+_NOISE: Final = re.compile(
+    r"(.)\1\1|^(?:[uo]+h*m*|a+h+a*|e+h+|y+e+[ahps]*|n+o+[ph]*|h+[aeuiom]+h*m*|s+h+|w+h+\w?|p+[sf]+t*)$",
+    re.IGNORECASE,
+)
+
+
+def shown_as_person(words: Sequence[Word], place: int) -> bool:
+    """Return whether the capitalised word at `place` of the whole words of a text names a person by its place."""
+    word = words[place]
+    if word.form in _LISTS["never"] or len(word.surface) < 3 or _NOISE.search(word.surface) or word.surface.isupper():
+        return False
+    before = words[place - 1] if place and _follows(words[place], words[place - 1]) else None
+    after = words[place + 1] if place + 1 < len(words) and _follows(words[place + 1], word) else None
+    if before is not None and before.surface.casefold() in _LISTS["with"]:
+        return not _is_capital(after) and not is_ordinary(word.form)
+    does = after is not None and after.surface.casefold() in _LISTS["does"]
+    return does and not _is_capital(before) and not is_ordinary(word.form)
+
+
+def _follows(word: Word, before: Word) -> bool:
+    return not word.pause and word.sentence == before.sentence
+
+
+def _is_capital(word: Word | None) -> bool:
+    return word is not None and word.surface[:1].isupper() and word.surface != "I"
+
+
+@lru_cache(1 << 13)
+def is_ordinary(form: str) -> bool:
+    """Return whether a word in small letters stands in the dictionary."""
+    import simplemma
+
+    return bool(simplemma.is_known(form, lang="en"))
