@@ -1,10 +1,6 @@
-"""What a memory weighs, how it hangs together, and windows that keep it steady.  SEEDS P27, P35.
+"""What a memory weighs, and how it hangs together.  SEEDS P27.
 
     Measures     active size and growth, path length, how much abstracts cover, share of what was said that is active
-    adapted      what a consolidation window decides of the next: the pace of MemorySettings.paced
-
-Windows adapt only where a graph says by how much its active turns may grow (`steady_growth`).  The window compares
-them with those after the one before; what it decides is in its event, so that a replay decides nothing.
 
 Measuring looks at some concepts only, the same every time: SAMPLED of them, drawn by the hash of their ids, and at most
 REACHED nodes from each.
@@ -24,7 +20,6 @@ from emgas.times import DAY_MS
 from state.arrays import Integers
 from state.graph.graph import Graph
 
-FASTEST: Final = 3  # steps of pace, either way: eight times as soon, or as late
 RECENT: Final = 30 * DAY_MS
 SAMPLED: Final = 16
 REACHED: Final = 5_000
@@ -68,17 +63,17 @@ def measures(graph: Graph) -> Measures:
     abstracts = sum(_length(habit.text) for habit in graph.habits.habits.values())
     words, active_words = int(tokens[kept].sum()), int(tokens[active].sum()) + abstracts
     recent = int((active & (at > graph.clock - RECENT)).sum())
-    count, held = int(active.sum()), int(kept.sum())
+    count, total = int(active.sum()), int(kept.sum())
     hops, reached = path_length(graph)
     return Measures(
         active=count,
-        archived=held - count,
+        archived=total - count,
         words=words,
         active_words=active_words,
         growth=recent / max(count - recent, 1),
         path_length=hops,
         reached=reached,
-        covered=len(graph.habits.of_turn) / max(held, 1),
+        covered=len(graph.habits.of_turn) / max(total, 1),
         in_themes=_in_themes(graph),
         compression=active_words / max(words, 1),
         pace=graph.pace,
@@ -120,28 +115,11 @@ def _hops(graph: Graph, start: int, is_word: np.ndarray[Any, np.dtype[np.bool_]]
     """Yield how many links each word is away from `start`, the nearest first, REACHED of them or a layer more."""
     seen = ~is_word
     seen[start] = True
-    layer, distance, found = np.array([start]), 0, 0
-    while len(layer) and found < REACHED:
+    layer, distance, reached = np.array([start]), 0, 0
+    while len(layer) and reached < REACHED:
         distance += 1
         _, target, _ = graph.pairs["turn"].neighbours(layer)
         layer = np.unique(target[~seen[target]])
         seen[layer] = True
-        found += len(layer)
+        reached += len(layer)
         yield from (distance for _ in range(len(layer)))
-
-
-def adapted(graph: Graph, *, leaving: int) -> dict[str, int]:
-    """Decide the pace of the next windows, as fields of the event that closes this one; {} where they do not adapt.
-
-    leaving  turns that this window archives
-
-    Active turns that grew by more than `steady_growth` raise the pace a step; by less than half of it lower it one.
-    """
-    steady = graph.settings.steady_growth
-    if not steady:
-        return {}
-    active, before, pace = int(graph.passages.is_active().sum()) - leaving, graph.active_before, graph.pace
-    if before:
-        growth = (active - before) / before
-        pace += (growth > steady) - (growth < steady / 2)
-    return {"active": max(active, 1), "pace": int(np.clip(pace, -FASTEST, FASTEST))}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Callable, Generator
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Steps = Generator[None, None, T]  # yields where others may be let in, and returns a result
 
@@ -17,3 +18,13 @@ def in_one_go(steps: Steps[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def in_one_step(decide: Callable[P, T]) -> Callable[P, Steps[T]]:
+    """Make steps of a function that takes little time: there is nothing to wait for between them."""
+
+    def steps(*args: P.args, **options: P.kwargs) -> Steps[T]:
+        yield from ()
+        return decide(*args, **options)
+
+    return steps

@@ -4,14 +4,14 @@
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
                    Where a conversation was ended, however few they are
-    dream          tumbling, `dream_every` long, if anything was said in it (dreams.py); off by default
+    dream          tumbling, `dream_every` long, if anything was said in it (lab/windows/dreams.py); off by default
     conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
         graph.fold(event)                     the next window is decided on the state that this one left
 
-What a decay window decides goes to the archive, and can still be found (processors/lifecycle/forgetting.py).  A window
-that names more than a record can hold leaves several events, each a part (processors/lifecycle/parts.py).
+What a decay window decides goes to the archive, and can still be found (decay/forgetting.py).  A window that names more
+than a record can hold leaves several events, each a part (parts.py).
 
 A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, each
 decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
@@ -31,27 +31,40 @@ week ended long ago.  They are consolidated at once then, though later decay win
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
-from processors.lifecycle.consolidation import consolidated_steps, fresh_passages
-from processors.lifecycle.dreams import dream_after, dreams_at, dreamt, next_dream
-from processors.lifecycle.forgetting import faded
-from processors.lifecycle.habits import recurring_steps
-from processors.lifecycle.homeostasis import adapted
-from processors.lifecycle.parts import parts
-from processors.lifecycle.sessions import next_end, next_end_at
+from processors.lifecycle.consolidation.window import CONSOLIDATION
+from processors.lifecycle.decay.forgetting import DECAY
+from processors.lifecycle.policies import policy
+from processors.lifecycle.sessions.sessions import CONVERSATION
 from processors.lifecycle.steps import Steps, in_one_go
-from processors.lifecycle.tiers import leaving
-from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
+from processors.lifecycle.window import Window
+from state.events.events import GraphEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.graph.tables.decay import NEVER
+
+# Of two windows that end at once, the one that stands first is closed first.
+WINDOWS: Final[dict[str, Window]] = {each.kind: each for each in (CONVERSATION, DECAY, CONSOLIDATION)}
+# Further kinds, and the setting of a graph that turns each on (policies.py).
+OPTIONAL: Final[Mapping[str, str]] = {"dream": "dream_every"}
+
+
+def _windows(settings: MemorySettings) -> Iterator[Window]:
+    """Yield the kinds of windows that a graph of these settings has."""
+    yield from WINDOWS.values()
+    for kind, setting in OPTIONAL.items():
+        if getattr(settings, setting):
+            yield _optional(kind)
+
+
+def _optional(kind: str) -> Window:
+    window: Window = policy("windows", kind)
+    return window
 
 
 class WindowStuckError(HaltedError):
@@ -61,22 +74,9 @@ class WindowStuckError(HaltedError):
 class DueWindow(NamedTuple):
     """A window that has ended at `at` (ms) and is to be closed now."""
 
-    kind: Literal["decay", "consolidation", "dream", "conversation"]
+    kind: str  # of WINDOWS or OPTIONAL
     at: int
     session: str = ""
-
-
-class Timekeeping(Protocol):
-    """What decides when a consolidation window ends: a graph, or one as it will be (WindowForecast)."""
-
-    settings: MemorySettings
-    last_turn_at: int
-    enough_at: int
-    ended_at: int
-
-    @property
-    def rhythm(self) -> MemorySettings:
-        """Return the settings by which windows consolidate now."""
 
 
 def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
@@ -127,93 +127,26 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
 
 
 def closing(graph: Graph, due: DueWindow) -> Steps[list[GraphEvent]]:
-    """Decide what closing `due` does: one event, several parts of it, or none for nothing.
-
-    A decay window in which nothing faded leaves no event, yet what seemed due is due later now; it is decided in one
-    step.  A consolidation window always leaves one, however little it says: the fold counts new turns from there on.
-    """
-    if due.kind == "conversation":
-        end = next_end(graph)
-        return [] if end is None else [end]
-    if due.kind == "dream":
-        return [dreamt(graph, due.at)]
-    if due.kind == "consolidation":
-        habits: list[WindowEvent] = [*(yield from recurring_steps(graph, fresh_passages(graph), due.at))]
-        yield
-        found = (yield from consolidated_steps(graph, due.at))._asdict()
-        # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
-        turns = leaving(graph, due.at)
-        gone = [_archiving(graph, due.at, **part) for part in parts({"concepts": [], "turns": turns})] if turns else []
-        *before, last = [_consolidation(graph, due.at, **part) for part in parts(found)]
-        return [*habits, *gone, *before, replace(last, **adapted(graph, leaving=len(turns)))]
-    over = faded(graph, due.at)
-    return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
-
-
-def _consolidation(graph: Graph, at: int, **found: list[Any]) -> WindowEvent:
-    there: dict[str, Any] = {"graph": graph.graph_id, "at": at, **found, **UNSTAMPED}
-    return ConsolidationWindowClosed(**there)
-
-
-def _archiving(
-    graph: Graph, at: int, *, concepts: list[str], turns: list[str], links: Sequence[list[str]] = ()
-) -> WindowEvent:
-    there: dict[str, Any] = {"graph": graph.graph_id, "at": at, "links": list(links), **UNSTAMPED}
-    return MemoryArchived(concepts=concepts, turns=turns, **there)
+    """Decide what closing `due` does: one event, several parts of it, or none for nothing."""
+    window = WINDOWS.get(due.kind) or _optional(due.kind)
+    return window.closing(graph, due.at)
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
     """Return which window to close next before stream time `now` (ms) or the graph's own; None if none ended."""
     now = max(now, graph.clock)
-    if (conversation := _conversation_end(graph, now)) is not None:
-        return conversation
-    consolidation, dream = _consolidation_end(graph, now), next_dream(graph)
-    decay, latest = _decay_end(graph), now - graph.settings.grace
-    if decay <= min(latest if consolidation is None else consolidation, dream):
-        return DueWindow("decay", decay)
-    if dream <= latest and (consolidation is None or dream < consolidation):
-        return DueWindow("dream", dream)
-    return None if consolidation is None else DueWindow("consolidation", consolidation)
+    over = [
+        (not window.first, end.at, DueWindow(window.kind, end.at, end.session))
+        for window in _windows(graph.settings)
+        if (end := window.next_end(graph)) is not None and end.is_over(graph.settings, now)
+    ]
+    return min(over, key=lambda each: each[:2], default=(True, 0, None))[2]
 
 
 def next_alarm(graph: Graph) -> int:
-    """Tell the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
-    ends = _decay_end(graph), next_dream(graph), *_consolidation_ends(graph), next_end_at(graph)
-    return min(min(ends) + graph.settings.grace, NEVER)
-
-
-def _decay_end(graph: Graph) -> int:
-    """Find the end of the first open decay window in which something may have faded, ms."""
-    settings = graph.settings
-    closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
-    fading = graph.link_queue().earliest if settings.fades_links else NEVER
-    earliest = max(min(graph.expiry_queue().earliest(), fading), closed + 1)
-    return earliest + -earliest % settings.decay_every
-
-
-def _conversation_end(graph: Graph, now: int) -> DueWindow | None:
-    """Find the conversation that has ended; silence waits for late turns, as windows do."""
-    end = next_end(graph)
-    if end is None or end.at > now - (graph.settings.grace if end.reason == "idle" else 0):
-        return None
-    return DueWindow("conversation", end.at, end.session)
-
-
-def _consolidation_end(graph: Timekeeping, now: int) -> int | None:
-    end = min(_consolidation_ends(graph), default=NEVER)
-    return end if end <= now - graph.settings.grace else None
-
-
-def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
-    """List the ends of the session window and of the tumbling one, ms; none without enough new turns.
-
-    Where a conversation was ended, however few they are, that is an end too.
-    """
-    over = () if graph.ended_at == NEVER else (graph.ended_at,)
-    if graph.enough_at == NEVER:
-        return over
-    every = graph.rhythm.consolidate_every
-    return *over, graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
+    """Return the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
+    ends = (end.at for window in _windows(graph.settings) if (end := window.next_end(graph)) is not None)
+    return min(min(ends, default=NEVER) + graph.settings.grace, NEVER)
 
 
 @dataclass
@@ -245,18 +178,8 @@ class WindowForecast:
 
     def may_close(self, at: int) -> bool:
         """Return whether there could be a window to close before a turn at `at` (ms)."""
-        now, settings = max(self.clock, at), self.settings
-        if settings.ends_sessions:
-            return True
-        every, grace = settings.decay_every, settings.grace
-        may_decay = (now - grace) // every != (self.clock - grace) // every
-        return may_decay or self._may_dream(now) or _consolidation_end(self, now) is not None
-
-    def _may_dream(self, now: int) -> bool:
-        every, offset, grace = self.settings.dream_every, dreams_at(self.settings), self.settings.grace
-        if not every:
-            return False
-        return dream_after(now - grace, every, offset) != dream_after(self.clock - grace, every, offset)
+        now = max(self.clock, at)
+        return any(window.may_end(self, now) for window in _windows(self.settings))
 
     def add(self, at: int) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""

@@ -21,7 +21,7 @@ from typing import Final
 import orjson
 
 from emgas.logs import logger
-from processors.advice.advisor import AdviceError, Advisor, Said, Task, kind_of
+from processors.advice.advisor import AdviceContent, AdviceError, Advisor, Task, kind_of
 from processors.advice.prompts import material
 
 log = logger("advisor")
@@ -78,20 +78,20 @@ class AdvisorClient:
         self._budget = budget
         self._deadline = deadline
         self._count = count
-        self._cache: OrderedDict[bytes, Said] = OrderedDict()
+        self._cache: OrderedDict[bytes, AdviceContent] = OrderedDict()
 
     @property
     def name(self) -> str:
         """The name of the advisor."""
         return self._advisor.name
 
-    async def ask(self, tasks: Sequence[Task]) -> list[Said | None]:
+    async def ask(self, tasks: Sequence[Task]) -> list[AdviceContent | None]:
         """Ask for tasks of one kind; None where there is no advice.  Raises AdviceError, of the first batch that fails.
 
         What batches before it gave stays in the cache: asked again, they cost nothing.
         """
         missing = [task for task in tasks if _key(task) not in self._cache]
-        results: dict[bytes, Said | None] = {}
+        results: dict[bytes, AdviceContent | None] = {}
         for batch in _batches(missing):
             for task, answer in zip(batch, await self._ask_batch(batch), strict=True):
                 results[_key(task)] = answer
@@ -106,7 +106,7 @@ class AdvisorClient:
         """Close the advisor."""
         await self._advisor.close()
 
-    async def _ask_batch(self, batch: Sequence[Task]) -> Sequence[Said | None]:
+    async def _ask_batch(self, batch: Sequence[Task]) -> Sequence[AdviceContent | None]:
         kind = kind_of(batch[0])
         try:
             self._budget.spend(estimated_tokens(batch))
@@ -130,7 +130,7 @@ class AdvisorClient:
             self._count(kind, error.result)
         raise error
 
-    def _keep(self, key: bytes, answer: Said) -> None:
+    def _keep(self, key: bytes, answer: AdviceContent) -> None:
         self._cache[key] = answer
         while len(self._cache) > CACHED:
             self._cache.popitem(last=False)

@@ -18,7 +18,7 @@ import aiohttp
 import orjson
 
 from emgas.errors import HaltedError
-from processors.advice.advisor import AdviceError, Said, Task
+from processors.advice.advisor import AdviceContent, AdviceError, Task
 from processors.advice.prompts import VERSION, answers, messages
 
 ANSWER_BYTES: Final = 256 * 1024
@@ -51,7 +51,7 @@ class OpenAIAdvisor:
         """The model, and the version of its prompts."""
         return f"{self._model} / prompts {VERSION}"[:256]
 
-    async def advise(self, tasks: Sequence[Task]) -> Sequence[Said | None]:
+    async def advise(self, tasks: Sequence[Task]) -> Sequence[AdviceContent | None]:
         """Ask the model.  Raises AdviceError."""
         body = orjson.dumps({**self._options, "model": self._model, "messages": messages(tasks), "stream": False})
         raw = await self._posted(body)

@@ -1,7 +1,7 @@
 """Answers: from a query of the wire and a graph, as it is or was, to the reply.
 
-    query ─▶ what turns tell, if it is asked ─▶ recall ─▶ why each passage came ─▶ a context for the prompt ─▶ Reply
-             (facts.py)                         (recall.py)   (explanation.py)        (context.py)
+    Query ──▶ _Question ────▶ _Matches ─────────▶ why each passage came ─▶ a context for the prompt ─▶ Reply
+              _prepare        _match: recall.py   explanation.py            context.py
 
 Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
 and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
@@ -12,7 +12,7 @@ GraphChangedError says that it has to begin again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, cast, get_args
 
@@ -29,7 +29,7 @@ from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
-from processors.extraction.extractor import Extractor
+from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
@@ -38,7 +38,6 @@ from processors.recall.answer.provenance import GuidanceWords, apply_guidance, d
 from processors.recall.answer.relations import find_relations, relation_text
 from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
-from processors.recall.context.masking import Masks, Thresholds
 from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
@@ -47,20 +46,21 @@ from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.query_terms import QueryTerms, worth
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
+from processors.recall.retrieval.policies import CORE, Policies, Retriever
 from processors.recall.retrieval.recall import (
-    SPREADING,
     Ranked,
     RecallOptions,
+    RecallResult,
     by_token,
     latest_of,
     recent,
     worth_showing,
 )
-from processors.recall.retrieval.rerank import EPISODES
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.complexity import complexity
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import Habit
@@ -87,8 +87,8 @@ def limit_by_load(query: Query) -> Query:
     if query.load is None:
         return query
     most = items(query.load)
-    given = (query.top_passages, query.context_passages)
-    listed, packed = (None if number is None else min(number, most) for number in given)
+    limits = (query.top_passages, query.context_passages)
+    listed, packed = (None if number is None else min(number, most) for number in limits)
     return query.model_copy(update={"top_passages": listed, "context_passages": most if packed is None else packed})
 
 
@@ -130,18 +130,17 @@ def rerank_of(graph: Graph) -> Rerank | None:
     return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
 
 
-def with_graph_defaults(query: Query, graph: Graph) -> Query:
+def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query:
     """Let a question that names no mode, or no time zone, be answered as its graph is set."""
-    known: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
+    defaults: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
     if query.mode is None and query.memory == "episodic":
-        known["rerank"] = rerank if rerank in EPISODES else None
+        defaults["rerank"] = rerank if rerank and policies.reranker(rerank).fetched_episodes else None
     elif query.mode is None and query.memory == "all":
-        known |= {"mode": mode_of(graph), "rerank": rerank}
-    return query.model_copy(update=known) if known else query
+        defaults |= {"mode": mode_of(graph), "rerank": rerank}
+    return query.model_copy(update=defaults) if defaults else query
 
 
-BY_VECTORS: Final = frozenset({"default", "vector", "staged"})  # modes that make use of embeddings
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -181,10 +180,10 @@ class Answer(NamedTuple):
 
 
 class Answerer:
-    """Answers queries, with one extractor and one model of embeddings or none."""
+    """Answers queries, with one extractor, one model of embeddings or none, and the policies that queries may name."""
 
-    def __init__(self, extractor: Extractor, embedder: Embedder | None = None) -> None:
-        self.extractor, self.embedder = extractor, embedder
+    def __init__(self, extractor: Extractor, embedder: Embedder | None = None, policies: Policies = CORE) -> None:
+        self.extractor, self.embedder, self.policies = extractor, embedder, policies
 
     def answer(self, query: Query, memory: QueriedGraph, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
         """Answer a query from `memory`, step by step; it is asked as it is when the first step is taken.
@@ -201,7 +200,8 @@ class Answerer:
             return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
-        return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
+        question = _prepare(self, query, memory, graph)
+        return (yield from _ReplyWriter(question, _match(question), {} if read is None else read).steps())
 
 
 def is_long(query: Query) -> bool:
@@ -218,73 +218,132 @@ class _Shown(NamedTuple):
     superseded_by: str | None
 
 
-class _Answering:
-    """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
+@dataclass(frozen=True)
+class _Question:
+    """A query as its graph is set: everything that is decided before the graph is searched.
 
-    def __init__(
-        self,
-        answerer: Answerer,
-        query: Query,
-        memory: QueriedGraph,
-        *,
-        graph: Graph,
-        read: dict[int, TurnRecorded] | None,
-    ) -> None:
-        query = limit_by_load(with_graph_defaults(query, graph))
-        self._zone = query.timezone or "UTC"
-        self._query, self._memory, self._graph = query, memory, graph
-        self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
-        self._read = {} if read is None else read
+    concepts   what its text names           guiding  what its mood and role name
+    goes_on    whether it only asks for more of the conversation ("go on")
+    """
+
+    query: Query
+    memory: QueriedGraph
+    graph: Graph
+    view: GraphView
+    zone: str
+    concepts: Extraction
+    guiding: GuidanceWords
+    options: RecallOptions
+    cosine: Floats | None
+    goes_on: bool
+    policies: Policies
+    retriever: Retriever
+
+    @property
+    def perceives(self) -> bool:
+        """Whether it asks for what came with turns, as images."""
+        return self.query.memory == "perceptual"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether turns come by how well they answer, not as the latest, or by what came with them."""
+        return not (self.goes_on or self.perceives)
+
+
+@dataclass(frozen=True)
+class _Matches:
+    """What a question brought back; is_match: whether any of it answers, and is not only the latest that there is."""
+
+    recalled: RecallResult
+    habits: list[Habit]
+    relations: list[KnownRelation]
+    is_match: bool
+
+
+def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Graph) -> _Question:
+    query = limit_by_load(with_graph_defaults(query, graph, answerer.policies))
+    extractor, embedder, policies = answerer.extractor, answerer.embedder, answerer.policies
+    view, zone, retriever = graph.view(), query.timezone or "UTC", policies.retriever(query.retriever)
+    now = wall_clock(graph.clock, zone)  # "last week": seen from the end of what is known
+    guiding = find_guidance_words(query.guidance, view, extractor)
+    options = _options(query, graph, extractor, memory.time, retriever)
+    options = replace(options, depth=_depth_of(query, policies, retriever))
+    return _Question(
+        query=query,
+        memory=memory,
+        graph=graph,
+        view=view,
+        zone=zone,
+        concepts=extractor.of_query(query.text, now),
+        guiding=guiding,
+        options=apply_guidance(options, query, guiding, retriever),
+        cosine=likeness(view, embedder, query.text) if embedder and retriever.by_vectors else None,
+        goes_on=query.retriever == "default" and continuation(query.text) == "alone",
+        policies=policies,
+        retriever=retriever,
+    )
+
+
+def _match(question: _Question) -> _Matches:
+    """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
+    query, recalled = question.query, _recall_turns(question)
+    habits, relations = _recurring(question), _relations(question, recalled)
+    is_match = bool(recalled.passages or habits or relations)
+    if not is_match and query.fallback == "recent":
+        latest = recent(question.view, question.options.only, query.top_passages or LATEST)
+        recalled = replace(recalled, passages=latest, depth=LATEST)
+    if query.load is not None:
+        recalled = replace(recalled, depth=min(recalled.depth, items(query.load)))
+    return _Matches(recalled, habits, relations, is_match)
+
+
+def _recall_turns(question: _Question) -> RecallResult:
+    query, view, options = question.query, question.view, question.options
+    recalled = retrieve(view, question.concepts, query.text, options, question.cosine, policies=question.policies)
+    if question.goes_on and options.session is not None:  # what else it finds is a word that says nothing
+        requested = LEAST_DEPTH if query.top_passages is None else query.top_passages
+        latest = latest_of(view, options.session, options, max(requested, LEAST_DEPTH))
+        recalled = replace(recalled, passages=latest, depth=LEAST_DEPTH)
+    if question.perceives:
+        perceived = rank_perceived(view, recalled.passages, allowed=Allowed(view, options.only), like=query.like)
+        recalled = replace(recalled, passages=perceived, depth=max(recalled.depth, LEAST_DEPTH))
+    return recalled
+
+
+def _recurring(question: _Question) -> list[Habit]:
+    """Find what recurs, if that is asked for: it comes first."""
+    query, options = question.query, question.options
+    if query.retriever != "default" or query.top_passages == 0 or not question.is_ranked or options.kind.in_mind:
+        return []
+    return find_habits(question.graph, question.concepts, query.text, asker=options.asker, only=query.only)
+
+
+def _relations(question: _Question, recalled: RecallResult) -> list[KnownRelation]:
+    """List what turns say of the concepts of the question, for a kind of memory that has relations."""
+    lists_relations = question.options.kind.tells and not question.goes_on
+    return find_relations(question.view, _terms(question, recalled)) if lists_relations else []
+
+
+def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:
+    """Return what the question asks for; recall may have looked it up, but in its last round."""
+    terms = recalled.meant if question.options.rounds == 1 else None
+    return terms or question.options.terms(question.view, question.concepts, question.query.text)
+
+
+class _ReplyWriter:
+    """Writes the reply of one question: explains what is listed, and packs the context; reads each turn once."""
+
+    def __init__(self, question: _Question, matches: _Matches, read: dict[int, TurnRecorded]) -> None:
+        self._question, self._matches, self._read = question, matches, read
+        self._query, self._memory, self._graph = question.query, question.memory, question.graph
+        self._view, self._options, self._zone = question.view, question.options, question.zone
+        self._events, self._passages = question.graph.events, question.graph.passages
+        self._found = matches.recalled
         self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
-        extractor, embedder = answerer.extractor, answerer.embedder
-        now = wall_clock(graph.clock, self._zone)  # "last week": seen from the end of what is known
-        self._question = extractor.of_query(query.text, now)
-        self._guiding = find_guidance_words(query.guidance, self._view, extractor)
-        self._options = _options(query, graph, extractor, memory.time, self._guiding)
-        self._cosine = (
-            likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
-        )
-        self._goes_on = query.retriever == "default" and continuation(query.text) == "alone"
-        self._found = retrieve(self._view, self._question, query.text, self._options, self._cosine)
-        if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
-            wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
-            latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
-            self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
-        self._perceives = query.memory == "perceptual"
-        if self._perceives:
-            allowed = Allowed(self._view, self._options.only)
-            seen = rank_perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
-            self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
-        self._habits = self._recurring()
-        self._relations = self._told()
-        self._is_match = bool(self._found.passages or self._habits or self._relations)
-        if not self._is_match and query.fallback == "recent":
-            wanted = query.top_passages or LATEST
-            latest = recent(self._view, self._options.only, wanted)
-            self._found = replace(self._found, passages=latest, depth=LATEST)
-        if query.load is not None:
-            self._found = replace(self._found, depth=min(self._found.depth, items(query.load)))
-
-    def _recurring(self) -> list[Habit]:
-        """Find what recurs, if that is asked for: it comes first."""
-        query, asker = self._query, self._options.asker
-        if (
-            query.retriever != "default"
-            or query.top_passages == 0
-            or self._goes_on
-            or self._perceives
-            or self._options.kind.in_mind
-        ):
-            return []
-        return find_habits(self._graph, self._question, query.text, asker=asker, only=query.only)
-
-    def _told(self) -> list[KnownRelation]:
-        """List what turns say of what is asked for, of a kind of memory that tells relations."""
-        return find_relations(self._view, self._meant) if self._options.kind.tells and not self._goes_on else []
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
-        query, found = self._query, self._found
+        query, result = self._query, self._found
         listed = self._listed()
         whys = yield from self._whys(listed)
         shown = self._shown(listed)
@@ -293,8 +352,8 @@ class _Answering:
         reply = Reply(
             graph=query.graph,
             found=True,
-            seeds=list(found.seeds),
-            concepts=list(found.concepts),
+            seeds=list(result.seeds),
+            concepts=list(result.concepts),
             passages=self._with_habits(
                 [self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)]
             ),
@@ -302,19 +361,26 @@ class _Answering:
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
-            matched=self._is_match,
-            relations=self._relations,
-            how=describe_method(query, self._view, self._options, found, self._guiding),
+            matched=self._matches.is_match,
+            relations=self._matches.relations,
+            how=describe_method(
+                query,
+                self._view,
+                self._options,
+                result,
+                meant=self._question.guiding,
+                retriever=self._question.retriever,
+            ),
             timezone=self._zone,
         )
-        return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
+        return Answer(reply, result.recalled, archived) if query.reinforce else Answer(reply)
 
     def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
         """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
         best = passages[0].score if passages else 0.0
         top = self._query.top_passages
-        found = [*(_habit(habit, best) for habit in self._habits), *passages]
-        return found if top is None else found[:top]
+        result = [*(_habit(habit, best) for habit in self._matches.habits), *passages]
+        return result if top is None else result[:top]
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
@@ -340,11 +406,20 @@ class _Answering:
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
         if (
-            not self._query.explain or not self._is_match or self._goes_on or self._perceives
+            not self._query.explain or not self._matches.is_match or not self._question.is_ranked
         ):  # the latest turns come for no reason
             return [None] * len(listed)
         if self._query.retriever != "default" or self._options.rerank is not None:
-            return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
+            return list(
+                explanations_of_mode(
+                    self._view,
+                    self._found,
+                    self._question.retriever,
+                    options=self._options,
+                    meant=self._meant,
+                    listed=listed,
+                )
+            )
         whys: list[Why | None] = []
         explained = self._explanations(listed)
         for count in range(len(listed)):
@@ -357,11 +432,11 @@ class _Answering:
         numbers = [ranked.number for ranked in listed]
         return explanations(
             self._view,
-            self._question,
+            self._question.concepts,
             self._query.text,
             passages=numbers,
             options=self._options,
-            cosine=self._cosine,
+            cosine=self._question.cosine,
             scores=[ranked.score for ranked in listed],
         )
 
@@ -374,14 +449,16 @@ class _Answering:
     def _packed(self) -> Steps[PackedContext]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        for place, habit in enumerate(self._habits, start=1):
+        for place, habit in enumerate(self._matches.habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
             packer.add(ContextPassage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
-        for place, known in enumerate(self._relations, start=len(self._habits) + 1):
-            if known.history:
+        for place, existing in enumerate(self._matches.relations, start=len(self._matches.habits) + 1):
+            if existing.history:
                 continue
             packer.add(
-                ContextPassage(-place, wall_clock(known.last, self._zone), known.source_label, relation_text(known))
+                ContextPassage(
+                    -place, wall_clock(existing.last, self._zone), existing.source_label, relation_text(existing)
+                )
             )
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
@@ -404,12 +481,12 @@ class _Answering:
 
         Room for some turns goes to those that answer best, room for some tokens to those that do per token.
         """
-        query, found = self._query, self._found.passages
-        found = found[: most_lines(query.budget)]  # however many more are listed
-        is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
+        query, result = self._query, self._found.passages
+        result = result[: most_lines(query.budget)]  # however many more are listed
+        is_by_odds = self._question.is_ranked and not self._options.kind.in_mind
         plain = is_by_odds and self._options.rerank is None  # else scores are no odds
-        shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
-        is_listed_order = query.context_passages is not None or not self._is_match or not plain
+        shown = worth_showing(result, query.retriever, self._graph.settings.drop) if plain else result
+        is_listed_order = query.context_passages is not None or not self._matches.is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
@@ -422,7 +499,7 @@ class _Answering:
 
     def _line(self, ranked: Ranked) -> ContextPassage:
         turn = self._turn(ranked)
-        wanted = () if is_short(turn.text) else self._wanted(turn)
+        requested = () if is_short(turn.text) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._zone)
@@ -432,26 +509,28 @@ class _Answering:
             times = tuple(span for span in times if span.text in text)
         if turn.attachments:
             text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
-        return ContextPassage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
+        return ContextPassage(ranked.number, at, turn.speaker, text, times, requested, turn.session, over)
 
     @cached_property
-    def _masks(self) -> Masks | None:
+    def _masks(self) -> Callable[[TurnRecorded], str] | None:
         """What has faded of turns, if the query asks for that."""
         query = self._query
-        if query.render != "masked":
+        if query.render == "plain":
             return None
-        return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
+        return self._question.policies.renderer(query.render)(self._graph, self._memory.time, query)
 
-    def _masked(self, turn: TurnRecorded, masks: Masks) -> str:
+    def _masked(self, turn: TurnRecorded, masks: Callable[[TurnRecorded], str]) -> str:
         """Return the text of a turn as it is remembered; once for a turn."""
         if turn.id not in self._remembered:
-            self._remembered[turn.id] = masks.masked(turn)
+            self._remembered[turn.id] = masks(turn)
         return self._remembered[turn.id]
 
     def _wanted(self, turn: TurnRecorded) -> tuple[QueryWord, ...]:
         """List the words of the question that a turn holds, as it has them."""
-        held = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
-        return tuple(QueryWord((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
+        contents = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
+        return tuple(
+            QueryWord((concept.id, concept.label.casefold()), weight) for concept, weight in contents if weight
+        )
 
     @cached_property
     def _over_since(self) -> dict[int, int]:
@@ -466,8 +545,7 @@ class _Answering:
 
     @cached_property
     def _meant(self) -> QueryTerms:
-        known = self._found.meant if self._options.rounds == 1 else None  # else it is what the last round meant
-        return known or self._options.terms(self._view, self._question, self._query.text)
+        return _terms(self._question, self._found)
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)
@@ -505,14 +583,14 @@ def _habit(habit: Habit, score: float) -> RecalledPassage:
     )
 
 
-def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: GuidanceWords) -> RecallOptions:
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriever: Retriever) -> RecallOptions:
     view = graph.view()
     only = _by_id(query.only, view, extractor)
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
-    options = RecallOptions(
+    return RecallOptions(
         mode=query.retriever,
-        spreading=_spreading(query),
+        spreading=_spreading(query, retriever.spreading),
         rerank=query.rerank or KINDS[query.memory].rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
@@ -522,26 +600,26 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
-        depth=_depth_of(query),
     )
-    return apply_guidance(options, query, guiding)
 
 
-def _depth_of(query: Query) -> float | None:
-    """Return how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
-    return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
+def _depth_of(query: Query, policies: Policies, retriever: Retriever) -> float | None:
+    """Return how deep a formula looks that goes by complexity; a retriever of stages says itself how far it goes."""
+    if query.rerank is None or retriever.limits_stages or not policies.reranker(query.rerank).depth_by_complexity:
+        return None
+    return complexity(query.text)
 
 
-def _spreading(query: Query) -> SpreadingParameters:
-    """Take the mode's own constants, but for what the query changes."""
+def _spreading(query: Query, own: SpreadingParameters) -> SpreadingParameters:
+    """Take the retriever's own constants, but for what the query changes."""
     if not query.spreading.model_fields_set and query.weighting is None:
-        return SPREADING[query.retriever]
-    given = query.spreading.model_dump(exclude_none=True)
-    if (turns := given.pop("window_turns", None)) is not None:
-        given["window"] = turns
+        return own
+    overrides = query.spreading.model_dump(exclude_none=True)
+    if (turns := overrides.pop("window_turns", None)) is not None:
+        overrides["window"] = turns
     if query.weighting is not None:
-        given["weighting"] = query.weighting
-    return replace(SPREADING[query.retriever], **given)
+        overrides["weighting"] = query.weighting
+    return replace(own, **overrides)
 
 
 def _session(query: Query, view: GraphView) -> str | None:
@@ -562,8 +640,10 @@ def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> 
     """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
     ids: list[str] = []
     for name in names:
-        found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
-        ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
+        concepts = (
+            [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
+        )
+        ids.extend(concepts or [name])  # in which nothing is found stays, and matches nothing
     return ids
 
 

@@ -24,7 +24,7 @@ from processors.recall.ranking.query_terms import QueryTerms
 from processors.recall.ranking.succession import TERM as SUCCESSION
 from processors.recall.ranking.weights import FEATURES
 from processors.recall.ranking.working_memory import SHARE, TFIDF, weighed
-from processors.recall.retrieval.modes import literal
+from processors.recall.retrieval.policies import Retriever
 from processors.recall.retrieval.recall import Ranked, RecallOptions, RecallResult, activate, seeds_of
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -51,15 +51,15 @@ def explanations(
     how often two concepts were said together is read from it.
     """
     meant = options.terms(view, question, text)
-    activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
+    activation = activate(view, seeds_of(view, meant), options.spreading)
     inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.weights.vector()
     numbers = np.fromiter(passages, np.int64)
     laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
     columns = values(laid)
     for rank, (passage, place) in enumerate(zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True)):
         values_of = zip(FEATURES, columns[:, place] * flow, strict=True)
-        found = {name: float(value) for name, value in values_of if value}
-        ranked = found | term(view, passage) | options.kind.explained(view, passage)
+        nonzero = {name: float(value) for name, value in values_of if value}
+        ranked = nonzero | term(view, passage) | options.kind.explained(view, passage)
         lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
         ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(
@@ -71,14 +71,20 @@ def explanations(
 
 
 def explanations_of_mode(
-    view: GraphView, found: RecallResult, options: RecallOptions, meant: QueryTerms, listed: Iterable[Ranked]
+    view: GraphView,
+    result: RecallResult,
+    retriever: Retriever,
+    *,
+    options: RecallOptions,
+    meant: QueryTerms,
+    listed: Iterable[Ranked],
 ) -> Iterator[Why]:
-    """Explain, one after the other, why another mode gave each of `listed` its score."""
+    """Explain, one after the other, why another retriever gave each of `listed` its score."""
     for passage, score in listed:
-        activation = found.activation
-        terms = dict(found.terms.get(passage, {}))
-        if not terms and options.mode == "literal" and activation is not None:
-            terms = literal.terms(view, activation, passage)
+        activation = result.activation
+        terms = dict(result.terms.get(passage, {}))
+        if not terms and retriever.explain is not None and activation is not None:
+            terms = retriever.explain(view, activation, passage)
             if view.of_turns("archived", np.array([passage]))[0]:
                 terms["times_archived"] = ARCHIVED
         yield Why(
@@ -132,7 +138,7 @@ def _mentions(laid: SessionLayout, meant: QueryTerms, place: int) -> list[Mentio
 
 
 def _postings(view: GraphView, passage: int) -> list[tuple[int, int]]:
-    _, concepts, counts = view.held(np.array([passage]))
+    _, concepts, counts = view.concepts_of_turns(np.array([passage]))
     return list(zip(concepts.tolist(), counts.tolist(), strict=True))
 
 
@@ -141,13 +147,13 @@ def _hops(
 ) -> list[Hop]:
     """Trace the hops to the strongest concept of a passage that the seeds woke, seed first; none if there is none."""
     seeds = set(meant.seeds.tolist())
-    found = np.array([number for number, _ in _postings(view, passage) if number not in seeds], np.int64)
-    concepts = found[~view.marks(found)]
-    held = concepts.tolist()
-    given = activation.energy[concepts] * idf(view.turns, view.holding(concepts))
-    if not (given > 0).any():
+    neighbours = np.array([number for number, _ in _postings(view, passage) if number not in seeds], np.int64)
+    concepts = neighbours[~view.marks(neighbours)]
+    ids = concepts.tolist()
+    weights = activation.energy[concepts] * idf(view.turns, view.holding(concepts))
+    if not (weights > 0).any():
         return []
-    path = activation.path(held[int(np.argmax(given))])
+    path = activation.path(ids[int(np.argmax(weights))])
     return [_hop(view, source, target, how) for source, target in pairwise(path)]
 
 
@@ -166,16 +172,16 @@ def _hop(view: GraphView, source: int, target: int, how: SpreadingParameters) ->
 
 def _at(targets: Integers, values: Integers | Floats, target: int) -> float:
     """Read the value at `target`, 0 where two concepts were recalled together but never said together."""
-    found = values[targets == target]
-    return float(found[0]) if len(found) else 0.0
+    matches = values[targets == target]
+    return float(matches[0]) if len(matches) else 0.0
 
 
 def _kinds(view: GraphView, meant: QueryTerms, passage: int) -> list[Kind]:
     """List the members of the kinds asked for that a passage holds."""
-    held = {number for number, _ in _postings(view, passage)}
+    concepts = {number for number, _ in _postings(view, passage)}
     return [
         Kind(asked=cue, member=view.ids[member])
         for cue, members in meant.kinds.items()
         for member in members
-        if member in held
+        if member in concepts
     ]

@@ -11,9 +11,9 @@ from typing import Final
 
 from emgas.messages.filters import Filter
 from processors.extraction.extractor import Extraction
-from processors.lifecycle.consolidation import fresh_passages
-from processors.lifecycle.habit_texts import part_of_day
-from processors.lifecycle.habits import recurring
+from processors.lifecycle.consolidation.consolidation import fresh_passages
+from processors.lifecycle.habits.habit_texts import part_of_day
+from processors.lifecycle.habits.habits import recurring
 from processors.recall.ranking.filters import NO_FILTER
 from processors.recall.ranking.query_terms import named_speakers
 from processors.text import tables
@@ -49,21 +49,21 @@ def find_habits(graph: Graph, question: Extraction, text: str, *, asker: str, on
     plain = clean(text)
     if not asks_habit(plain) or not _lets_habits_through(only):
         return []
-    known = graph.view().speakers
-    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, known)
-    speakers = only.speakers or [known[number] for number in named.tolist()]
+    names = graph.view().speakers
+    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, names)
+    speakers = only.speakers or [names[number] for number in named.tolist()]
     return by_size(about(graph, of(current(graph), speakers), question, plain))[:AS_PASSAGES]
 
 
 def current(graph: Graph) -> list[Habit]:
     """List the habits of a graph as they would be if a window closed now: what was just said is among them."""
-    known = graph.habits
+    habits = graph.habits
     if graph.fresh_turns:
         events = recurring(graph, fresh_passages(graph), graph.clock)
-        known = graph.habits.copied()
+        habits = graph.habits.copied()
         for event in events:
-            known.apply(event, event.members)
-    return list(known.habits.values())
+            habits.apply(event, event.members)
+    return list(habits.habits.values())
 
 
 def _lets_habits_through(only: Filter) -> bool:
@@ -88,10 +88,10 @@ def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) ->
     tells = (name for name in names if not name.startswith("@") and not asks_habit(name))
     words = {name for name in tells if not any(part.search(name) for part in _PARTS)} - speakers
     about = [habit for habit in habits if any(_meets(word, habit) for word in words)]
-    return about if words & _known(graph, words) or about else habits
+    return about if words & _present_words(graph, words) or about else habits
 
 
-def _known(graph: Graph, words: set[str]) -> set[str]:
+def _present_words(graph: Graph, words: set[str]) -> set[str]:
     return {word for word in words if word in graph.concepts.numbers}
 
 

@@ -55,14 +55,14 @@ def encoder_name(encoder: AttachmentEncoder) -> str:
 
 
 def rank_perceived(
-    view: GraphView, found: Sequence[Ranked], *, allowed: Allowed, like: str | None
+    view: GraphView, candidates: Sequence[Ranked], *, allowed: Allowed, like: str | None
 ) -> tuple[Ranked, ...]:
-    """Rank the turns that something came with: those like the attachments of a turn, or those of `found`."""
+    """Rank the turns that something came with: those like the attachments of a turn, or those of `candidates`."""
     if like is not None:
         turns, likeness = _alike(view, like)
     else:
-        turns = np.array([each.number for each in found], np.int64)
-        scores = np.array([each.score for each in found])
+        turns = np.array([each.number for each in candidates], np.int64)
+        scores = np.array([each.score for each in candidates])
         likeness = np.exp(scores - scores.max(initial=0.0)) if len(scores) else scores
     shows = (view.of_turns("modality", turns) > 0) & allowed.passes(turns)
     turns, likeness = turns[shows], likeness[shows]
@@ -77,11 +77,11 @@ def _alike(view: GraphView, turn: str) -> tuple[Integers, Floats]:
     """List the turns that share an encoder with a turn, which is not among them, and the best cosine of each."""
     of = view.passage_numbers([turn])
     best = np.full(view.turns, -1.0)
-    for model, held in view.embeddings.items():
-        mine = np.flatnonzero(np.isin(held.passage, of))
+    for model, vectors in view.embeddings.items():
+        mine = np.flatnonzero(np.isin(vectors.passage, of))
         if model.name.startswith(PREFIX) and len(mine):
-            passages = held.passage.astype(np.int64)
-            best[passages] = np.maximum(best[passages], held.vector.astype(np.float64) @ held.vector[mine[0]])
+            passages = vectors.passage.astype(np.int64)
+            best[passages] = np.maximum(best[passages], vectors.vector.astype(np.float64) @ vectors.vector[mine[0]])
     best[of] = -1.0
     turns = np.flatnonzero(best > 0)
     return turns, best[turns]

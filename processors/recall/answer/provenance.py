@@ -7,12 +7,11 @@ not happen.  SEEDS S7.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
-from emgas.messages.modes import Guidance, Guided, How, Mode
+from emgas.messages.modes import Guidance, Guided, How
 from emgas.messages.queries import Query
 from processors.extraction.extractor import Extractor
-from processors.recall.retrieval.modes.constants import MODES
+from processors.recall.retrieval.policies import EdgeGroup, Retriever
 from processors.recall.retrieval.recall import EPISODIC, SEMANTIC, RecallOptions, RecallResult
 from processors.text.complexity import complexity
 from processors.text.moods import depth_of
@@ -25,23 +24,23 @@ UNGUIDED = Guidance()
 class GuidanceWords:
     """The words of a mood and a role: those that the graph knows, and those that it does not."""
 
-    known: tuple[str, ...] = ()
+    existing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
 def find_guidance_words(guidance: Guidance, view: GraphView, extractor: Extractor) -> GuidanceWords:
     """Find the concepts of mood and role."""
-    said = ". ".join(each for each in (guidance.mood, guidance.role) if each)
-    if not said:
+    text = ". ".join(each for each in (guidance.mood, guidance.role) if each)
+    if not text:
         return GuidanceWords()
-    found = _words(extractor, said)
-    known = tuple(each for each in found if view.number(each) is not None)
-    did = {*known, *(_words(extractor, guidance.mood or "") if _mood_says(guidance) else ())}
-    return GuidanceWords(known, tuple(each for each in found if each not in did))
+    names = _words(extractor, text)
+    existing = tuple(each for each in names if view.number(each) is not None)
+    did = {*existing, *(_words(extractor, guidance.mood or "") if _mood_says(guidance) else ())}
+    return GuidanceWords(existing, tuple(each for each in names if each not in did))
 
 
-def _words(extractor: Extractor, said: str) -> list[str]:
-    return [each.id for each in extractor.of_query(said).concepts if not each.id.startswith("@")]
+def _words(extractor: Extractor, text: str) -> list[str]:
+    return [each.id for each in extractor.of_query(text).concepts if not each.id.startswith("@")]
 
 
 def _mood_says(guidance: Guidance) -> bool:
@@ -49,7 +48,7 @@ def _mood_says(guidance: Guidance) -> bool:
     return guidance.depth is None and guidance.mood is not None and depth_of(guidance.mood) is not None
 
 
-def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords) -> RecallOptions:
+def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords, retriever: Retriever) -> RecallOptions:
     """Let guidance change what is recalled."""
     guidance = query.guidance
     if guidance == UNGUIDED:
@@ -58,7 +57,7 @@ def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords) -
     return replace(
         options,
         spreading=replace(options.spreading, type_weights=type_weights),
-        weak=() if options.mode == "literal" else meant.known,
+        weak=meant.existing if retriever.seeks_weak_words else (),
         depth=options.depth if (depth := _depth(guidance, query.text)) is None else depth,
         rounds=guidance.rounds,
         episodic=guidance.kinds.get("episodic", 1.0),
@@ -75,60 +74,50 @@ def _depth(guidance: Guidance, text: str) -> float | None:
 
 
 def describe_method(
-    query: Query, view: GraphView, options: RecallOptions, found: RecallResult, meant: GuidanceWords
+    query: Query,
+    view: GraphView,
+    options: RecallOptions,
+    result: RecallResult,
+    *,
+    meant: GuidanceWords,
+    retriever: Retriever,
 ) -> How | None:
     """Return how a question was answered, if it wants to know, or was guided."""
     if not query.explain and query.guidance == UNGUIDED:
         return None
-    facts, spreading = MODES[query.retriever], options.spreading
+    spreading = options.spreading
     return How(
         mode=query.retriever,
-        source=facts.source,
+        source=retriever.source,
         weighting=spreading.weighting,
         window=spreading.window if isinstance(spreading.window, str) else f"{spreading.window} turns",
-        constants={name: float(getattr(spreading, name)) for name in facts.fields},
+        constants={name: float(getattr(spreading, name)) for name in retriever.fields},
         complexity=round(complexity(query.text), 4),
-        stages=list(found.stages),
-        guidance=None if query.guidance == UNGUIDED else _guided(view, options, found, meant),
+        stages=list(result.stages),
+        guidance=None if query.guidance == UNGUIDED else _guided(view, options, result, meant, retriever),
     )
 
 
-def _guided(view: GraphView, options: RecallOptions, found: RecallResult, meant: GuidanceWords) -> Guided:
+def _guided(
+    view: GraphView, options: RecallOptions, result: RecallResult, meant: GuidanceWords, retriever: Retriever
+) -> Guided:
     return Guided(
         words=list(options.weak),
-        unknown=[*meant.unknown, *(meant.known if not options.weak else ())],
+        unknown=[*meant.unknown, *(meant.existing if not options.weak else ())],
         depth=options.depth,
-        passages=found.depth,
-        weights=_weights(view, options, _asked(options, found)),
+        passages=result.depth,
+        weights=_weights(view, options, retriever.edges_used(result)),
     )
 
 
-def _weights(view: GraphView, options: RecallOptions, asked: frozenset[Mode]) -> dict[str, float]:
-    """Name what counted more or less than by itself: relations that the graph has, edges that a mode goes over."""
-    held = view.relations.types() if asked & BY_RELATIONS else frozenset()
-    weights = {str(name): weight for name, weight in options.spreading.type_weights.items() if name in held}
+def _weights(view: GraphView, options: RecallOptions, edges: frozenset[EdgeGroup]) -> dict[str, float]:
+    """Name what counted more or less than by itself: relations that the graph has, edges that a retriever follows."""
+    types = view.relations.types() if "relations" in edges else frozenset()
+    weights = {str(name): weight for name, weight in options.spreading.type_weights.items() if name in types}
     if options.episodic != 1.0:
-        names = (*(EPISODIC if "default" in asked else ()), *(("mention",) if asked & BY_MENTIONS else ()))
+        names = (*(EPISODIC if "flow" in edges else ()), *(("mention",) if "mentions" in edges else ()))
         weights |= dict.fromkeys(names, options.episodic)
     if options.semantic != 1.0:
-        names = (*(SEMANTIC if "default" in asked else ()), *(("association",) if asked & BY_ASSOCIATIONS else ()))
+        names = (*(SEMANTIC if "flow" in edges else ()), *(("association",) if "associations" in edges else ()))
         weights |= dict.fromkeys(names, options.semantic)
     return weights
-
-
-def _asked(options: RecallOptions, found: RecallResult) -> frozenset[Mode]:
-    """Name the modes that were asked: of `staged`, those of the stages that it came to."""
-    if options.mode != "staged":
-        return frozenset({options.mode})
-    return frozenset(mode for stage in found.stages for mode in OF_STAGES.get(stage.name, ()))
-
-
-OF_STAGES: Final[dict[str, tuple[Mode, ...]]] = {
-    "spread": ("default",),
-    "ppr": ("ppr",),
-    "exhaustive": ("default", "path"),
-}
-# Modes in which such edges may count more or less; in `steady-state` all of them do alike, so that nothing changes
-BY_MENTIONS: Final[frozenset[Mode]] = frozenset({"ppr", "ppr-push"})
-BY_ASSOCIATIONS: Final[frozenset[Mode]] = BY_MENTIONS | {"subtractive", "path"}
-BY_RELATIONS: Final[frozenset[Mode]] = BY_ASSOCIATIONS | {"default", "literal", "steady-state"}

@@ -34,23 +34,23 @@ def same(view: GraphView, number: int) -> list[int]:
     """List the concepts that stand for the same as this one: a name and its speaker; itself first."""
     name = view.ids[number]
     other = name.removeprefix(_SPEAKER) if name.startswith(_SPEAKER) else _SPEAKER + name
-    found = view.number(other)
-    return [number] if found is None else [number, found]
+    equal = view.number(other)
+    return [number] if equal is None else [number, equal]
 
 
 def related(view: GraphView, number: int, limit: int) -> list[KnownRelation]:
     """List what turns say of a concept, most often said first; what is history behind."""
-    found = sorted(view.relations.around(same(view, number)), key=lambda each: _is_over(view, each))
-    return [_known(view, each) for each in found[:limit]]
+    edges = sorted(view.relations.around(same(view, number)), key=lambda each: _is_over(view, each))
+    return [_known_relation(view, each) for each in edges[:limit]]
 
 
 def find_relations(view: GraphView, meant: QueryTerms) -> list[KnownRelation]:
     """List what turns say of the concepts that a question names, whoever asks among them: MOST at most."""
     named = {end for number in _named(view, meant) for end in same(view, number)}
-    found = view.relations.around(sorted(named))
-    last = {each: int(view.of_turns("at", np.array(each.passages)).max()) for each in found}
-    found.sort(key=lambda each: (_is_over(view, each), not {each.source, each.target} <= named, -last[each]))
-    return [_known(view, each) for each in found[:MOST]]
+    edges = view.relations.around(sorted(named))
+    last = {each: int(view.of_turns("at", np.array(each.passages)).max()) for each in edges}
+    edges.sort(key=lambda each: (_is_over(view, each), not {each.source, each.target} <= named, -last[each]))
+    return [_known_relation(view, each) for each in edges[:MOST]]
 
 
 def _named(view: GraphView, meant: QueryTerms) -> Iterable[int]:
@@ -60,29 +60,29 @@ def _named(view: GraphView, meant: QueryTerms) -> Iterable[int]:
     yield from (number for number in view.phrases if words.issuperset(view.ids[number].split(" ")))
 
 
-def relation_text(known: KnownRelation) -> str:
+def relation_text(relation: KnownRelation) -> str:
     """Say a relation as somebody would read it behind its source: "lives in Lisbon"."""
-    return f"{known.type.replace('-', ' ')} {known.target_label}"
+    return f"{relation.type.replace('-', ' ')} {relation.target_label}"
 
 
 def inferred(view: GraphView, number: int, relation: RelationType, steps: int) -> list[Inferred]:
     """List what follows from what was said: nearest first, of equals what was said most often; MOST at most."""
     reached = dict.fromkeys(same(view, number))
     edge: list[tuple[tuple[int, ...], bool]] = [((number,), False)]
-    found: list[Inferred] = []
+    results: list[Inferred] = []
     for step in range(1, steps + 1):
         before, edge = edge, []
         for path, has_it in before:
             for type, target in _out_of(view, path[-1]):
                 if target in reached or not (type == relation or type in HANDS_ON):
                     continue
-                is_told = has_it or type == relation
-                edge.append(((*path, target), is_told))
-        for path, is_told in edge:
-            if is_told and path[-1] not in reached:
+                is_stated = has_it or type == relation
+                edge.append(((*path, target), is_stated))
+        for path, is_stated in edge:
+            if is_stated and path[-1] not in reached:
                 reached.update(dict.fromkeys(same(view, path[-1])))
-                found.append(_inferred(view, path, step))
-    return found[:MOST]
+                results.append(_inferred(view, path, step))
+    return results[:MOST]
 
 
 def _out_of(view: GraphView, number: int) -> Iterable[tuple[RelationType, int]]:
@@ -111,7 +111,7 @@ def _is_over(view: GraphView, each: Related) -> bool:
     return bool((view.of_turns("superseded", np.array(each.passages)) >= 0).all())
 
 
-def _known(view: GraphView, each: Related) -> KnownRelation:
+def _known_relation(view: GraphView, each: Related) -> KnownRelation:
     at = view.of_turns("at", np.array(each.passages))
     latest = np.argsort(-at, kind="stable")[:EVIDENCE]
     return KnownRelation(

@@ -29,8 +29,8 @@ from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
-from emgas.times import format_utc
-from processors.dates.resolve import days_of, told
+from emgas.times import MINUTE_MS, format_utc
+from processors.dates.resolve import days_of, format_span, told_minute
 from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
@@ -50,7 +50,7 @@ class ContextPassage(NamedTuple):
     """What a context shows of a turn.
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
-    `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
+    `query_words`: words of the question that it holds, by which its sentences are chosen if it is long.
     `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
     """
 
@@ -59,7 +59,7 @@ class ContextPassage(NamedTuple):
     speaker: str
     text: str
     times: tuple[TimeSpan, ...] = ()
-    wanted: tuple[QueryWord, ...] = ()
+    query_words: tuple[QueryWord, ...] = ()
     session: str = ""
     over: int | None = None
 
@@ -80,7 +80,7 @@ class ContextPacker:
         self._spent = 0
         self._chosen: list[ContextPassage] = []
         self._shown: dict[int, str] = {}  # passage number → its line
-        self._said = _Said()
+        self._packed_texts = _PackedTexts()
 
     def add(self, passage: ContextPassage) -> bool:
         """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
@@ -88,13 +88,13 @@ class ContextPacker:
         first = _first(words)
         passage = quoted(passage)
         cost = tokens(shown := line(passage))
-        if cost > self._budget or self._said.repeats(words, first):
+        if cost > self._budget or self._packed_texts.repeats(words, first):
             return True
         if self._spent + cost > self._budget:
             return False
         self._chosen.append(passage)
         self._shown[passage.number] = shown
-        self._said.add(words, first)
+        self._packed_texts.add(words, first)
         self._spent += cost
         return True
 
@@ -112,7 +112,7 @@ def quoted(passage: ContextPassage) -> ContextPassage:
     """Shorten a long passage to its best sentences, and what its times mean to the expressions that are left."""
     if is_short(passage.text):
         return passage
-    text = best_sentences(passage.text, passage.wanted, LONG_TURN, tokens)
+    text = best_sentences(passage.text, passage.query_words, LONG_TURN, tokens)
     return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text))
 
 
@@ -121,7 +121,7 @@ def is_short(text: str) -> bool:
     return len(text) <= (SHORT if text.isascii() else LONG_TURN) or tokens(text) <= LONG_TURN
 
 
-class _Said:
+class _PackedTexts:
     """The words of the passages chosen so far, by those words of which two that are alike have one in common.
 
     Texts that share SAME of all their words lack at most 1 − SAME of those of either: so of any so many and one more of
@@ -169,10 +169,17 @@ def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str],
 
 def note_of(passage: ContextPassage) -> str:
     """Return what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
-    days = (span for span in passage.times if not span.kind)
-    meant = (told(span) for span in days if str(days_of(span).first.year) not in span.text)
+    days = [span for span in passage.times if not span.kind]
+    meant = [format_span(span) for span in days if str(days_of(span).first.year) not in span.text]
+    meant += [told_minute(span) for span in passage.times if _is_counted(span, days)]
     together = "; ".join(meant)
     return f" [{together}]" if together else ""
+
+
+def _is_counted(span: TimeSpan, days: Iterable[TimeSpan]) -> bool:
+    """Return whether a time is a minute counted from now: in three hours."""
+    is_minute = span.kind == "time" and span.confidence == 1 and span.until - span.since == MINUTE_MS
+    return is_minute and not any(day.text in span.text or span.text in day.text for day in days)
 
 
 def most_lines(budget: int) -> int:

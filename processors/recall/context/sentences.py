@@ -40,10 +40,10 @@ class QueryWord(NamedTuple):
 
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences; joined, they are the text."""
-    return [found.group() for found in _SENTENCE.finditer(text) if found.group()]
+    return [match.group() for match in _SENTENCE.finditer(text) if match.group()]
 
 
-def best_sentences(text: str, wanted: Sequence[QueryWord], budget: int, cost: Callable[[str], int]) -> str:
+def best_sentences(text: str, query_words: Sequence[QueryWord], budget: int, cost: Callable[[str], int]) -> str:
     """Quote the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
 
     The best sentence is quoted at any length.  A text of which no sentence is worth anything is quoted from its start.
@@ -51,7 +51,7 @@ def best_sentences(text: str, wanted: Sequence[QueryWord], budget: int, cost: Ca
     parts = sentences(text)
     if cost(text) <= budget or not parts:
         return text
-    order = _by_worth(parts, wanted)
+    order = _by_worth(parts, query_words)
     chosen, spent = {order[0]}, cost(parts[order[0]])
     for place in order[1:]:
         spent += cost(parts[place])
@@ -61,14 +61,14 @@ def best_sentences(text: str, wanted: Sequence[QueryWord], budget: int, cost: Ca
     return _quoted(parts, chosen)
 
 
-def _by_worth(parts: Sequence[str], wanted: Sequence[QueryWord]) -> list[int]:
+def _by_worth(parts: Sequence[str], query_words: Sequence[QueryWord]) -> list[int]:
     """Order the places of sentences, the best first."""
-    held = [_held(part, wanted) for part in parts]
-    alone = [sum(wanted[word].weight for word in words) for words in held]
-    worth, seen = [0.0] * len(parts), [0] * len(wanted)
+    matches = [_words_in(part, query_words) for part in parts]
+    alone = [sum(query_words[word].weight for word in words) for words in matches]
+    worth, seen = [0.0] * len(parts), [0] * len(query_words)
     for place in sorted(range(len(parts)), key=lambda place: (-alone[place], place)):
-        for word in held[place]:
-            worth[place] += wanted[word].weight / 2 ** seen[word]
+        for word in matches[place]:
+            worth[place] += query_words[word].weight / 2 ** seen[word]
             seen[word] += 1
     near = [_near(worth, place) for place in range(len(parts))]
     return sorted(range(len(parts)), key=lambda place: (-near[place], place))
@@ -80,11 +80,13 @@ def _near(worth: Sequence[float], place: int) -> float:
     return worth[place] + sum(share * worth[other] for other, share in around if 0 <= other < len(worth))
 
 
-def _held(part: str, wanted: Sequence[QueryWord]) -> list[int]:
-    """Find the words that a sentence holds, by their position in `wanted`."""
+def _words_in(part: str, query_words: Sequence[QueryWord]) -> list[int]:
+    """Find the words that a sentence holds, by their position in `query_words`."""
     folded = part.casefold()
     words = set(_WORD.findall(folded))
-    return [number for number, word in enumerate(wanted) if any(_is_in(form, words, folded) for form in word.forms)]
+    return [
+        number for number, word in enumerate(query_words) if any(_is_in(form, words, folded) for form in word.forms)
+    ]
 
 
 def _is_in(form: str, words: set[str], folded: str) -> bool:

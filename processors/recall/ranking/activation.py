@@ -87,23 +87,6 @@ DEFAULT = SpreadingParameters(
     marks=False,
 )
 
-# Seed 000 to the letter: concept nodes only, raw PPMI, a whole round of dialogue for a window.  Its table 2 gives
-# ranges, no defaults: F in 0–1, D in 0–1, 3–10 iterations, delta "tiny", self-decay optional.  Ours: F 0.1 (above 0, or
-# everything fires, T6), D 0.5 (the middle), 3 iterations (the fewest), delta 0.001, self-decay off as in its main text.
-LITERAL = SpreadingParameters(
-    firing_threshold=0.1,
-    propagation_decay=0.5,
-    max_iterations=3,
-    delta=1e-3,
-    self_decay=False,
-    convergence=1.0,
-    window="round",
-    weighting="ppmi",
-    recall_links=0.0,
-    topic_links=0.0,
-    marks=False,
-)
-
 
 @dataclass(frozen=True)
 class Activation:
@@ -184,10 +167,10 @@ def _received(target: Integers, arriving: Floats, nodes: int, convergence: float
 def _note_woken(out: Edges, arriving: Floats, predecessor: Integers, hops: Integers) -> None:
     """Record, for the nodes that first receive energy in this round, which firing node gave them most."""
     first = (hops[out.target] < 0) & (arriving > 0)
-    target, given = out.target[first], arriving[first]
+    target, received = out.target[first], arriving[first]
     most = np.zeros(len(hops))
-    np.maximum.at(most, target, given)
-    best = given == most[target]
+    np.maximum.at(most, target, received)
+    best = received == most[target]
     # Written backwards: where two gave the same, the assignment of the lower number is the last and stays.
     target, source = target[best][::-1], out.source[first][best][::-1]
     predecessor[target] = source

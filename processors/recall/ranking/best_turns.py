@@ -35,7 +35,7 @@ SOON_DONE: Final = 2000  # laid-out turns of which every feature is computed at 
 FEW: Final = 8000  # turns of a graph that is looked at whole: sooner done than to ask which of it may matter
 AT_ONCE: Final = 500  # turns, the best bounds first, that are looked at in the third step; then MORE times as many
 MORE: Final = 4
-HELD: Final = 20_000  # mentions of associated concepts that are looked up to bound what holds them
+LOOKED_UP: Final = 20_000  # mentions of associated concepts that are looked up to bound what holds them
 ROUNDING: Final = 1e-9  # a bound is added up in another order than a score
 LENGTHS: Final = 128  # words up to which a bound is computed for every length
 MOST_TIMES: Final = 1 << 20  # a turn mentions nothing more often
@@ -60,7 +60,7 @@ def best_turns(
     search = _Search(inquiry, weights, allowed, limit, kind=kind)
     if limit:
         search.run(few)
-    return search.found()
+    return search.best()
 
 
 class _Search:
@@ -87,7 +87,7 @@ class _Search:
             if not self._all_seen() and self._may_reach():
                 self._look_further()
 
-    def found(self) -> tuple[Integers, Floats]:
+    def best(self) -> tuple[Integers, Floats]:
         """Return the best of what was looked at, best first."""
         order = np.lexsort((-self._turn, -self._score))[: self._limit]
         return self._turn[order], self._score[order]
@@ -213,13 +213,13 @@ class _Unseen(TurnColumns):
     @cached_property
     def strongest(self) -> Floats:
         """Looked up for what holds the strongest concepts; no more than the next strongest for all others."""
-        numbers, given = self.inquiry.woken
-        order = np.argsort(-given, kind="stable")
-        looked_up = int(np.searchsorted(np.cumsum(self.view.holding(numbers[order])), HELD, side="right"))
-        bound = np.full(len(self.turn), given[order[looked_up]] if looked_up < len(order) else 0.0)
+        numbers, energies = self.inquiry.woken
+        order = np.argsort(-energies, kind="stable")
+        looked_up = int(np.searchsorted(np.cumsum(self.view.holding(numbers[order])), LOOKED_UP, side="right"))
+        bound = np.full(len(self.turn), energies[order[looked_up]] if looked_up < len(order) else 0.0)
         chosen = order[:looked_up][::-1]  # the strongest last: it stays
         of, passages = self.view.holders_of(numbers[chosen])
-        bound[passages] = given[chosen][of]
+        bound[passages] = energies[chosen][of]
         return bound
 
 
@@ -258,13 +258,13 @@ class _Extremes(TurnColumns):
 
     @cached_property
     def speaker(self) -> Floats:
-        return self._all(self._much * (len(self.asked.named) == 1))
+        return self._all(self._much * (len(self.terms.named) == 1))
 
     @cached_property
     def importance(self) -> Floats:
-        told = self.view.extremes("importance")[1] >= 0  # else nobody said of any turn how much it matters
+        is_rated = self.view.extremes("importance")[1] >= 0  # else nobody said of any turn how much it matters
         pinned = self.view.extremes("pinned")[1] > 0
-        least, most = 0.0 if told else UNTOLD, 1.0 if told or pinned else UNTOLD
+        least, most = 0.0 if is_rated else UNTOLD, 1.0 if is_rated or pinned else UNTOLD
         return self._all(most if self._much else least)
 
     @cached_property
@@ -277,14 +277,14 @@ class _Extremes(TurnColumns):
 
     @cached_property
     def is_pictured(self) -> Floats:
-        return self._all(self._much * self.asked.pictures)
+        return self._all(self._much * self.terms.pictures)
 
     @cached_property
     def likeness(self) -> Floats:
-        found = self.inquiry.likeness
-        if found is None:
+        likeness = self.inquiry.likeness
+        if likeness is None:
             return self._all(0.0)
-        return self._all(float(found.max(initial=0.0) if self._much else found.min(initial=0.0)))
+        return self._all(float(likeness.max(initial=0.0) if self._much else likeness.min(initial=0.0)))
 
     def times(self, row: int) -> Integers:
         return np.full(len(self.tokens), MOST_TIMES if self._much else 0)

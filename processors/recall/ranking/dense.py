@@ -66,13 +66,15 @@ def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | Non
     """
     if not any(model.name == model_name(embedder) for model in view.embeddings):
         return None
-    asked = vector_of(embedder, question)
-    found = None if asked is None else view.embeddings.get(Model(model_name(embedder), len(asked)))
-    if asked is None or found is None:
+    question_vector = vector_of(embedder, question)
+    vectors = (
+        None if question_vector is None else view.embeddings.get(Model(model_name(embedder), len(question_vector)))
+    )
+    if question_vector is None or vectors is None:
         return None
-    cosine = cosines(found.vector, asked[None])
+    cosine = cosines(vectors.vector, question_vector[None])
     whole = np.full(view.turns, cosine.mean())
-    whole[found.passage] = cosine
+    whole[vectors.passage] = cosine
     return whole
 
 

@@ -63,32 +63,32 @@ class QuestionMentions:
     """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
 
     counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (query_expansion.py)
-    given   (k,)    what each gives: its rarity · its weight
+    weights   (k,)    what each gives: its rarity · its weight
     """
 
-    def __init__(self, laid: SessionLayout, counts: Floats, given: RowWeights) -> None:
+    def __init__(self, laid: SessionLayout, counts: Floats, weights: RowWeights) -> None:
         self.laid: SessionLayout = proxy(
             laid
         )  # which keeps these: no circle, so that a graph that is let go of goes at once
         self.excerpt, self.counts, self.turns = laid.excerpt, counts, len(laid.turn)
-        self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
-        self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
+        self.weights, self.total, self._among_sessions = weights.turns, weights.total, weights.sessions
+        self.words, self.seeds = len(laid.terms.words), len(laid.terms.seeds)
         self.row, self.at = np.divmod(np.flatnonzero(counts > 0), max(self.turns, 1))
 
     def match(self) -> Floats:
         """Match the question with what each turn mentions itself: (p,)."""
-        return self._normed(added(self.given, self._own))
+        return self._normed(added(self.weights, self._own))
 
     def inherited(self) -> Floats:
         """Match it with what each turn has from the turns around it, beyond what it mentions itself: (p,)."""
         apart = np.arange(self.turns) + REACH * self.excerpt.session  # so far that nothing reaches another session
-        lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
-        said = np.zeros((len(self.counts), self.turns + REACH * len(self.excerpt.sessions)))
+        lasting = (self.row < self.words) | (self.row >= self.seeds)  # dates and speakers are of a turn
+        mentions = np.zeros((len(self.counts), self.turns + REACH * len(self.excerpt.sessions)))
         row, at = self.row[lasting], self.at[lasting]
-        said[row, apart[at]] = self.counts[row, at]
-        around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
+        mentions[row, apart[at]] = self.counts[row, at]
+        around = faded(mentions) + BACKWARDS * faded(mentions[:, ::-1])[:, ::-1]
         with_them = saturated(self.counts + around[:, apart] * self._heir, self.laid.relative)
-        return self._normed(added(self.given, with_them - self._own))
+        return self._normed(added(self.weights, with_them - self._own))
 
     def sessions(self) -> Floats:
         """Match it with the session that each turn belongs to: (p,), less for lone turns."""
@@ -108,15 +108,15 @@ class QuestionMentions:
                 here = (near >= self.excerpt.start[self.at]) & (near < self.excerpt.end[self.at])
                 cover[self.row[here], near[here]] = share
         cover[self.row, self.at] = 1.0
-        shares = added(self.given, cover) / self.total if self.total else added(self.given, cover)
+        shares = added(self.weights, cover) / self.total if self.total else added(self.weights, cover)
         return self._of_company(shares)
 
     def new(self) -> Mask:
         """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
         cell = self.row * self.turns + self.at
         is_new = (self.at == self.excerpt.start[self.at]) | ~np.isin(cell - 1, cell)
-        found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
-        return found
+        has_new: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
+        return has_new
 
     def _of_company(self, scores: Floats) -> Floats:
         """Give lone turns what they would have in company, by the share of turns that are: (p,)."""
@@ -141,10 +141,10 @@ def normed(scores: Floats, total: float) -> Floats:
     return scores / np.sqrt(total) if total else scores
 
 
-def added(given: Floats, values: Floats) -> Floats:
+def added(weights: Floats, values: Floats) -> Floats:
     """Add up rows (k, p), each times what it gives (k,): (p,), one row after the other."""
     total = np.zeros(values.shape[1])
-    for each, row in zip(given.tolist(), values, strict=True):
+    for each, row in zip(weights.tolist(), values, strict=True):
         if each:
             total += each * row
     return total
@@ -155,20 +155,20 @@ def find_mentions(laid: SessionLayout) -> tuple[QuestionMentions, QuestionMentio
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
     """
-    (said, near), counts = laid.inquiry.given, laid.counts.copy()
+    (weights, near), counts = laid.inquiry.row_weights, laid.counts.copy()
     _answer_inherits(laid, counts)
-    full = counts[: len(said.weights)]
-    return QuestionMentions(laid, np.where(full >= 1, full, 0.0), said), QuestionMentions(laid, counts, near)
+    full = counts[: len(weights.weights)]
+    return QuestionMentions(laid, np.where(full >= 1, full, 0.0), weights), QuestionMentions(laid, counts, near)
 
 
 def _answer_inherits(laid: SessionLayout, counts: Floats) -> None:
     """Let who answers speak of the dates that the question before named: FADING of a mention, in `counts` (k, p)."""
-    dates = slice(len(laid.asked.words), len(laid.asked.words) + len(laid.asked.dates))
-    if not len(laid.asked.dates):
+    dates = slice(len(laid.terms.words), len(laid.terms.words) + len(laid.terms.dates))
+    if not len(laid.terms.dates):
         return
     asks = (laid.asks > 0) & (np.arange(len(laid.turn)) + 1 < laid.excerpt.end)
-    given = np.where(asks, counts[dates], 0.0)[:, :-1] > 0
-    counts[dates][:, 1:] = np.maximum(counts[dates][:, 1:], FADING * given)
+    has_dates = np.where(asks, counts[dates], 0.0)[:, :-1] > 0
+    counts[dates][:, 1:] = np.maximum(counts[dates][:, 1:], FADING * has_dates)
 
 
 def faded(counts: Floats) -> Floats:
@@ -183,7 +183,7 @@ def faded(counts: Floats) -> Floats:
 
 def common_match(turns: TurnColumns) -> Floats:
     """Match turns with what is common alone, which is all that one of an untouched session can match."""
-    _, near = turns.inquiry.given
+    _, near = turns.inquiry.row_weights
     score = np.zeros(len(turns.turn))
     for row in turns.inquiry.common:
         score += near.turns[row] * saturated(turns.times(row), turns.relative)
@@ -192,16 +192,16 @@ def common_match(turns: TurnColumns) -> Floats:
 
 def most_of_session(turns: TurnColumns) -> Floats:
     """Bound what a session can add to turns that match only what is common."""
-    said, _ = turns.inquiry.given
-    most = sum(said.sessions[row] for row in turns.inquiry.common) * (K1 + 1)
-    return normed(np.full(len(turns.turn), float(most)), said.total)
+    weights, _ = turns.inquiry.row_weights
+    most = sum(weights.sessions[row] for row in turns.inquiry.common) * (K1 + 1)
+    return normed(np.full(len(turns.turn), float(most)), weights.total)
 
 
 def most_coverage(turns: TurnColumns) -> Floats:
     """Bound the coverage of turns around which only what is common is said."""
-    said, _ = turns.inquiry.given
-    most = sum(said.turns[row] for row in turns.inquiry.common)
-    return np.full(len(turns.turn), float(most / said.total if said.total else most))
+    weights, _ = turns.inquiry.row_weights
+    most = sum(weights.turns[row] for row in turns.inquiry.common)
+    return np.full(len(turns.turn), float(most / weights.total if weights.total else most))
 
 
 def associated(turns: TurnColumns) -> Floats:
@@ -210,26 +210,26 @@ def associated(turns: TurnColumns) -> Floats:
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
     """
     numbers, woken = turns.inquiry.woken
-    given = np.zeros(turns.view.concepts)
-    given[numbers] = woken
-    return saturated_association(turns, _strongest(turns, given))
+    energies = np.zeros(turns.view.concepts)
+    energies[numbers] = woken
+    return saturated_association(turns, _strongest(turns, energies))
 
 
 def saturated_association(turns: TurnColumns, strongest: Floats) -> Floats:
     """Compute what an association is worth to turns (p,) whose strongest concept has this idf · energy (p,)."""
     alone = LONE + (1 - LONE) * turns.inquiry.company
-    return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, alone, 1.0)
+    return np.log1p(SATURATION * (strongest / max(len(turns.terms.words), 1))) * np.where(turns.lone, alone, 1.0)
 
 
-def _strongest(turns: TurnColumns, given: Floats) -> Floats:
-    """Find (p,) the largest `given` (n,) among the concepts of each turn."""
+def _strongest(turns: TurnColumns, energies: Floats) -> Floats:
+    """Find (p,) the largest `energies` (n,) among the concepts of each turn."""
     if 2 * len(turns.turn) > turns.view.turns:  # most of them: all are sooner looked at than these are picked
-        return turns.view.most_held(given)[turns.turn]
+        return turns.view.most_of_turn(energies)[turns.turn]
     best = np.zeros(len(turns.turn))
     lengths, concepts = turns.view.concepts_of(turns.turn)
     holds = np.flatnonzero(lengths)
     if len(holds):
-        best[holds] = np.maximum.reduceat(given[concepts], (lengths.cumsum() - lengths)[holds])
+        best[holds] = np.maximum.reduceat(energies[concepts], (lengths.cumsum() - lengths)[holds])
     return best
 
 
@@ -237,13 +237,14 @@ class Bridge(NamedTuple):
     """The concepts that lead from the best matches to lone turns.
 
     strength  (n,) of each concept, 0 for all but BRIDGES
-    best      (b,) the turns that it starts from, ascending;  said: (b, c) what each of them gives each of `concepts`
+    best      (b,) the turns that it starts from, ascending
+    mentions  (b, c) what each of them gives each of `concepts`
     concepts  (c,) that any of them holds, ascending
     """
 
     strength: Floats
     best: Integers
-    said: Floats
+    mentions: Floats
     concepts: Integers
 
     @property
@@ -261,27 +262,27 @@ def find_bridges(inquiry: Inquiry) -> Bridge | None:
     best, match = _best_matches(inquiry) if inquiry.any_lone else (np.zeros(0, np.int64), np.zeros(0))
     if not len(best):
         return None
-    of, concept, count = inquiry.view.held(best)
+    of, concept, count = inquiry.view.concepts_of_turns(best)
     concepts, column = np.unique(concept, return_inverse=True)
     relative = inquiry.view.of_turns("tokens", best) / inquiry.mean_tokens
-    said = np.zeros((len(best), len(concepts)))
-    said[of, column] = saturated(count, relative[of])
-    said[:, ~_usable(inquiry, concepts)] = 0.0
+    mentions = np.zeros((len(best), len(concepts)))
+    mentions[of, column] = saturated(count, relative[of])
+    mentions[:, ~_usable(inquiry, concepts)] = 0.0
     share = np.exp(SHARPNESS * (match - match[0]))
     rarity = idf(inquiry.view.turns, inquiry.view.holding(concepts))
-    said = said * (share / share.sum())[:, None] * rarity
-    sums = said.sum(axis=0)
+    mentions = mentions * (share / share.sum())[:, None] * rarity
+    sums = mentions.sum(axis=0)
     sums[np.argsort(-sums * rarity, kind="stable")[BRIDGES:]] = 0.0
     strength = np.zeros(inquiry.view.concepts)
     strength[concepts] = sums
     order = np.argsort(best)
-    return Bridge(strength, best[order], said[order], concepts)
+    return Bridge(strength, best[order], mentions[order], concepts)
 
 
 def _usable(inquiry: Inquiry, concepts: Integers) -> Mask:
     """Return which concepts are neither marks nor asked for."""
-    asked = np.concatenate((inquiry.asked.words, inquiry.asked.relatives.concept))
-    return ~inquiry.view.marks(concepts) & ~np.isin(concepts, asked)
+    query_concepts = np.concatenate((inquiry.terms.words, inquiry.terms.relatives.concept))
+    return ~inquiry.view.marks(concepts) & ~np.isin(concepts, query_concepts)
 
 
 def find_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
@@ -296,10 +297,10 @@ def find_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
 def _best_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
     """Find the BEST turns that match best, best first, and how well; of equals, in the order of sessions."""
     turn, match = inquiry.once(find_matches)
-    found = np.arange(len(turn))
-    if len(found) > BEST:
-        found = found[match[found] >= np.partition(match[found], -BEST)[-BEST]]
-    turn, match = turn[found], match[found]
+    best = np.arange(len(turn))
+    if len(best) > BEST:
+        best = best[match[best] >= np.partition(match[best], -BEST)[-BEST]]
+    turn, match = turn[best], match[best]
     order = np.lexsort((inquiry.view.within(turn), inquiry.view.of_turns("session", turn), -match))[:BEST]
     return turn[order], match[order]
 
@@ -309,20 +310,22 @@ def bridged(laid: SessionLayout) -> Floats:
 
     No turn is a bridge to itself.
     """
-    strongest, found = np.zeros(len(laid.turn)), laid.inquiry.once(find_bridges)
-    if found is None or not laid.lone.any():
+    strongest, values = np.zeros(len(laid.turn)), laid.inquiry.once(find_bridges)
+    if values is None or not laid.lone.any():
         return strongest
-    return _over(found, laid, strongest)
+    return _over(values, laid, strongest)
 
 
 def _over(bridge: Bridge, laid: SessionLayout, strongest: Floats) -> Floats:
     alone = np.flatnonzero(laid.lone)
-    of, concept, count = laid.view.held(laid.turn[alone])
-    found = np.flatnonzero(bridge.strength[concept] > 0)
-    place, concept = alone[of[found]], concept[found]
-    gain = saturated(count[found], laid.relative[place])
+    of, concept, count = laid.view.concepts_of_turns(laid.turn[alone])
+    positions = np.flatnonzero(bridge.strength[concept] > 0)
+    place, concept = alone[of[positions]], concept[positions]
+    gain = saturated(count[positions], laid.relative[place])
     at = np.minimum(np.searchsorted(bridge.best, laid.turn[place]), len(bridge.best) - 1)
-    own = np.where(bridge.best[at] == laid.turn[place], bridge.said[at, np.searchsorted(bridge.concepts, concept)], 0.0)
+    own = np.where(
+        bridge.best[at] == laid.turn[place], bridge.mentions[at, np.searchsorted(bridge.concepts, concept)], 0.0
+    )
     np.maximum.at(strongest, place, gain * (bridge.strength[concept] - own))
     return strongest
 
@@ -335,4 +338,4 @@ def kinds(laid: SessionLayout) -> Floats:
         rarest = np.zeros(len(laid.turn))
         np.maximum.at(rarest, place[place >= 0], rarity[place >= 0])
         scores += rarest
-    return normed(scores, laid.inquiry.given[0].total)
+    return normed(scores, laid.inquiry.row_weights[0].total)

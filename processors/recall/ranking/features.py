@@ -26,7 +26,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD, GraphView
 
 
-def _said(turns: SessionLayout) -> QuestionMentions:
+def _mentions(turns: SessionLayout) -> QuestionMentions:
     """Return the mentions of the question's seeds."""
     return turns.once(edge_scores.find_mentions)[0]
 
@@ -106,7 +106,7 @@ def _names(turns: TurnColumns) -> Floats:
 
 
 def _reply(turns: SessionLayout) -> Floats:
-    if len(turns.asked.named) != 1:  # it is nobody's turn to reply
+    if len(turns.terms.named) != 1:  # it is nobody's turn to reply
         return _nothing(turns)
     return turns.speaker * np.where(turns.is_first > 0, 0.0, np.roll(turns.asks, 1))
 
@@ -150,19 +150,19 @@ def _age(inquiry: Inquiry) -> tuple[Integers, Floats]:
 
 def _latest(turns: SessionLayout) -> Floats:
     """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
-    if not turns.asked.now:
+    if not turns.terms.now:
         return _nothing(turns)
     match, (about, share) = _near(turns).match(), turns.inquiry.once(_age)
     if not len(about):
         return np.zeros(len(match))
-    found = np.minimum(np.searchsorted(about, turns.turn), len(about) - 1)
-    latest = np.where(about[found] == turns.turn, share[found], 0.0)
+    positions = np.minimum(np.searchsorted(about, turns.turn), len(about) - 1)
+    latest = np.where(about[positions] == turns.turn, share[positions], 0.0)
     graded: Floats = latest * match / turns.inquiry.once(edge_scores.find_matches)[1].max()
     return graded
 
 
 def _most_latest(turns: TurnColumns) -> Floats:
-    if not turns.asked.now:
+    if not turns.terms.now:
         return _nothing(turns)
     best = float(turns.inquiry.once(edge_scores.find_matches)[1].max(initial=1e-9))
     return edge_scores.common_match(turns) / best
@@ -177,9 +177,9 @@ def _feedback(turns: TurnColumns) -> Floats:
     return thought
 
 
-def _wanted(mark: str, turns: TurnColumns) -> Floats:
+def _has_mark(mark: str, turns: TurnColumns) -> Floats:
     """Mark the turns that bear `mark`, if the question wants such an answer: (p,)."""
-    return turns.bears(mark) if mark in turns.asked.wants else np.zeros(len(turns.turn))
+    return turns.bears(mark) if mark in turns.terms.wants else np.zeros(len(turns.turn))
 
 
 # The weights are those of a conditional logit (evaluation/fit/fitting.py) over all forms of talk at once, each of which
@@ -192,8 +192,8 @@ def _wanted(mark: str, turns: TurnColumns) -> Floats:
 FEATURES: Final = (
     Feature("match", lambda turns: _near(turns).match(), 2.2, 2.3, reaches=True, most=edge_scores.common_match),
     Edge("inherited", lambda turns: _near(turns).inherited(), 1.6, most=_nothing),
-    Edge("session", lambda turns: _said(turns).sessions(), 1.4, most=edge_scores.most_of_session),
-    Edge("coverage", lambda turns: _said(turns).coverage(), 0.6, most=edge_scores.most_coverage),
+    Edge("session", lambda turns: _mentions(turns).sessions(), 1.4, most=edge_scores.most_of_session),
+    Edge("coverage", lambda turns: _mentions(turns).coverage(), 0.6, most=edge_scores.most_coverage),
     Edge("association", edge_scores.associated, 0.95, most=_most_association, late=_LATE_ASSOCIATION),
     Edge("bridge", edge_scores.bridged, 0.4, most=_nothing),
     Edge("kinds", edge_scores.kinds, 0.35, most=_nothing),
@@ -201,9 +201,9 @@ FEATURES: Final = (
     _own("speaker", lambda turns: turns.speaker, 2.0, 2.5),
     _own("asks", _asks, -0.9, -1.3),
     _own("first", _first, 0.4),
-    _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
-    _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
-    _own("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
+    _own("time", partial(_has_mark, "@time"), 2.35, 2.35, reaches=True),
+    _own("name", partial(_has_mark, "@name"), 1.3, 1.35, reaches=True),
+    _own("number", partial(_has_mark, "@number"), 1.5, 1.6, reaches=True),
     _own("names", _names, 0.3, 0.3, late=LateFeature(_names, _at_most_one)),
     _own("length", _length, 0.95, 1.4),
     _own("brevity", _brevity, 0.45, 1.0),
@@ -224,22 +224,22 @@ def values(turns: SessionLayout) -> Floats:
 
 def early_values(turns: SessionLayout) -> Floats:
     """Compute every feature but those that come late, which are 0: (f, p), rows as FEATURES."""
-    found = np.zeros((len(FEATURES), len(turns.turn)))
+    result = np.zeros((len(FEATURES), len(turns.turn)))
     for row, feature in enumerate(FEATURES):
         if not feature.late:
-            found[row] = feature.compute(turns)
-    return found
+            result[row] = feature.compute(turns)
+    return result
 
 
 def with_late(early: Floats, turns: SessionLayout, places: Integers) -> Floats:
     """Add the features that come late to those of the turns at `places` (k,): (f, k), rows as FEATURES."""
-    found, some = early[:, places], turns.some(places)
+    result, some = early[:, places], turns.some(places)
     for row, feature in enumerate(FEATURES):
         if feature.late:
-            found[row] = feature.late.compute(some)
-    return found
+            result[row] = feature.late.compute(some)
+    return result
 
 
-def features(view: GraphView, asked: QueryTerms, energy: Floats, cosine: Floats | None = None) -> Floats:
+def features(view: GraphView, terms: QueryTerms, energy: Floats, cosine: Floats | None = None) -> Floats:
     """Compute every feature of every turn: (f, p) in the places of `view.session_order`; see Inquiry."""
-    return values(Inquiry(view, asked, energy, cosine).everything)
+    return values(Inquiry(view, terms, energy, cosine).everything)

@@ -31,7 +31,7 @@ class Allowed:
         self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
         self._exclude = frozenset(only.exclude)
         self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
-        self._holding = self._told(self._holders() if only.concepts else None)
+        self._holding = self._shown_holders(self._holders() if only.concepts else None)
         self.sessions = self._sessions()
 
     def _holders(self) -> Integers:
@@ -39,7 +39,7 @@ class Allowed:
         lists = [self._view.holders(number)[0] for number in numbers]
         return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
 
-    def _told(self, holding: Integers | None) -> Integers | None:
+    def _shown_holders(self, holding: Integers | None) -> Integers | None:
         """Find which of passages, None for all, tell of themselves what is asked, None if nothing is."""
         if not self._only.asks_facts:
             return holding
@@ -56,12 +56,12 @@ class Allowed:
     def _sessions(self) -> Integers | None:
         if self._holding is None:
             return self._named
-        found = np.unique(self._view.of_turns("session", self._holding))
-        return found if self._named is None else np.intersect1d(found, self._named)
+        sessions = np.unique(self._view.of_turns("session", self._holding))
+        return sessions if self._named is None else np.intersect1d(sessions, self._named)
 
     def passes(self, turn: Integers) -> Mask:
         """Return which of `turn` (k,) it lets through."""
-        passes = self._said_by(turn) & self._said_when(turn) & self._matters(turn)
+        passes = self._has_speaker(turn) & self._is_in_time(turn) & self._matters(turn)
         if self._holding is not None:
             passes &= np.isin(turn, self._holding)
         if self._exclude:
@@ -70,7 +70,7 @@ class Allowed:
             passes &= self._view.of_turns("uncounted", turn) == 0
         return passes
 
-    def _said_by(self, turn: Integers) -> Mask:
+    def _has_speaker(self, turn: Integers) -> Mask:
         view, passes = self._view, np.ones(len(turn), np.bool_)
         if self._named is not None:
             passes &= np.isin(view.of_turns("session", turn), self._named)
@@ -82,7 +82,7 @@ class Allowed:
             passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
         return passes
 
-    def _said_when(self, turn: Integers) -> Mask:
+    def _is_in_time(self, turn: Integers) -> Mask:
         passes = np.ones(len(turn), np.bool_)
         if self._only.since is not None:
             passes &= self._view.of_turns("at", turn) >= self._only.since
@@ -102,6 +102,6 @@ class Allowed:
         return passes
 
 
-def _positions(names: Sequence[str], wanted: Iterable[str]) -> Integers:
-    chosen = set(wanted)
+def _positions(names: Sequence[str], chosen_names: Iterable[str]) -> Integers:
+    chosen = set(chosen_names)
     return np.array([position for position, name in enumerate(names) if name in chosen], np.int64)

@@ -48,8 +48,8 @@ class Remembers:
         """Compute something of this object, or give what it was the first time."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
-        found: T = self._computed[compute]
-        return found
+        value: T = self._computed[compute]
+        return value
 
 
 class PostedMentions(NamedTuple):
@@ -91,7 +91,7 @@ class Inquiry(Remembers):
     """
 
     view: GraphView
-    asked: QueryTerms
+    terms: QueryTerms
     energy: Floats
     cosine: Floats | None = None
 
@@ -99,43 +99,45 @@ class Inquiry(Remembers):
     def common(self) -> tuple[int, ...]:
         """The rows of speakers that mark a large part of all turns."""
         many = max(FEWEST_COMMON, self.view.turns // COMMON)
-        held = self.view.holding(self.asked.seeds)
-        speakers = range(len(held) - len(self.asked.speakers), len(held))
-        return tuple(row for row in speakers if held[row] > many)
+        turn_counts = self.view.holding(self.terms.seeds)
+        speakers = range(len(turn_counts) - len(self.terms.speakers), len(turn_counts))
+        return tuple(row for row in speakers if turn_counts[row] > many)
 
     @cached_property
     def posted(self) -> PostedMentions:
         """Every mention of what is not common."""
-        common, (relative, rows, shares) = set(self.common), self.asked.relatives
-        seeds = self.asked.seeds
-        asked = np.array([row for row in range(len(seeds)) if row not in common], np.int64)
-        of, passage, counts = self.view.mentions_of(np.concatenate((seeds[asked], relative)))
-        itself = of < len(asked)
+        common, (relative, rows, shares) = set(self.common), self.terms.relatives
+        seeds = self.terms.seeds
+        kept = np.array([row for row in range(len(seeds)) if row not in common], np.int64)
+        of, passage, counts = self.view.mentions_of(np.concatenate((seeds[kept], relative)))
+        itself = of < len(kept)
         times = counts.astype(np.float64)
-        times[~itself] = shares[of[~itself] - len(asked)]
-        row = np.concatenate((asked, rows))[of]
+        times[~itself] = shares[of[~itself] - len(kept)]
+        row = np.concatenate((kept, rows))[of]
         return PostedMentions(row, passage, self.view.of_turns("session", passage), self.view.within(passage), times)
 
     @cached_property
-    def given(self) -> tuple[RowWeights, RowWeights]:
+    def row_weights(self) -> tuple[RowWeights, RowWeights]:
         """What the seeds give, and what they and the words that the graph does not know give, which stand behind."""
-        asked, turns = self.asked, self.view.turns
-        seeds, unknown = len(asked.seeds), len(asked.unknown)
-        held = [np.unique(self.posted.passage[self.posted.row == seeds + row]).size for row in range(unknown)]
-        weights = np.concatenate((asked.weights, np.ones(unknown)))
-        given = idf(turns, np.concatenate((self.view.holding(asked.seeds), np.array(held, np.int64)))) * weights
-        among = idf(len(self.view.session_tokens), self._sessions_with()) * asked.weights
-        said = RowWeights(asked.weights, given[:seeds], among, float(given[:seeds].sum()))
-        return said, RowWeights(weights, given, np.append(among, np.zeros(unknown)), float(given.sum()))
+        terms, turns = self.terms, self.view.turns
+        seeds, unknown = len(terms.seeds), len(terms.unknown)
+        unknown_counts = [np.unique(self.posted.passage[self.posted.row == seeds + row]).size for row in range(unknown)]
+        weights = np.concatenate((terms.weights, np.ones(unknown)))
+        rarity = (
+            idf(turns, np.concatenate((self.view.holding(terms.seeds), np.array(unknown_counts, np.int64)))) * weights
+        )
+        among = idf(len(self.view.session_tokens), self._sessions_with()) * terms.weights
+        mentioned = RowWeights(terms.weights, rarity[:seeds], among, float(rarity[:seeds].sum()))
+        return mentioned, RowWeights(weights, rarity, np.append(among, np.zeros(unknown)), float(rarity.sum()))
 
     def _sessions_with(self) -> Integers:
         """Count the sessions that mention each seed itself, (seeds,)."""
-        seeds, sessions = len(self.asked.seeds), max(len(self.view.session_tokens), 1)
+        seeds, sessions = len(self.terms.seeds), max(len(self.view.session_tokens), 1)
         itself = (self.posted.times >= 1) & (self.posted.row < seeds)
-        found = np.unique(self.posted.row[itself] * sessions + self.posted.session[itself])
-        counts = np.bincount(found // sessions, minlength=seeds)
+        unique = np.unique(self.posted.row[itself] * sessions + self.posted.session[itself])
+        counts = np.bincount(unique // sessions, minlength=seeds)
         for common in self.common:
-            passages, _ = self.view.holders(int(self.asked.seeds[common]))
+            passages, _ = self.view.holders(int(self.terms.seeds[common]))
             bears = np.zeros(len(self.view.session_tokens), np.bool_)
             bears[self.view.of_turns("session", passages.astype(np.int64))] = True
             counts[common] = int(np.count_nonzero(bears))
@@ -155,19 +157,19 @@ class Inquiry(Remembers):
     def woken(self) -> tuple[Integers, Floats]:
         """The words that the spread woke and that were not asked for, (w,) ascending, and idf · energy of each, > 0."""
         numbers = np.flatnonzero(self.energy > 0)
-        given = self.energy[numbers] * idf(self.view.turns, self.view.holding(numbers))
-        given[self.view.marks(numbers) | np.isin(numbers, self.asked.words)] = 0.0
-        return numbers[given > 0], given[given > 0]
+        energies = self.energy[numbers] * idf(self.view.turns, self.view.holding(numbers))
+        energies[self.view.marks(numbers) | np.isin(numbers, self.terms.words)] = 0.0
+        return numbers[energies > 0], energies[energies > 0]
 
     @cached_property
     def kinds(self) -> tuple[tuple[Integers, Floats], ...]:
         """For every asking word the passages that hold a member of the kind, and how rare that is; (m,) each."""
-        found = []
-        for members in self.asked.kinds.values():
+        kinds = []
+        for members in self.terms.kinds.values():
             rarity = idf(self.view.turns, self.view.holding(np.array(members)))
             of, passages, _ = self.view.mentions_of(np.array(members))
-            found.append((passages, rarity[of]))
-        return tuple(found)
+            kinds.append((passages, rarity[of]))
+        return tuple(kinds)
 
     @cached_property
     def likeness(self) -> Floats | None:
@@ -229,7 +231,7 @@ class TurnColumns(Remembers):
     """
 
     def __init__(self, inquiry: Inquiry, turn: Integers, within: Integers, company: Integers) -> None:
-        self.inquiry, self.view, self.asked = inquiry, inquiry.view, inquiry.asked
+        self.inquiry, self.view, self.terms = inquiry, inquiry.view, inquiry.terms
         self.turn, self.within, self.company = turn, within, company
 
     @classmethod
@@ -275,11 +277,11 @@ class TurnColumns(Remembers):
     @cached_property
     def speaker(self) -> Floats:
         """1 for the turns of the speaker named, if it is just one."""
-        named = self.asked.named
+        named = self.terms.named
         if len(named) != 1:
             return np.zeros(len(self.turn))
-        said: Floats = (self.view.of_turns("speaker", self.turn) == named[0]).astype(np.float64)
-        return said
+        speakers: Floats = (self.view.of_turns("speaker", self.turn) == named[0]).astype(np.float64)
+        return speakers
 
     @cached_property
     def importance(self) -> Floats:
@@ -303,7 +305,7 @@ class TurnColumns(Remembers):
     def is_history(self) -> Floats:
         """1 for the turns of which another says that it holds no more, unless the question asks for the past."""
         older, _ = self.view.successions
-        if self.asked.past or not len(older):
+        if self.terms.past or not len(older):
             return np.zeros(len(self.turn))
         history: Floats = np.isin(self.turn, older).astype(np.float64)
         return history
@@ -311,7 +313,7 @@ class TurnColumns(Remembers):
     @cached_property
     def is_pictured(self) -> Floats:
         """1 for the turns that a photo came with, if the question asks for one."""
-        if not self.asked.pictures:
+        if not self.terms.pictures:
             return np.zeros(len(self.turn))
         shows: Floats = (self.view.of_turns("modality", self.turn) & modality(["image"]) > 0).astype(np.float64)
         return shows
@@ -329,7 +331,7 @@ class TurnColumns(Remembers):
 
     def times(self, row: int) -> Integers:
         """Count how often each turn mentions what is asked in a row."""
-        return self.inquiry.bears(int(self.asked.seeds[row]), self.turn)
+        return self.inquiry.bears(int(self.terms.seeds[row]), self.turn)
 
     def bears(self, mark: str) -> Floats:
         """Mark the turns that bear `mark` with 1, all others with 0."""
@@ -363,7 +365,7 @@ class SessionLayout(TurnColumns):
     @cached_property
     def counts(self) -> Floats:
         """How often each turn mentions each row, (rows, k); a share of 1 where it only holds a relative."""
-        rows, posted = len(self.inquiry.given[1].weights), self.inquiry.posted
+        rows, posted = len(self.inquiry.row_weights[1].weights), self.inquiry.posted
         at = self.excerpt.place(posted.session, posted.within)
         here = np.flatnonzero(at >= 0)
         counts = np.zeros((rows, len(self.turn)))

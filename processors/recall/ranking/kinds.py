@@ -9,7 +9,7 @@
 
     semantic  what is known, whenever it was said: relations of the concepts asked for come with the answer
               (related.py), and turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), twice as many
-              looked at as come back (rerank.py); what is history behind what came in its place (succession.py)
+              looked at as come back (lab/rerankers); what is history behind what came in its place (succession.py)
     perceptual  turns that something came with, ranked anew (perceptual.py)
 
 A kind is a filter, terms and constants of the one engine.
@@ -75,8 +75,8 @@ class MemoryKindRules:
 
     def explained(self, view: GraphView, turn: int) -> dict[str, float]:
         """Return the terms that the kind adds to the score of a turn, by name."""
-        found = {name: float(term(view, np.array([turn]))[0]) for name, term in self.terms.items()}
-        return {name: value for name, value in found.items() if value}
+        terms = {name: float(term(view, np.array([turn]))[0]) for name, term in self.terms.items()}
+        return {name: value for name, value in terms.items() if value}
 
 
 KINDS: Final[dict[MemoryKind, MemoryKindRules]] = {

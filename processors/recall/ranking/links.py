@@ -41,7 +41,7 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
 
 def relation_links(view: GraphView, concepts: Integers, weights: Mapping[RelationType, float]) -> Edges:
     """Find the edges out of ascending `concepts` (k,) to what turns say that they are related to, by type."""
-    found: dict[tuple[int, int], float] = {}
+    links: dict[tuple[int, int], float] = {}
     related = [each for each in view.relations.all() if weights.get(each.type)] if len(view.relations) else []
     chosen = set(concepts.tolist())
     for each in related:
@@ -50,10 +50,10 @@ def relation_links(view: GraphView, concepts: Integers, weights: Mapping[Relatio
         for here, there in (ends, ends[::-1]):
             for source in chosen.intersection(here):
                 for target in there:
-                    weight = found.get((source, target), 0.0) + weights[each.type] * count / (1 + count)
-                    found[source, target] = weight
-    pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
-    return Edges(pairs[:, 0], pairs[:, 1], np.array([found[pair] for pair in sorted(found)], np.float64))
+                    weight = links.get((source, target), 0.0) + weights[each.type] * count / (1 + count)
+                    links[source, target] = weight
+    pairs = np.array(sorted(links), np.int64).reshape(-1, 2)
+    return Edges(pairs[:, 0], pairs[:, 1], np.array([links[pair] for pair in sorted(links)], np.float64))
 
 
 def _words(view: GraphView, concept: int) -> list[int]:
@@ -65,11 +65,11 @@ def _words(view: GraphView, concept: int) -> list[int]:
 
 def rated(view: GraphView, edges: Edges) -> Edges:
     """Weigh edges by how closely an advisor says that their ends belong together: × (½ + rating).  SEEDS E40."""
-    known = [(view.number(one), view.number(other), said.rating) for (one, other), said in view.rated.items()]
-    found = [(a, b, rating) for a, b, rating in known if a is not None and b is not None]
-    if not found or not len(edges.source):
+    pairs = [(view.number(one), view.number(other), opinion.rating) for (one, other), opinion in view.rated.items()]
+    existing = [(a, b, rating) for a, b, rating in pairs if a is not None and b is not None]
+    if not existing or not len(edges.source):
         return edges
-    both = {end << 32 | start: rating for a, b, rating in found for start, end in ((a, b), (b, a))}
+    both = {end << 32 | start: rating for a, b, rating in existing for start, end in ((a, b), (b, a))}
     keys = np.array(sorted(both), np.int64)
     factors = np.array([0.5 + both[key] / 100 for key in keys.tolist()])
     of = edges.target << 32 | edges.source

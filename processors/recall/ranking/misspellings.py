@@ -39,10 +39,10 @@ def _nearest(view: GraphView, word: str) -> dict[str, float]:
     """Find the words with the fewest typing errors."""
     errors = 2 if len(word) >= LONG else 1
     lengths = {len(word) - errors, len(word) + errors} if len(word) < SHORT else range(len(word) - 2, len(word) + 3)
-    known = [each for each in view.words_with_initial(word[0]) if len(each) in lengths]
-    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=errors, limit=None)
-    least = min((distance for _, distance, _ in found), default=0)
-    nearest = sorted(each for each, distance, _ in found if distance == least)
+    candidates = [each for each in view.words_with_initial(word[0]) if len(each) in lengths]
+    matches = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=errors, limit=None)
+    least = min((distance for _, distance, _ in matches), default=0)
+    nearest = sorted(each for each, distance, _ in matches if distance == least)
     return {each: WORTH * (1 - least / max(len(word), len(each))) for each in nearest[:ALIKE]}
 
 

@@ -46,5 +46,5 @@ def carried(view: GraphView, energy: Floats, sources: Integers) -> tuple[Integer
     """
     lists = [view.holders(source)[0] for source in sources.tolist()]
     passages = np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
-    of, concept, _ = view.held(passages)
+    of, concept, _ = view.concepts_of_turns(passages)
     return passages, np.bincount(of, energy[concept], len(passages)).astype(np.float64, copy=False)

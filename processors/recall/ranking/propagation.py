@@ -26,10 +26,10 @@ def related(graph: Graph, recalled: Sequence[str]) -> list[str]:
     view = graph.view()
     woken = [number for name in dict.fromkeys(recalled) if (number := view.number(name)) is not None]
     words = [number for number in woken if not view.marks(np.array([number]))[0]]
-    found: dict[int, None] = {}
+    reached: dict[int, None] = {}
     for word in words:
         edges = edges_out(view.windows["exchange"], np.array([word], np.int64), "ppmi")
         out = edges.where((edges.weight > 0) & ~view.marks(edges.target) & ~np.isin(edges.target, woken))
         nearest = np.lexsort((out.target, -out.weight))[: graph.settings.recall_related]
-        found.update(dict.fromkeys(out.target[nearest].tolist()))
-    return [view.ids[number] for number in found][:MOST]
+        reached.update(dict.fromkeys(out.target[nearest].tolist()))
+    return [view.ids[number] for number in reached][:MOST]

@@ -64,7 +64,7 @@ def _stands_in(name: str, text: str) -> bool:
     return re.search(rf"(?<!{_SPACED}){re.escape(name)}(?!{_SPACED})", text) is not None
 
 
-WANTED: Final = ("@time", "@name", "@number")
+ANSWER_MARKS: Final = ("@time", "@name", "@number")
 SPEAKER: Final = 0.5
 WEAK: Final = 0.2  # weight of a word of the conversation that a question goes on from
 COMPOUND: Final = 2.0
@@ -125,8 +125,11 @@ def find_query_terms(
     names = {view.speakers[number].casefold() for number in named}
     ids = [concept.id for concept in question.concepts]
     words = [name for name in ids if not name.startswith("@") and name not in names]
-    known = {number: 1.0 for name in words if (number := view.number(name)) is not None}
-    seeds = {**known, **{number: weight for number, weight in _compounds(view, words).items() if number not in known}}
+    numbers = {number: 1.0 for name in words if (number := view.number(name)) is not None}
+    seeds = {
+        **numbers,
+        **{number: weight for number, weight in _compounds(view, words).items() if number not in numbers},
+    }
     seeds |= {number: WEAK for number in weak if number not in seeds}
     kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
     related = shares(view, words, kinds)
@@ -144,7 +147,7 @@ def find_query_terms(
         dates=dates,
         speakers=speakers,
         named=named,
-        wants=frozenset(ids).intersection(WANTED),
+        wants=frozenset(ids).intersection(ANSWER_MARKS),
         now=asks_now(plain),
         pictures=asks_picture(plain),
         past=asks_past(plain) or len(dates) > 0,
@@ -157,12 +160,12 @@ def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
 
     A member of a kind that is asked for counts MEMBER_WORTH.
     """
-    found = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
-    found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
-    found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
-    rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
-    weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
-    return dict(zip((view.ids[number] for number in found), weighed, strict=True))
+    worths = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
+    worths.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
+    worths.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
+    rarity = idf(view.turns, view.holding(np.array(list(worths), np.int64)))
+    weighed = (weight * each for weight, each in zip(worths.values(), rarity.tolist(), strict=True))
+    return dict(zip((view.ids[number] for number in worths), weighed, strict=True))
 
 
 def _misspelt(
@@ -170,28 +173,30 @@ def _misspelt(
 ) -> dict[int, float]:
     """Find what was meant by words that have no node and no relative, and how much each counts."""
     unknown = (word for word in words if view.number(word) is None and word not in related)
-    found = ((view.number(name), weight) for word in unknown for name, weight in find_corrections(view, word).items())
-    return {number: weight for number, weight in found if number is not None and number not in seeds}
+    corrections = (
+        (view.number(name), weight) for word in unknown for name, weight in find_corrections(view, word).items()
+    )
+    return {number: weight for number, weight in corrections if number is not None and number not in seeds}
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
-    return np.array(view.known_of(dict.fromkeys(names)), np.int64)
+    return np.array(view.numbers_of(dict.fromkeys(names)), np.int64)
 
 
 def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, ...]:
-    return tuple(number for number in view.known_of(MEMBERS[cue]) if number not in seeds)
+    return tuple(number for number in view.numbers_of(MEMBERS[cue]) if number not in seeds)
 
 
 def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:
     """Find the words of the graph that share a part with a Chinese word of the question, and their weights."""
-    found: dict[int, float] = {}
+    compounds: dict[int, float] = {}
     for word in words:
         if _HAN.fullmatch(word):
             for other, overlap in _related(view, word):
                 number = view.number(other)
                 if number is not None:
-                    found[number] = max(found.get(number, 0.0), COMPOUND * overlap)
-    return found
+                    compounds[number] = max(compounds.get(number, 0.0), COMPOUND * overlap)
+    return compounds
 
 
 def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
@@ -203,6 +208,6 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
     candidates = inside.union(holding) - {word}
     for other in sorted(candidates):
         if _HAN.fullmatch(other):
-            held = other in word or word in other
+            contains = other in word or word in other
             shorter, longer = sorted((len(word), len(other)))
-            yield other, shorter / longer if held else SHARED_PART
+            yield other, shorter / longer if contains else SHARED_PART

@@ -23,13 +23,13 @@ HISTORY_SHARE: Final = 0.5  # of the score of what is history, by another formul
 
 
 def succeeded(
-    inquiry: Inquiry, found: tuple[Integers, Floats], allowed: Allowed, weights: FlowWeights, limit: int
+    inquiry: Inquiry, ranking: tuple[Integers, Floats], allowed: Allowed, weights: FlowWeights, limit: int
 ) -> tuple[Integers, Floats]:
     """Let newer turns take the place of those among the best turns that they made history; best first."""
     older, newer = inquiry.view.successions
-    turn, score = found
-    if not len(older) or inquiry.asked.past or not np.isin(older, turn).any():
-        return found
+    turn, score = ranking
+    if not len(older) or inquiry.terms.past or not np.isin(older, turn).any():
+        return ranking
     penalty, at = weights["history"], inquiry.view.of_turns("at", older)
     scores, heirs = dict(zip(turn.tolist(), score.tolist(), strict=True)), dict[int, float]()
     for place in np.lexsort((older, at)).tolist():  # what was said first hands down first

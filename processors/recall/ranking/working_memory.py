@@ -88,32 +88,32 @@ def decay(view: GraphView, turns: Integers, now: int) -> Floats:
 
 def matters(view: GraphView, turns: Integers) -> Floats:
     """Return how much each turn matters, (k,) in [0, 1]; what is pinned matters most."""
-    told = importance(view.of_turns("importance", turns))
-    return np.where(view.of_turns("pinned", turns) > 0, 1.0, told)
+    stated = importance(view.of_turns("importance", turns))
+    return np.where(view.of_turns("pinned", turns) > 0, 1.0, stated)
 
 
-def weighed(view: GraphView, asked: QueryTerms, turns: Integers, now: int) -> Terms:
+def weighed(view: GraphView, terms: QueryTerms, turns: Integers, now: int) -> Terms:
     """Weigh k turns for a question that is asked at `now` (ms)."""
-    weights = _weights(view, asked)
-    of, concept, count = view.held(turns)
+    weights = _weights(view, terms)
+    of, concept, count = view.concepts_of_turns(turns)
     words = ~view.marks(concept)
     of, concept, count = of[words], concept[words], count[words]
     rare = idf(view.turns, view.holding(concept))
-    wanted = np.array([weights.get(number, 0.0) for number in concept.tolist()])
-    dot = np.bincount(of, wanted * rare * count * rare, len(turns))
+    values = np.array([weights.get(number, 0.0) for number in concept.tolist()])
+    dot = np.bincount(of, values * rare * count * rare, len(turns))
     length = np.sqrt(np.bincount(of, (count * rare) ** 2, len(turns)))
     asks = sum((weight * _rarity(view, number)) ** 2 for number, weight in weights.items()) ** 0.5
     cosine = np.divide(dot, length * asks, out=np.zeros(len(turns)), where=length * asks > 0)
-    held = np.bincount(of, wanted, len(turns))
+    sums = np.bincount(of, values, len(turns))
     total = sum(weights.values())
-    keywords = np.minimum(1.0, held / total) if total else np.zeros(len(turns))
+    keywords = np.minimum(1.0, sums / total) if total else np.zeros(len(turns))
     return Terms(cosine, keywords, decay(view, turns, now), 0.8 + 0.4 * matters(view, turns))
 
 
-def _weights(view: GraphView, asked: QueryTerms) -> dict[int, float]:
+def _weights(view: GraphView, terms: QueryTerms) -> dict[int, float]:
     """Map the words of a question, and what means nearly the same, to how much each counts."""
-    near = dict(zip(asked.relatives.concept.tolist(), asked.relatives.share.tolist(), strict=True))
-    return near | dict(zip(asked.words.tolist(), asked.weight.tolist(), strict=True))
+    near = dict(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
+    return near | dict(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
 
 
 def _rarity(view: GraphView, number: int) -> float:
@@ -122,17 +122,17 @@ def _rarity(view: GraphView, number: int) -> float:
 
 def keywords(view: GraphView, turns: Iterable[int], shown: Shown | None = None) -> list[int]:
     """List the last KEYWORDS words of turns, the latest last; with `shown`, such as people would say."""
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for turn in turns:
-        _, concept, _ = view.held(np.array([turn]))
+        _, concept, _ = view.concepts_of_turns(np.array([turn]))
         words = concept[~view.marks(concept)]  # the heaviest first, as they were recorded
         if shown:
             words = np.array([word for word, _ in shown.labels(words.tolist())], np.int64)
         most = next((most for length, most in LENGTHS if _length(view, turn) <= length), MOST)
         for word in words[:most][::-1].tolist():
-            found.pop(word, None)
-            found[word] = None
-    return list(found)[-KEYWORDS:]
+            numbers.pop(word, None)
+            numbers[word] = None
+    return list(numbers)[-KEYWORDS:]
 
 
 def _length(view: GraphView, turn: int) -> int:

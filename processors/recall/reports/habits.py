@@ -12,10 +12,10 @@ from typing import Final
 
 from emgas.limits import TOP
 from emgas.messages.views import Exemption, HabitGroup, Habits, Recurring
-from emgas.messages.views import Habit as Told
+from emgas.messages.views import Habit as HabitReport
 from emgas.times import DAY_MS
 from processors.extraction.extractor import Extractor
-from processors.lifecycle.affinity import clusters
+from processors.lifecycle.habits.affinity import clusters
 from processors.recall.answer.answer import QueriedGraph
 from processors.recall.answer.habits import about, by_size, current, of
 from processors.text.language import clean
@@ -26,30 +26,30 @@ LEVELS: Final = (0.7, 0.5, 0.3)
 MEMBERS: Final = TOP  # that are named, the latest
 
 
-def list_habits(memory: QueriedGraph, asked: Habits, extractor: Extractor) -> Recurring:
+def list_habits(memory: QueriedGraph, request: Habits, extractor: Extractor) -> Recurring:
     """Return what recurs in a graph."""
     graph = memory.graph
     if graph is None or graph.is_blank:
-        return Recurring(graph=asked.graph, found=False, position=memory.position)
-    known = current(graph)
-    habits = of(known, [asked.speaker] if asked.speaker is not None else [])
-    if asked.text is not None:
-        habits = about(graph, habits, extractor.of_query(asked.text), clean(asked.text))
-    habits = by_size(habits)[: asked.limit]
+        return Recurring(graph=request.graph, found=False, position=memory.position)
+    all_habits = current(graph)
+    habits = of(all_habits, [request.speaker] if request.speaker is not None else [])
+    if request.text is not None:
+        habits = about(graph, habits, extractor.of_query(request.text), clean(request.text))
+    habits = by_size(habits)[: request.limit]
     return Recurring(
-        graph=asked.graph,
+        graph=request.graph,
         found=True,
-        total=len(known),
-        habits=[_told(graph, habit) for habit in habits],
+        total=len(all_habits),
+        habits=[_describe(graph, habit) for habit in habits],
         groups=list(_groups(graph, habits)),
         position=memory.position,
     )
 
 
-def _told(graph: Graph, habit: Habit) -> Told:
+def _describe(graph: Graph, habit: Habit) -> HabitReport:
     numbers, concepts = graph.concepts.numbers, graph.concepts
     words = graph.advice.rewritten.get(("habit", habit.id))
-    return Told(
+    return HabitReport(
         id=habit.id,
         speaker=habit.speaker,
         text=habit.text,
@@ -71,7 +71,7 @@ def _told(graph: Graph, habit: Habit) -> Told:
 
 def _groups(graph: Graph, habits: Sequence[Habit]) -> Iterable[HabitGroup]:
     """Yield the groups of each level that are wider than those of the level before."""
-    known: set[tuple[int, ...]] = set()
+    seen: set[tuple[int, ...]] = set()
     for above in LEVELS:
         near = [
             (left, right)
@@ -80,8 +80,8 @@ def _groups(graph: Graph, habits: Sequence[Habit]) -> Iterable[HabitGroup]:
             if _near(graph, habits[left], habits[right]) >= above
         ]
         for group in clusters(near):
-            if tuple(group) not in known:
-                known.add(tuple(group))
+            if tuple(group) not in seen:
+                seen.add(tuple(group))
                 yield HabitGroup(above=above, habits=[habits[place].id for place in group])
 
 

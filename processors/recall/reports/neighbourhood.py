@@ -45,42 +45,42 @@ class _Reached(NamedTuple):
     path: tuple[int, ...]
 
 
-def explore_graph(memory: QueriedGraph, asked: Explore, extractor: Extractor) -> Explored:
+def explore_graph(memory: QueriedGraph, request: Explore, extractor: Extractor) -> Explored:
     """Return what a concept is to a graph, and what is around it."""
     graph = memory.graph
     if graph is None or graph.is_blank:
-        return Explored(graph=asked.graph, found=False, position=memory.position)
+        return Explored(graph=request.graph, found=False, position=memory.position)
     view = graph.view()
-    number = _number(view, asked.concept, extractor)
+    number = _number(view, request.concept, extractor)
     if number is None:
-        return Explored(graph=asked.graph, found=False, position=memory.position)
-    target = None if asked.to is None else _number(view, asked.to, extractor)
+        return Explored(graph=request.graph, found=False, position=memory.position)
+    target = None if request.to is None else _number(view, request.to, extractor)
     holding = view.posting_passage[view.posting_concept == number]
     latest = holding[np.argsort(-view.passage_at[holding], kind="stable")][:TOP]
     return Explored(
-        graph=asked.graph,
+        graph=request.graph,
         found=True,
-        concept=_known(graph, view, number),
-        neighbours=_neighbours(view, number, asked),
+        concept=_describe(graph, view, number),
+        neighbours=_neighbours(view, number, request),
         paths=[] if target is None else [[view.ids[node] for node in way] for way in _ways(view, number, target)],
-        relations=related(view, number, asked.limit),
-        inferred=[] if asked.relation is None else inferred(view, number, asked.relation, asked.hops),
-        ids=[view.passage_id[passage] for passage in latest[: asked.limit].tolist()],
+        relations=related(view, number, request.limit),
+        inferred=[] if request.relation is None else inferred(view, number, request.relation, request.hops),
+        ids=[view.passage_id[passage] for passage in latest[: request.limit].tolist()],
         position=memory.position,
     )
 
 
 def _number(view: GraphView, name: str, extractor: Extractor) -> int | None:
     """Find the concept that is meant: by its id, as a phrase is written, as words are, or by whose name it is."""
-    wanted = name.casefold()
-    phrase = next((number for number in view.phrases if view.labels[number].casefold() == wanted), None)
+    folded = name.casefold()
+    phrase = next((number for number in view.phrases if view.labels[number].casefold() == folded), None)
     if phrase is not None and view.number(name) is None:
         return phrase
     ids = [*concept_ids([name], view, extractor), speaker_mark(name)]
     return next((number for each in ids if (number := view.number(each)) is not None), None)
 
 
-def _known(graph: Graph, view: GraphView, number: int) -> KnownConcept:
+def _describe(graph: Graph, view: GraphView, number: int) -> KnownConcept:
     concepts = graph.concepts
     now = max(graph.clock, concepts.strength_at[number])
     theme = next((theme for theme in view.themes if number in theme.members), None)
@@ -102,42 +102,42 @@ def _known(graph: Graph, view: GraphView, number: int) -> KnownConcept:
     )
 
 
-def _neighbours(view: GraphView, number: int, asked: Explore) -> list[Neighbour]:
+def _neighbours(view: GraphView, number: int, request: Explore) -> list[Neighbour]:
     """List what is linked over at most `asked.hops` links: the fewest hops first, then the strongest."""
     reached, edge = {number: _Reached(1.0, 0, (number,))}, [number]
-    for _ in range(asked.hops):
-        found: dict[int, _Reached] = {}
+    for _ in range(request.hops):
+        result: dict[int, _Reached] = {}
         for source in edge:
             here = reached[source]
             for target, weight, times in _links(view, source):
                 strength = here.strength * weight
-                if target not in reached and (target not in found or strength > found[target].strength):
-                    found[target] = _Reached(strength, times, (*here.path, target))
-        reached |= found
-        edge = sorted(found, key=lambda node: (-found[node].strength, node))[:BROAD]
+                if target not in reached and (target not in result or strength > result[target].strength):
+                    result[target] = _Reached(strength, times, (*here.path, target))
+        reached |= result
+        edge = sorted(result, key=lambda node: (-result[node].strength, node))[:BROAD]
     del reached[number]
     order = sorted(reached, key=lambda node: (len(reached[node].path), -reached[node].strength, node))
-    told = islice(Shown(view.known).labels(order), asked.limit)
-    return [_neighbour(view, node, label, reached[node]) for node, label in told]
+    labels = islice(Shown(view.concept_table).labels(order), request.limit)
+    return [_neighbour(view, node, label, reached[node]) for node, label in labels]
 
 
-def _neighbour(view: GraphView, number: int, label: str, found: _Reached) -> Neighbour:
-    hops = len(found.path) - 1
-    times = _said_together(view, *found.path[-2:])
+def _neighbour(view: GraphView, number: int, label: str, reached: _Reached) -> Neighbour:
+    hops = len(reached.path) - 1
+    times = _shared_passages(view, *reached.path[-2:])
     return Neighbour(
         id=view.ids[number],
         label=label,
-        strength=round(found.strength, DIGITS),
-        times=found.times,
+        strength=round(reached.strength, DIGITS),
+        times=reached.times,
         hops=hops,
         confidence=round(1 / hops, DIGITS),
-        path=[view.ids[node] for node in found.path],
+        path=[view.ids[node] for node in reached.path],
         first=int(times.min()) if len(times) else None,
         last=int(times.max()) if len(times) else None,
     )
 
 
-def _said_together(view: GraphView, one: int, other: int) -> Integers:
+def _shared_passages(view: GraphView, one: int, other: int) -> Integers:
     """List when two concepts were in one turn, or in one and the one before it in its session, ms."""
     here, there = (view.holders(number)[0].astype(np.int64) for number in (one, other))
     one_place, other_place = (view.of_turns("session", each) << 32 | view.within(each) + 1 for each in (here, there))
@@ -162,17 +162,17 @@ def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:
 def _links_of_phrase(view: GraphView, phrase: int) -> list[tuple[int, float, int]]:
     """List (target, weight, turns together) of a phrase's links to words other than its own."""
     passages, _ = view.holders(phrase)
-    _, held = view.concepts_of(passages.astype(np.int64))
-    found, together = np.unique(held.astype(np.int64), return_counts=True)
+    _, concepts = view.concepts_of(passages.astype(np.int64))
+    neighbours, together = np.unique(concepts.astype(np.int64), return_counts=True)
     own = [number for word in view.ids[phrase].split(" ") if (number := view.number(word)) is not None]
-    kept = ~view.is_mark[found] & ~np.isin(found, own)
-    found, together = found[kept], together[kept]
-    lift = together * view.turns / (view.holding(found) * len(passages))
+    kept = ~view.is_mark[neighbours] & ~np.isin(neighbours, own)
+    neighbours, together = neighbours[kept], together[kept]
+    lift = together * view.turns / (view.holding(neighbours) * len(passages))
     weights = np.log(np.maximum(lift, 1.0)) / np.sqrt(
-        np.maximum(len(held), 1) * view.window(DEFAULT.window).fans(found)
+        np.maximum(len(concepts), 1) * view.window(DEFAULT.window).fans(neighbours)
     )
     best = np.array([place for place in _strongest(weights).tolist() if weights[place] > 0], np.int64)
-    return list(zip(found[best].tolist(), weights[best].tolist(), together[best].tolist(), strict=True))
+    return list(zip(neighbours[best].tolist(), weights[best].tolist(), together[best].tolist(), strict=True))
 
 
 def _strongest(weights: Floats) -> Integers:

@@ -52,25 +52,25 @@ class _Links(NamedTuple):
     times: Integers
 
 
-def draw_picture(graph: Graph | None, asked: Picture, extractor: Extractor, position: Position) -> Steps[Pictured]:
+def draw_picture(graph: Graph | None, request: Picture, extractor: Extractor, position: Position) -> Steps[Pictured]:
     """Draw a graph, None for one that nobody wrote to.  Raises GraphChangedError: begin again."""
     if graph is None or graph.is_blank:
-        return Pictured(graph=asked.graph, found=False, position=position)
-    return (yield from _Picture(graph, asked).steps(extractor, position))
+        return Pictured(graph=request.graph, found=False, position=position)
+    return (yield from _Picture(graph, request).steps(extractor, position))
 
 
 class _Picture:
     """One picture while it is made, of the graph as it is now."""
 
-    def __init__(self, graph: Graph, asked: Picture) -> None:
-        self._graph, self._asked = graph, asked
+    def __init__(self, graph: Graph, request: Picture) -> None:
+        self._graph, self._request = graph, request
         self._view, self._events = graph.view(), graph.events
         self._words = np.flatnonzero(~self._view.is_mark)
-        self._shown = Shown(self._view.known)
+        self._shown = Shown(self._view.concept_table)
 
     def steps(self, extractor: Extractor, position: Position) -> Steps[Pictured]:
         strengths = yield from self._strengths()
-        if self._asked.around:
+        if self._request.around:
             chosen, hops = yield from self._grown(extractor, strengths)
         else:
             chosen = self._strongest(strengths)
@@ -78,12 +78,12 @@ class _Picture:
         links = yield from self._links_among(chosen)
         themes = [theme for theme in self._view.themes if np.isin(theme.members, chosen).any()]
         return Pictured(
-            graph=self._asked.graph,
+            graph=self._request.graph,
             found=True,
             clock=self._view.clock,
             total=len(self._words),
             concepts=self._concepts(chosen, hops, strengths, {m: n for n, t in enumerate(themes) for m in t.members}),
-            links=_columns(links, chosen, self._asked.links),
+            links=_columns(links, chosen, self._request.links),
             passages=self._passages(chosen),
             themes=[PicturedTheme(id=each.id, label=self._label(each.members), born=each.born) for each in themes],
             activity=self._activity(),
@@ -112,20 +112,22 @@ class _Picture:
         order = np.lexsort((self._words, -strengths[self._words], self._view.is_archived[self._words]))
         ranked = self._words[order]
         shown = (number for number in ranked.tolist() if self._shown.label(number) is not None)
-        first = np.array(list(islice(shown, self._asked.nodes)), np.int64)
-        rest = ranked[~np.isin(ranked, first)][: self._asked.nodes - len(first)]
+        first = np.array(list(islice(shown, self._request.nodes)), np.int64)
+        rest = ranked[~np.isin(ranked, first)][: self._request.nodes - len(first)]
         return ranked[np.isin(ranked, np.concatenate((first, rest)))]
 
     def _grown(self, extractor: Extractor, strengths: Floats) -> Steps[tuple[Integers, Integers]]:
         """Choose what is fewest links away from the concepts asked for; of as many, what has the strongest link."""
-        ids = dict.fromkeys(concept_ids(self._asked.around, self._view, extractor))
-        known = [number for name in ids if (number := self._view.number(name)) is not None]
-        ring = np.array([number for number in known if not self._view.is_mark[number]], np.int64)[: self._asked.nodes]
+        ids = dict.fromkeys(concept_ids(self._request.around, self._view, extractor))
+        numbers = [number for name in ids if (number := self._view.number(name)) is not None]
+        ring = np.array([number for number in numbers if not self._view.is_mark[number]], np.int64)[
+            : self._request.nodes
+        ]
         chosen, hops = [ring], [np.zeros(len(ring), np.int64)]
         seen = np.array(self._view.is_mark)
         seen[ring] = True
-        for hop in range(1, self._asked.hops + 1):
-            room = self._asked.nodes - sum(map(len, chosen))
+        for hop in range(1, self._request.hops + 1):
+            room = self._request.nodes - sum(map(len, chosen))
             if not room or not len(ring):
                 break
             ring = _nearest((yield from self._links(np.sort(ring))), seen, room)
@@ -147,10 +149,12 @@ class _Picture:
                 yield from self._let_others_in()
             some = concepts[first : first + AT_ONCE]
             edges, times = edges_out(counts, some, DEFAULT.weighting), counts.pairs.neighbours(some)[2]
-            wanted = ~self._view.is_mark[edges.target] & (edges.weight > 0)
+            is_drawn = ~self._view.is_mark[edges.target] & (edges.weight > 0)
             if among is not None:
-                wanted &= among[edges.target]
-            parts.append(_Links(edges.source[wanted], edges.target[wanted], edges.weight[wanted], times[wanted]))
+                is_drawn &= among[edges.target]
+            parts.append(
+                _Links(edges.source[is_drawn], edges.target[is_drawn], edges.weight[is_drawn], times[is_drawn])
+            )
         if not parts:
             nothing = np.zeros(0, np.int64)
             return _Links(nothing, nothing, np.zeros(0), nothing)
@@ -181,18 +185,18 @@ class _Picture:
         place[chosen] = np.arange(len(chosen))
         holds = place[view.posting_concept] >= 0
         holding = np.unique(view.posting_passage[holds])
-        newest = holding[np.lexsort((holding, view.passage_at[holding]))][::-1][: self._asked.passages]
+        newest = holding[np.lexsort((holding, view.passage_at[holding]))][::-1][: self._request.passages]
         at = np.full(len(view.passage_at), -1)
         at[newest] = np.arange(len(newest))
-        held = np.flatnonzero(holds & (at[view.posting_passage] >= 0))[:PICTURED_LINKS]
+        postings = np.flatnonzero(holds & (at[view.posting_passage] >= 0))[:PICTURED_LINKS]
         return PicturedPassages(
             ids=[view.passage_id[number] for number in newest.tolist()],
             sessions=[view.sessions[number] for number in view.passage_session[newest].tolist()],
             speakers=[view.speakers[number] for number in view.passage_speaker[newest].tolist()],
             at=view.passage_at[newest].tolist(),
             archived=view.passage_archived[newest].tolist(),
-            held_by=at[view.posting_passage[held]].tolist(),
-            holds=place[view.posting_concept[held]].tolist(),
+            held_by=at[view.posting_passage[postings]].tolist(),
+            holds=place[view.posting_concept[postings]].tolist(),
         )
 
     def _label(self, members: tuple[int, ...]) -> str:
@@ -214,8 +218,8 @@ def _nearest(links: _Links, seen: Mask, room: int) -> Integers:
     new = ~seen[links.target]
     best = np.zeros(len(seen))
     np.maximum.at(best, links.target[new], links.weight[new])
-    found = np.flatnonzero(best)
-    return found[np.argsort(-best[found], kind="stable")][:room]
+    positions = np.flatnonzero(best)
+    return positions[np.argsort(-best[positions], kind="stable")][:room]
 
 
 def _columns(links: _Links, chosen: Integers, limit: int) -> PicturedLinks:

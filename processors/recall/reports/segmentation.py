@@ -31,9 +31,9 @@ def how_many(turns: int, bits: float) -> int:
     return max(1, int((turns * RATE + max(1, min(5, int((bits - 3) * 2)))) / 2))
 
 
-def cuts(held: Sequence[AbstractSet[int]], parts: int) -> list[int]:
+def cuts(concept_sets: Sequence[AbstractSet[int]], parts: int) -> list[int]:
     """Find before which turns a conversation is cut; held: the words of each turn."""
-    least = [(_shared(held, place), place) for place in range(SHORTEST, len(held) - SHORTEST + 1)]
+    least = [(_shared(concept_sets, place), place) for place in range(SHORTEST, len(concept_sets) - SHORTEST + 1)]
     chosen: list[int] = []
     for _, place in sorted(least):
         if len(chosen) == parts - 1:
@@ -43,8 +43,8 @@ def cuts(held: Sequence[AbstractSet[int]], parts: int) -> list[int]:
     return sorted(chosen)
 
 
-def _shared(held: Sequence[AbstractSet[int]], place: int) -> float:
+def _shared(concept_sets: Sequence[AbstractSet[int]], place: int) -> float:
     """Compute how much of their words the turns before and after a place share: the cosine of the two sets."""
-    before = set().union(*held[max(0, place - BLOCK) : place])
-    after = set().union(*held[place : place + BLOCK])
+    before = set().union(*concept_sets[max(0, place - BLOCK) : place])
+    after = set().union(*concept_sets[place : place + BLOCK])
     return len(before & after) / math.sqrt(max(1, len(before)) * max(1, len(after)))

@@ -24,7 +24,7 @@ import numpy as np
 
 from emgas.messages.sessions import Ending, SessionState
 from emgas.messages.views import Quote, Recap, Recapped, SessionRecap, SessionTopic
-from processors.lifecycle.sessions import going_on, is_idle
+from processors.lifecycle.sessions.sessions import going_on, is_idle
 from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.context.sentences import sentences
@@ -53,31 +53,31 @@ class _Sentence(NamedTuple):
     turn: TurnRecorded
     text: str
     words: int
-    held: frozenset[str]
+    concepts: frozenset[str]
 
 
-def list_recaps(memory: QueriedGraph, asked: Recap) -> Recapped:
+def list_recaps(memory: QueriedGraph, request: Recap) -> Recapped:
     """Recap conversations of a graph.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
-        return Recapped(graph=asked.graph, found=False, position=memory.position)
+        return Recapped(graph=request.graph, found=False, position=memory.position)
     view = graph.view()
-    told = [_recap(memory, view, number, asked) for number in _wanted(view, asked)]
+    recaps = [_recap(memory, view, number, request) for number in _chosen_sessions(view, request)]
     total = len(np.unique(view.passage_session))
-    return Recapped(graph=asked.graph, found=True, total=total, sessions=told, position=memory.position)
+    return Recapped(graph=request.graph, found=True, total=total, sessions=recaps, position=memory.position)
 
 
-def _wanted(view: GraphView, asked: Recap) -> list[int]:
+def _chosen_sessions(view: GraphView, request: Recap) -> list[int]:
     """Find the numbers of the sessions asked for, or of those that were spoken in last."""
-    held = set(np.unique(view.passage_session).tolist())
-    if asked.sessions:
-        known = {name: number for number, name in enumerate(view.sessions)}
-        return [known[name] for name in dict.fromkeys(asked.sessions) if known.get(name) in held]
+    existing = set(np.unique(view.passage_session).tolist())
+    if request.sessions:
+        numbers = {name: number for number, name in enumerate(view.sessions)}
+        return [numbers[name] for name in dict.fromkeys(request.sessions) if numbers.get(name) in existing]
     ended: dict[int, tuple[int, int]] = {}
     for passage, session in enumerate(view.passage_session.tolist()):
         ended[session] = max(ended.get(session, (0, 0)), (int(view.passage_at[passage]), passage))
     latest = sorted(ended, key=lambda session: ended[session], reverse=True)
-    return latest[asked.skip : asked.skip + asked.limit]
+    return latest[request.skip : request.skip + request.limit]
 
 
 def summed_up(graph: Graph, text_of: TextOf, end: SessionEnded) -> SessionSummarised | None:
@@ -123,7 +123,7 @@ def ending_of(end: SessionEnd | None) -> Ending | None:
     return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by, topic=end.topic)  # type: ignore[arg-type]
 
 
-def _recap(memory: QueriedGraph, view: GraphView, session: int, asked: Recap) -> SessionRecap:
+def _recap(memory: QueriedGraph, view: GraphView, session: int, request: Recap) -> SessionRecap:
     graph = memory.graph
     assert graph is not None  # noqa: S101 - `recapped` sees to it
     passages = np.flatnonzero(view.passage_session == session)
@@ -140,9 +140,9 @@ def _recap(memory: QueriedGraph, view: GraphView, session: int, asked: Recap) ->
         turns=len(passages),
         archived=int(view.passage_archived[passages].sum()),
         speakers=[view.speakers[number] for number, _ in speakers.most_common()],
-        concepts=[label for _, label in islice(Shown(view.known).labels(best), ABOUT)],
-        summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=asked.words),
-        topics=_topics(memory, view, passages) if asked.topics else [],
+        concepts=[label for _, label in islice(Shown(view.concept_table).labels(best), ABOUT)],
+        summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=request.words),
+        topics=_topics(memory, view, passages) if request.topics else [],
         state=state_of(graph, name, until, memory.time),
         ended=ending_of(graph.sessions.ended.get(name)),
     )
@@ -153,13 +153,15 @@ def _topics(memory: QueriedGraph, view: GraphView, passages: Integers) -> list[S
     graph = memory.graph
     assert graph is not None  # noqa: S101 - `recapped` sees to it
     within = np.isin(view.posting_passage, passages) & ~view.is_mark[view.posting_concept]
-    held: dict[int, set[int]] = {number: set() for number in passages.tolist()}
+    by_passage: dict[int, set[int]] = {number: set() for number in passages.tolist()}
     for passage, concept in zip(
         view.posting_passage[within].tolist(), view.posting_concept[within].tolist(), strict=True
     ):
-        held[passage].add(concept)
+        by_passage[passage].add(concept)
     text = "".join(memory.text_of(graph, number).text for number in passages[-READ:].tolist())
-    places = segmentation.cuts(list(held.values()), segmentation.how_many(len(passages), segmentation.entropy(text)))
+    places = segmentation.cuts(
+        list(by_passage.values()), segmentation.how_many(len(passages), segmentation.entropy(text))
+    )
     return [_part(memory, view, part) for part in np.split(passages, places)]
 
 
@@ -170,7 +172,7 @@ def _part(memory: QueriedGraph, view: GraphView, passages: Integers) -> SessionT
     best = sorted(worth, key=lambda number: (-worth[number], number))
     words = max(SHORTEST * 3, round(segmentation.RATE * int(view.passage_tokens[passages].sum())))
     return SessionTopic(
-        topic=", ".join(label for _, label in islice(Shown(view.known).labels(best), NAMED_BY)),
+        topic=", ".join(label for _, label in islice(Shown(view.concept_table).labels(best), NAMED_BY)),
         first=view.passage_id[int(passages[0])],
         last=view.passage_id[int(passages[-1])],
         turns=len(passages),
@@ -184,62 +186,62 @@ def _worth(view: GraphView, passages: Integers) -> dict[int, float]:
     here = here[~view.is_mark[here]]
     concepts, turns = np.unique(here, return_counts=True)
     sessions = _sessions_with(view, concepts)
-    told = turns * np.log1p(len(np.unique(view.passage_session)) / sessions)
-    return dict(zip(concepts.tolist(), told.tolist(), strict=True))
+    worths = turns * np.log1p(len(np.unique(view.passage_session)) / sessions)
+    return dict(zip(concepts.tolist(), worths.tolist(), strict=True))
 
 
 def _sessions_with(view: GraphView, concepts: Integers) -> Integers:
     """Count the sessions that hold each of ascending `concepts` (k,)."""
     holding = np.isin(view.posting_concept, concepts)
     pairs = view.posting_concept[holding] << 32 | view.passage_session[view.posting_passage[holding]]
-    held = np.bincount(np.searchsorted(concepts, np.unique(pairs) >> 32), minlength=len(concepts))
-    return held.astype(np.int64, copy=False)
+    counts = np.bincount(np.searchsorted(concepts, np.unique(pairs) >> 32), minlength=len(concepts))
+    return counts.astype(np.int64, copy=False)
 
 
 def _telling(view: GraphView, passages: Integers, worth: dict[int, float]) -> list[int]:
     """Pick the passages that hold most of what is told, for their length; in their order."""
     chosen = np.isin(view.posting_passage, passages)
     weights = [worth.get(number, 0.0) for number in view.posting_concept[chosen].tolist()]
-    held = np.bincount(view.posting_passage[chosen], weights, len(view.passage_at))[passages]
-    shares = held / np.sqrt(np.maximum(view.passage_tokens[passages], 1))
+    sums = np.bincount(view.posting_passage[chosen], weights, len(view.passage_at))[passages]
+    shares = sums / np.sqrt(np.maximum(view.passage_tokens[passages], 1))
     return sorted(passages[np.argsort(-shares, kind="stable")[:READ]].tolist())
 
 
 def _summary(graph: Graph, text_of: TextOf, passages: list[int], *, worth: dict[str, float], words: int) -> list[Quote]:
     read = [text_of(graph, passage) for passage in passages]
-    found = [each for place, turn in enumerate(read) for each in _sentences(place, turn) if each.words <= words]
-    chosen, left, said = list[_Sentence](), words, Counter[str]()
-    while found:
-        best = max(found, key=lambda each: (_gain(each, worth, said), (-each.place[0], -each.place[1])))
-        if _gain(best, worth, said) <= 0:
+    candidates = [each for place, turn in enumerate(read) for each in _sentences(place, turn) if each.words <= words]
+    chosen, left, covered = list[_Sentence](), words, Counter[str]()
+    while candidates:
+        best = max(candidates, key=lambda each: (_gain(each, worth, covered), (-each.place[0], -each.place[1])))
+        if _gain(best, worth, covered) <= 0:
             break
         chosen.append(best)
         left -= best.words
-        said.update(best.held)
-        found = [each for each in found if each is not best and each.words <= left]
+        covered.update(best.concepts)
+        candidates = [each for each in candidates if each is not best and each.words <= left]
     return [
         Quote(turn=each.turn.id, speaker=each.turn.speaker, at=each.turn.at, text=each.text)
         for each in sorted(chosen, key=lambda each: each.place)
     ]
 
 
-def _gain(sentence: _Sentence, worth: dict[str, float], said: Counter[str]) -> float:
+def _gain(sentence: _Sentence, worth: dict[str, float], covered: Counter[str]) -> float:
     """Weigh what a sentence tells that was not said yet; the longer it is, the more of it that takes."""
-    told = sum(worth.get(concept, 0.0) / 4 ** said[concept] for concept in sentence.held)
-    return float(told / math.sqrt(sentence.words))
+    gain = sum(worth.get(concept, 0.0) / 4 ** covered[concept] for concept in sentence.concepts)
+    return float(gain / math.sqrt(sentence.words))
 
 
 def _sentences(place: int, turn: TurnRecorded) -> list[_Sentence]:
     """Find the sentences of a turn that could be quoted, each with the concepts of the turn that it holds."""
-    found = []
+    parts = []
     for number, part in enumerate(sentences(turn.text)):
         text = part.strip()
         words = _words(text)
         if SHORTEST <= words <= LONGEST and not text.endswith(("?", "？")):
             lower = text.casefold()
-            held = frozenset(each.id for each in turn.concepts if each.label.casefold() in lower)
-            found.append(_Sentence((place, number), turn, text, words, held))
-    return found
+            concepts = frozenset(each.id for each in turn.concepts if each.label.casefold() in lower)
+            parts.append(_Sentence((place, number), turn, text, words, concepts))
+    return parts
 
 
 def _words(text: str) -> int:

@@ -41,32 +41,32 @@ MOST_READ: Final = 500  # turns, the latest, whose moods are told
 _MOOD_WORDS: Final = frozenset({"feel", "feeling", "mood", "emotion", "emotional", "心情", "情绪", "感受", "感觉"})
 
 
-def compute_trend(memory: QueriedGraph, asked: Trend, extractor: Extractor) -> Trended:
+def compute_trend(memory: QueriedGraph, request: Trend, extractor: Extractor) -> Trended:
     """Count how often something is spoken of in a graph."""
     graph = memory.graph
     if graph is None or graph.is_blank:
-        return Trended(graph=asked.graph, found=False, position=memory.position)
-    if asked.only.asks_facts:
+        return Trended(graph=request.graph, found=False, position=memory.position)
+    if request.only.asks_facts:
         in_one_go(read_turn_facts(graph, memory.text_of))
     view = graph.view()
-    passing = _passing(view, asked.only)
-    if asked.text is None or (asked.moods and _names_nothing(asked.text, extractor)):
+    passing = _passing(view, request.only)
+    if request.text is None or (request.moods and _names_nothing(request.text, extractor)):
         concepts, whole = list[int](), True
         passages = np.flatnonzero(np.ones(view.turns, np.bool_) if passing is None else passing)
     else:
-        concepts = _concepts(view, asked.text, extractor)
+        concepts = _concepts(view, request.text, extractor)
         passages, whole = _holding(view, concepts, passing)
     ids = [view.ids[number] for number in concepts]
     if not len(passages):
-        return Trended(graph=asked.graph, found=True, concepts=ids, position=memory.position)
+        return Trended(graph=request.graph, found=True, concepts=ids, position=memory.position)
     times = np.sort(view.passage_at[passages])
-    local = times + asked.offset * MINUTE_MS
+    local = times + request.offset * MINUTE_MS
     days = np.unique(local // DAY_MS)
     every = float(np.median(np.diff(days))) if len(days) > 1 else None
-    felt = _felt(memory, view, passages) if asked.moods else []
+    felt = _felt(memory, view, passages) if request.moods else []
     latest = passages[np.argsort(-view.passage_at[passages], kind="stable")][:TOP]
     return Trended(
-        graph=asked.graph,
+        graph=request.graph,
         found=True,
         concepts=ids,
         all=whole,
@@ -75,8 +75,8 @@ def compute_trend(memory: QueriedGraph, asked: Trend, extractor: Extractor) -> T
         first=int(times[0]),
         last=int(times[-1]),
         every=every,
-        periods=[_with_moods(span, felt) for span in _periods(local, asked)],
-        pauses=_pauses(days, every, asked.offset),
+        periods=[_with_moods(span, felt) for span in _periods(local, request)],
+        pauses=_pauses(days, every, request.offset),
         hours=np.bincount(local % DAY_MS // HOUR_MS, minlength=24).tolist(),
         weekdays=np.bincount((local // DAY_MS + 3) % 7, minlength=7).tolist(),
         ids=[view.passage_id[number] for number in latest.tolist()],
@@ -87,8 +87,8 @@ def compute_trend(memory: QueriedGraph, asked: Trend, extractor: Extractor) -> T
 
 def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
     """Find the numbers of the words that a text names and the graph knows; everyday verbs only if it names no other."""
-    known = (view.number(name) for name in informative(concept.id for concept in extractor.of_query(text).concepts))
-    return [number for number in known if number is not None and not view.is_mark[number]]
+    numbers = (view.number(name) for name in informative(concept.id for concept in extractor.of_query(text).concepts))
+    return [number for number in numbers if number is not None and not view.is_mark[number]]
 
 
 def _names_nothing(text: str, extractor: Extractor) -> bool:
@@ -107,13 +107,13 @@ def _felt(memory: QueriedGraph, view: GraphView, passages: Integers) -> list[tup
 
 
 def _with_moods(span: Span, felt: list[tuple[int, Mood]]) -> Span:
-    told = _counted(mood for at, mood in felt if span.since <= at < span.until)
-    return span.model_copy(update={"moods": told}) if told else span
+    in_span = _counted(mood for at, mood in felt if span.since <= at < span.until)
+    return span.model_copy(update={"moods": in_span}) if in_span else span
 
 
-def _counted(told: Iterable[Mood]) -> dict[Mood, int]:
+def _counted(moods: Iterable[Mood]) -> dict[Mood, int]:
     """Count moods, the most frequent first, of equals by name."""
-    counts = Counter(told)
+    counts = Counter(moods)
     return {mood: counts[mood] for mood in sorted(counts, key=lambda mood: (-counts[mood], mood))}
 
 
@@ -124,20 +124,20 @@ def _passing(view: GraphView, only: Filter) -> Mask | None:
 
 def _holding(view: GraphView, concepts: list[int], passes: Mask | None) -> tuple[Integers, bool]:
     """Find the passages that hold all of `concepts`, or else some of them; and whether it is all."""
-    held = np.isin(view.posting_concept, concepts)
-    counts = np.bincount(view.posting_passage[held], minlength=len(view.passage_at))
+    matches = np.isin(view.posting_concept, concepts)
+    counts = np.bincount(view.posting_passage[matches], minlength=len(view.passage_at))
     among = counts > 0 if passes is None else (counts > 0) & passes
     whole = among & (counts == len(concepts))
     return np.flatnonzero(whole if whole.any() else among), bool(whole.any()) or not among.any()
 
 
-def _periods(local: Integers, asked: Trend) -> list[Span]:
+def _periods(local: Integers, request: Trend) -> list[Span]:
     """Count the turns of each period that has one, the latest MOST_PERIODS of them."""
-    starts, counts = np.unique(_STARTS[asked.by](local), return_counts=True)
-    shift = asked.offset * MINUTE_MS
+    starts, counts = np.unique(_STARTS[request.by](local), return_counts=True)
+    shift = request.offset * MINUTE_MS
     spans = zip(starts.tolist(), counts.tolist(), strict=True)
-    found = [Span(since=at - shift, until=_next(at, asked.by) - shift, turns=count) for at, count in spans]
-    return found[-MOST_PERIODS:]
+    periods = [Span(since=at - shift, until=_next(at, request.by) - shift, turns=count) for at, count in spans]
+    return periods[-MOST_PERIODS:]
 
 
 def _month(local: Integers) -> Integers:

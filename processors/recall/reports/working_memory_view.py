@@ -30,29 +30,29 @@ THEMES: Final = 5
 NAMED_BY: Final = 3  # words that a theme is named by
 
 
-def view_working_memory(memory: QueriedGraph, asked: Recent) -> InMind:
+def view_working_memory(memory: QueriedGraph, request: Recent) -> InMind:
     """Return what is in mind of a conversation.  Raises what `memory.text_of` raises."""
     graph = memory.graph
     if graph is None or graph.is_blank:
-        return InMind(graph=asked.graph, found=False, position=memory.position)
+        return InMind(graph=request.graph, found=False, position=memory.position)
     view = graph.view()
     paused = not graph.settings.recalling
-    session = asked.session if asked.session is not None else working_memory.latest_session(view)
+    session = request.session if request.session is not None else working_memory.latest_session(view)
     if session is None or paused:
-        return InMind(graph=asked.graph, found=True, paused=paused, position=memory.position)
+        return InMind(graph=request.graph, found=True, paused=paused, position=memory.position)
     turns = working_memory.in_mind(view, session, memory.time)
-    last = turns[len(turns) - min(asked.limit, len(turns)) :]
+    last = turns[len(turns) - min(request.limit, len(turns)) :]
     shown = [recorded(memory.text_of(graph, number), view, number) for number in last.tolist()]
-    words = working_memory.keywords(view, turns.tolist(), shown=Shown(view.known))
+    words = working_memory.keywords(view, turns.tolist(), shown=Shown(view.concept_table))
     return InMind(
-        graph=asked.graph,
+        graph=request.graph,
         found=True,
         session=session,
         state=session_summaries.state_of(graph, session, _last_at(view, session), memory.time),
         ended=session_summaries.ending_of(graph.sessions.ended.get(session)),
         total=len(turns),
         turns=shown,
-        keywords=[label for _, label in Shown(view.known).labels(words)],
+        keywords=[label for _, label in Shown(view.concept_table).labels(words)],
         themes=_themes(view, turns),
         inherited=_inherited(memory, graph, view, session),
         position=memory.position,
@@ -89,15 +89,15 @@ def _last_at(view: GraphView, session: str) -> int:
 def _themes(view: GraphView, turns: Integers) -> list[str]:
     """Name the themes that turns touch, the latest first: the topics of a conversation as a stack."""
     theme_of = {word: theme for theme in view.themes for word in theme.members}
-    shown = Shown(view.known)
-    found: dict[str, None] = {}
+    shown = Shown(view.concept_table)
+    themes: dict[str, None] = {}
     for turn in turns[::-1].tolist():
-        _, concepts, _ = view.held(np.array([turn]))
+        _, concepts, _ = view.concepts_of_turns(np.array([turn]))
         for concept in concepts.tolist():
             if concept in theme_of:
                 named = islice(shown.labels(theme_of[concept].members), NAMED_BY)
-                found.setdefault(", ".join(label for _, label in named))
-    return [label for label in found if label][:THEMES]
+                themes.setdefault(", ".join(label for _, label in named))
+    return [label for label in themes if label][:THEMES]
 
 
 def _inherited(memory: QueriedGraph, graph: Graph, view: GraphView, session: str) -> Inherited | None:

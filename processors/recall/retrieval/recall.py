@@ -2,11 +2,8 @@
 
     question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
 
-Two modes share the graph and the one spreading function; a mode differs in how activation spreads and in how passages
-score.  Any other mode is put beside them by retrieval.py:
-
-    default   what flows to a turn over typed edges, and what the turn is (edge_scores.py, features.py, weights.py)
-    literal   seed 000 §4.3: the N most active concepts name the passages, ranked by the energy they hold; no marks
+A passage scores what flows to it over typed edges, and what it is (edge_scores.py, features.py, weights.py).  Other
+retrievers are policies (policies.py); retrieval.py chooses.
 
 A query never changes state (SEEDS trap T8): what a reinforcing query should record is `RecallResult.recalled`.  It
 depends on the question and the graph alone, not on how much of either the asker wants to see.
@@ -39,8 +36,6 @@ from processors.recall.ranking.query_terms import QueryTerms, find_query_terms
 from processors.recall.ranking.succession import succeeded
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.ranking.working_memory import decay, going_on, in_mind, keywords, weighed
-from processors.recall.retrieval.modes import literal
-from processors.recall.retrieval.modes.constants import MODES
 from processors.text import complexity
 from processors.text.continuations import continuation
 from processors.text.language import clean
@@ -49,7 +44,6 @@ from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-SPREADING: Final[dict[Mode, SpreadingParameters]] = {mode: facts.spreading for mode, facts in MODES.items()}
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
 LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
 DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
@@ -62,19 +56,18 @@ RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 class RecallOptions:
     """What to recall.
 
-    spreading  SPREADING[mode], or a variation of it by `dataclasses.replace`
+    spreading  the constants of the mode's retriever, or a variation of them by `dataclasses.replace`
     concepts   how many of the most active concepts to list
     passages   how many passages to rank at most; for a context, `most_lines` (context.py) says how many;
                None: as many as the question needs (processors/text/question_types.py `depth`)
-    sources    literal mode: how many of the most active concepts name passages (the seed's N; it gives no number)
     flow       default mode: what each edge type and each property of a turn is worth (weights.py)
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     few        turns of a graph that is looked at whole (best_turns.py): it changes no result
     memory     of which kind (kinds.py)
     session    conversation that is gone on with, None for none, as it is at `now` (ms)
-    rerank     by which formula the best are ordered anew (rerank.py), None for none
-    weak       ids of concepts that are sought too, weakly: what a mood or a role says; not in the literal mode
+    rerank     by which formula the best are ordered anew (policies.py), None for none
+    weak       ids of concepts that are sought too, weakly: what a mood or a role says
     depth      how thoroughly it is searched, 0 to 1; None: as the question's words tell
     rounds     2: ask again with what the best passages of the first round hold
     episodic, semantic  how much counts what was said in one place, and what belongs together at all; 1 each by itself
@@ -84,7 +77,6 @@ class RecallOptions:
     spreading: SpreadingParameters = DEFAULT
     concepts: int = 10
     passages: int | None = 100
-    sources: int = 20
     flow: FlowWeights = DEFAULT_FLOW
     asker: str = ""
     only: Filter = NO_FILTER
@@ -188,18 +180,17 @@ NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=Fals
 def recall(
     view: GraphView, question: Extraction, text: str, options: RecallOptions, cosine: Floats | None = None
 ) -> RecallResult:
-    """Recall from `view` what answers the question `text`, of which `question` was extracted.
+    """Recall from `view` what answers the question `text`, of which `question` was extracted, by the default retriever.
 
-    cosine  (p,) of each passage with the question, if there are embeddings; the literal mode has no use for it
+    cosine  (p,) of each passage with the question, if there are embeddings
 
     A greeting, and a question of which the graph knows nothing, nor what is near it, bring back nothing.
     """
-    if options.mode == "default" and greets(clean(text)):
+    if greets(clean(text)):
         return NOTHING
     meant = options.terms(view, question, text)
-    seeds = seeds_of(view, question, meant, options.mode)
-    near = len(meant.relatives.concept) if options.mode == "default" else 0
-    if not len(seeds) and not near and cosine is None:
+    seeds = seeds_of(view, meant)
+    if not len(seeds) and not len(meant.relatives.concept) and cosine is None:
         return NOTHING
     activation = activate(view, seeds, options.spreading)
     awake = np.flatnonzero(activation.energy > 0)
@@ -210,14 +201,12 @@ def recall(
     allowed = Allowed(view, options.only)
     if options.kind.depth is not None:
         needed = options.kind.depth
-    if options.mode == "literal":
-        passages = literal.ranked(view, activation, strongest_of(activation, words, options.sources), allowed, limit)
-    elif options.kind.in_mind:
+    if options.kind.in_mind:
         passages = _of_mind(view, meant, options, allowed, limit)
     else:
         inquiry = Inquiry(view, meant, activation.energy, cosine)
-        found = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
-        passages = succeeded(inquiry, found, allowed, options.weights, limit)
+        best = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
+        passages = succeeded(inquiry, best, allowed, options.weights, limit)
     return RecallResult(
         seeds=described(view, activation, seeds),
         concepts=shown(view, activation, strongest, options),
@@ -235,7 +224,7 @@ def needs(text: str, meant: QueryTerms, options: RecallOptions) -> int:
     """Return how many passages a question needs, 3 to 20: as deep as it is asked, or as its words tell."""
     if options.depth is not None:
         return complexity.passages(options.depth)
-    return MODES[options.mode].depth or depth(text, len(meant.words), len(meant.named))
+    return depth(text, len(meant.words), len(meant.named))
 
 
 def strongest_of(activation: Activation, words: Integers, limit: int) -> Integers:
@@ -305,11 +294,8 @@ def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floa
     return tuple(view.ids[number] for number in dict.fromkeys(numbers))
 
 
-def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mode) -> Integers:
-    """Find (k,) where energy is put in: in literal mode the words alone, as the question has them."""
-    if mode == "literal":
-        known = [number for concept in question.concepts if (number := view.number(concept.id)) is not None]
-        return np.array([number for number in known if not view.marks(np.array([number]))[0]], np.int64)
+def seeds_of(view: GraphView, meant: QueryTerms) -> Integers:
+    """Find (k,) where energy is put in."""
     wants = [number for mark in sorted(meant.wants) if (number := view.number(mark)) is not None]
     return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
 
@@ -332,11 +318,9 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
 def shown(
     view: GraphView, activation: Activation, strongest: Integers, options: RecallOptions
 ) -> tuple[ActivatedConcept, ...]:
-    """Describe the strongest words (k,), the strongest first, in the default mode those that people would say."""
-    if options.mode == "literal":
-        return described(view, activation, strongest[: options.concepts])
+    """Describe those of the strongest words (k,), the strongest first, that people would say."""
     looked_at = strongest[: LOOKED_AT * options.concepts]
-    listed = islice(Shown(view.known).labels(looked_at.tolist()), options.concepts)
+    listed = islice(Shown(view.concept_table).labels(looked_at.tolist()), options.concepts)
     return tuple(_concept(view, activation, number, label) for number, label in listed)
 
 

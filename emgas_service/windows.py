@@ -1,0 +1,9 @@
+"""The lab's windows and decisions of windows, as entry points.  A file of its own, as retrievers.py."""
+
+from __future__ import annotations
+
+from lab.windows.dreams import DREAM
+from lab.windows.fading_links import faded_links
+from lab.windows.pace import adapted
+
+__all__ = ["DREAM", "adapted", "faded_links"]

@@ -1,0 +1,44 @@
+"""Everything of the lab by kind and name: what pyproject.toml names as entry points, and evaluation compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lab.gates import novelty, worth
+from lab.masks import masked
+from lab.rerankers.formulas import HELLO_AGENTS, MOFOX, SIMPLEMEM
+from lab.retrievers import literal, path, ppr, ppr_push, staged, steady_state, subtractive, vector
+from lab.windows.dreams import DREAM
+from lab.windows.fading_links import faded_links
+from lab.windows.pace import adapted
+from processors.lifecycle.gates import Gate
+from processors.lifecycle.policies import load_nothing
+from processors.lifecycle.window import Window
+from processors.recall.retrieval.policies import Policies, Renderer, Reranker, Retriever
+
+RETRIEVERS: Final[Mapping[str, Retriever]] = {
+    module.RETRIEVER.name: module.RETRIEVER
+    for module in (literal, ppr, ppr_push, steady_state, subtractive, path, vector, staged)
+}
+RERANKERS: Final[Mapping[str, Reranker]] = {each.name: each for each in (HELLO_AGENTS, SIMPLEMEM, MOFOX)}
+GATES: Final[Mapping[str, Gate]] = {"novelty": novelty.gate, "worth": worth.gate}
+RENDERERS: Final[Mapping[str, Renderer]] = {"masked": masked}
+WINDOWS: Final[Mapping[str, Window]] = {DREAM.kind: DREAM}
+DECISIONS: Final[Mapping[str, object]] = {"fading-links": faded_links, "pace": adapted}
+KINDS: Final[Mapping[str, Mapping[str, object]]] = {
+    "retrievers": RETRIEVERS,
+    "rerankers": RERANKERS,
+    "gates": GATES,
+    "renderers": RENDERERS,
+    "windows": WINDOWS,
+    "decisions": DECISIONS,
+}
+
+
+def load(kind: str, name: str) -> object:
+    """Return a policy of the lab.  Raises UnknownPolicyError."""
+    return KINDS[kind].get(name) or load_nothing(kind, name)
+
+
+POLICIES: Final = Policies(load)

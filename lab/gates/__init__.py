@@ -1,0 +1,1 @@
+"""Gates: rules that decide, as a turn is recorded, whether it is counted."""

@@ -1,0 +1,1 @@
+"""Formulas of other systems that order the best passages again."""

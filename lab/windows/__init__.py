@@ -1,0 +1,1 @@
+"""What windows decide besides, where a graph's settings say so: dreams, links that fade, a pace that adapts."""

@@ -1,0 +1,1 @@
+"""What a consolidation window finds, and when it ends."""

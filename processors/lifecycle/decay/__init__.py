@@ -1,0 +1,1 @@
+"""What leaves a memory: by fading, on request, by erasing a subject."""

@@ -1,0 +1,1 @@
+"""Habits: what recurs, how it is worded, and which turns belong together."""

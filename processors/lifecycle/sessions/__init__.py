@@ -1,0 +1,1 @@
+"""Conversations: when they end, and what was last mentioned in them."""

@@ -1,0 +1,1 @@
+"""What one turn, or feedback on it, changes in what a graph already has."""
