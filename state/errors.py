@@ -3,6 +3,7 @@
 HaltedError
 ├── UnreadableEventError   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
 ├── LogRewrittenError      the log is not the one that this state was folded from: shorter, recreated, other bytes
+│   └── OtherHistoryError  and was when it was folded: it lost its end since (streams/recovery/partition_folds.py)
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
 ├── KeysError              a key that an encrypted event needs is not there, or cannot be read or kept
 ├── KeyStoreError          no key can be had: the directory or the topic of the keys is not there
@@ -34,6 +35,10 @@ class LogRewrittenError(HaltedError):
     """
 
 
+class OtherHistoryError(LogRewrittenError):
+    """The log lost what was folded.  Operator action: none; the store is set aside, its partition is folded again."""
+
+
 class RetractedTooFarError(HaltedError):
     """An event was taken back that lies too far back for it.  Operator action: see who else writes to this log."""
 
@@ -58,7 +63,7 @@ class DiskFullError(HaltedError):
 
 
 class GraphUnavailableError(HaltedError):
-    """One graph cannot be read.  The text is for the operator; `told` for who asked or sent.
+    """One graph cannot be read.  The text is for the operator; `client_message` for who asked or sent.
 
     Operator action: see the message; `emgas doctor` names the graph.
     """
@@ -70,7 +75,7 @@ class GraphUnavailableError(HaltedError):
         self.graph = graph
 
     @property
-    def told(self) -> str:
+    def client_message(self) -> str:
         """The message for clients, without a path or a key's name."""
         return f"graph {self.graph!r} is unavailable: {self.what}"
 

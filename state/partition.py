@@ -356,12 +356,16 @@ class Partition:
         last = self._pages.get(keys.event_key(graph_id, events - 1)) if events else None
         return last is not None and is_sealed(last)
 
+    def is_any_encrypted(self) -> bool:
+        """Return whether what was written last to any graph was encrypted."""
+        return any(self.is_encrypted(graph_id) for graph_id in self.graph_ids())
+
     def check_key_store(self) -> None:
         """Raise KeyStoreError where graphs are encrypted, and what keeps their keys is not there."""
         try:
             self._graph_keys.check()
         except KeyStoreError:
-            if any(self.is_encrypted(graph_id) for graph_id in self.graph_ids()):
+            if self.is_any_encrypted():
                 raise
 
     def check_key(self, graph_id: str) -> None:

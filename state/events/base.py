@@ -9,6 +9,8 @@ from msgspec import Meta, Struct
 from emgas import limits
 from state.events.upcasting import VERSION
 
+WRITTEN: Final = {"written": True}
+ALWAYS: Final = Meta(extra=WRITTEN)  # a field that is written even where it has its default; others are left out then
 Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
 Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
@@ -21,7 +23,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
     """
 
-    v: Literal[3] = VERSION  # the schema version: raised, with an upcaster, when a field changes
+    v: Literal[2] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 class Stamp(TypedDict):

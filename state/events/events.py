@@ -30,6 +30,7 @@ An event that failed half-way through the fold would leave a state that is no fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, TypeVar, Union
 
@@ -40,8 +41,9 @@ from pydantic import ValidationError
 from state.errors import UnreadableEventError
 from state.events.access import AccessGranted, AccessRevoked
 from state.events.advice import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
-from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, Ordinal, Stamp
+from state.events.base import UNSTAMPED, WRITTEN, DataEvent, Event, GraphEvent, Ordinal, Stamp
 from state.events.control import Claim, RecordSkipped, TurnDuplicated, TurnRejected, TurnsLost
+from state.events.extraction_types import TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS
 from state.events.requests import (
@@ -174,10 +176,15 @@ def _turn(turn: TurnRecorded) -> bytes:
     """
     record = _TURN(*_turn_head(turn), type(turn).__name__, *_turn_facts(turn))
     record.concepts = [each if each.kind else _kindless(each) for each in turn.concepts]
-    record.times = [each if each.kind else (each.text, each.since, each.until) for each in turn.times]
+    record.times = [each if _is_more(each) else (each.text, each.since, each.until) for each in turn.times]
     if turn.metadata:
         record.metadata = msgspec.Raw(orjson.dumps(turn.metadata))
     return _WRITER.encode(record)
+
+
+def _is_more(span: TimeSpan) -> bool:
+    """Return whether a time says more than its days."""
+    return bool(span.kind or span.value) or span.confidence < 1
 
 
 def decode(value: bytes) -> AnyEvent:
@@ -236,42 +243,25 @@ def _validated(kind: type, value: Any) -> Any:
 
 SCHEMA: Any = Union[tuple(KINDS)]  # noqa: UP007 - of every record of the log; only known when all are registered
 _READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(SCHEMA, dec_hook=_validated)
-_OMITTED = {
-    "anew": False,
-    "source_topic": "",
-    "importance": None,
-    "anchor": None,
-    "statements": [],
-    "attachments": [],
-    "ahead": 0,
-    "relations": [],
-    "mentions": [],
-    "weights": {},
-    "mode": "default",
-    "rerank": "",
-    "timezone": "UTC",
-    "active": 0,
-    "pace": 0,
-    "novelty": None,
-    "uncounted": "",
-    "units": [],
-    "related": [],
-    "links": [],
-}  # written only where they differ
-_OMITTED_OF: dict[type, dict[str, Any]] = {
-    **{kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)},
-    SessionSummarised: {"src": None, "topic": ""},
-    PassageRewritten: {"role": ""},
-}
 _ALWAYS = object()  # is written, whatever it is
 
 
 def _fields(kind: type) -> list[tuple[str, Any]]:
-    """List the fields of a kind in written order, each with the value at which it is omitted."""
-    inherited, all_of_it = kind.__bases__[0].__struct_fields__, kind.__struct_fields__  # type: ignore[attr-defined]
-    default = _OMITTED | _OMITTED_OF.get(kind, {})
-    names = [*inherited, "kind", *all_of_it[len(inherited) :]]  # `kind` stands before what is its own
-    return [(name, default.get(name, _ALWAYS)) for name in names]
+    """List the fields of a kind in written order, each with the value at which it is omitted: its default."""
+    inherited: Sequence[str] = kind.__bases__[0].__struct_fields__  # type: ignore[attr-defined]
+    described: Any = msgspec.inspect.type_info(kind)
+    default_by_name = {each.name: _omitted_at(each) for each in described.fields} | {"v": _ALWAYS, "kind": _ALWAYS}
+    own = [name for name in kind.__struct_fields__ if name not in inherited]  # type: ignore[attr-defined]
+    return [
+        (name, default_by_name[name]) for name in (*inherited, "kind", *own)
+    ]  # `kind` stands before what is its own
+
+
+def _omitted_at(field: Any) -> Any:
+    if getattr(field.type, "extra", None) == WRITTEN:
+        return _ALWAYS
+    default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    return _ALWAYS if default is msgspec.NODEFAULT else default
 
 
 _FIELDS = {kind: _fields(kind) for kind in SCHEMA.__args__}

@@ -131,8 +131,9 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     text   the expression as it stood in the text ("last week")
     since  ms since 1970, UTC: its first
     until  ms since 1970, UTC: the first that it no longer means; > since
-    kind   "" days; else what is not found by days (processors/dates/clock.py); written, with the rest, only where it is
-    value  of a duration ISO 8601 ("PT3H"), of a set an RRULE ("FREQ=WEEKLY;BYDAY=MO"), else ""
+    kind   "" days; else what days do not say (processors/dates/resolve.py); written, with the rest, only where it is
+    value  of a duration ISO 8601 ("PT3H"), of a set an RRULE ("FREQ=WEEKLY;BYDAY=MO"), of others where they look from
+           their edge on: "before", "until", "after", "since"; else ""
     confidence  that it is meant, in (0, 1]
     """
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from state.events.base import GraphEvent, Ordinal
+from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.extraction_types import (
     Milliseconds,
 )
@@ -31,7 +31,7 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     timezone where its people are, an IANA name: of turns and questions that do not say; written where it is not UTC
     """
 
-    src: Ordinal | None = None
+    src: Annotated[Ordinal | None, ALWAYS] = None
     preset: str
     settings: MemorySettings
     weights: dict[str, Annotated[float, Meta(ge=-1000, le=1000)]] = msgspec.field(default_factory=dict)
@@ -88,7 +88,7 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     the request is read again, and goes on with what is left.
     """
 
-    src: Ordinal | None = None
+    src: Annotated[Ordinal | None, ALWAYS] = None
     concepts: list[str]
     turns: list[str]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from emgas import limits
-from state.events.base import GraphEvent, Ordinal
+from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.registry import Timing, graph_event
 
 
@@ -29,7 +29,7 @@ class SubjectErased(GraphEvent, frozen=True, kw_only=True):
     instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
     """
 
-    src: Ordinal | None = None
+    src: Annotated[Ordinal | None, ALWAYS] = None
     whole: bool
     keys: list[str]
     turns: list[str]
@@ -50,7 +50,7 @@ class Sealed(GraphEvent, frozen=True, kw_only=True):
     body  nonce, ciphertext and tag
     """
 
-    src: Ordinal | None = None
+    src: Annotated[Ordinal | None, ALWAYS] = None
     key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
     n: Ordinal
     body: bytes

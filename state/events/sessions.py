@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from emgas import limits
-from state.events.base import GraphEvent, Ordinal
+from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.extraction_types import (
     Milliseconds,
 )
@@ -28,7 +28,7 @@ class SessionEnded(GraphEvent, frozen=True, kw_only=True):
     through  id of the last turn that belongs to what ended
     """
 
-    src: Ordinal | None = None
+    src: Annotated[Ordinal | None, ALWAYS] = None
     at: Milliseconds
     session: str
     reason: EndReason

@@ -7,14 +7,14 @@ A step is registered under (kind, the version it starts from).  It gets a dict o
 later version, with `v` raised.  It is pure: the same event always becomes the same one, as the fold depends on it.
 
     version 2   more kinds, and fields that have a default: every event of version 1 is one of version 2, but for `v`.
-    version 3   SubjectErased and Sealed: every event of version 2 is one of version 3, but for `v`.
-                Nearly all that an old log holds is of these, so `decode` reads what EMGAS wrote without a step
+                Nearly all that an old log holds is of version 1, so `decode` reads what EMGAS wrote without a step
 
 Only what is read changes.  The log, the rows of a store and a backup keep the bytes as they were written, and the chain
 is a hash over those (state/log_position.py).
 
 Changing the schema: whatever changes the bytes of an event, a field, its type or its bounds needs a new version, else
-tests/state/test_golden_logs.py fails.  The steps are in docs/extending.md, "Change the schema".
+tests/state/test_golden_logs.py fails.  A field that is added with a default needs none: it is left out of the bytes
+while it has it.  The steps are in docs/extending.md, "Change the schema".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Literal
 from state.errors import UnreadableEventError
 
 Plain = dict[str, Any]
-VERSION: Literal[3] = 3  # of the schema that this EMGAS writes
+VERSION: Literal[2] = 2  # of the schema that this EMGAS writes
 UNCHANGED_FROM = 1  # events of the versions from here on have all fields that this one wants
 KINDS_OF_VERSION_1 = (
     "Claim",
@@ -41,30 +41,13 @@ KINDS_OF_VERSION_1 = (
     "DecayWindowClosed",
     "ConsolidationWindowClosed",
 )
-KINDS_OF_VERSION_2 = (
-    *KINDS_OF_VERSION_1,
-    "TurnsLost",
-    "RecordSkipped",
-    "MemoryArchived",
-    "MemoryRestored",
-    "Pinned",
-    "Unpinned",
-    "FeedbackGiven",
-)
 
 
 def _to_version_2(plain: Plain) -> Plain:
     return {**plain, "v": 2}
 
 
-def _to_version_3(plain: Plain) -> Plain:
-    return {**plain, "v": 3}
-
-
-UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {
-    **{(kind, 1): _to_version_2 for kind in KINDS_OF_VERSION_1},
-    **{(kind, 2): _to_version_3 for kind in KINDS_OF_VERSION_2},
-}
+UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {(kind, 1): _to_version_2 for kind in KINDS_OF_VERSION_1}
 
 _BEGINNING = b'{"v":%d,'  # of every record that EMGAS writes: `v` is the first field of all events
 _UNCHANGED = tuple(_BEGINNING % version for version in range(UNCHANGED_FROM, VERSION))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from emgas.times import format_utc
-from state.events.base import GraphEvent, Ordinal, Quantity
+from state.events.base import ALWAYS, GraphEvent, Ordinal, Quantity
 from state.events.extraction_types import (
     Exempt,
     Milliseconds,
@@ -59,14 +59,14 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
                   the archive, and stays linked to the other
     active        turns that are active from here on, and
     pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
-    links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
+    links         concepts that are linked as if they had been recalled together
     """
 
     at: Milliseconds
     consolidated: list[str]
     topics: list[TopicChange]
-    merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    merged: Annotated[list[tuple[str, str]], ALWAYS] = msgspec.field(default_factory=list)
+    repeats: Annotated[list[tuple[str, str]], ALWAYS] = msgspec.field(default_factory=list)
     active: Quantity = 0
     pace: Annotated[int, Meta(ge=-8, le=8)] = 0
     links: list[tuple[str, str]] = msgspec.field(default_factory=list)

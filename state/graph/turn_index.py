@@ -58,7 +58,7 @@ class Postings:
         self._passages, self._turns = passages, 0
         self._sorted: Lists | None = None  # as soon as they are
         self._lengths = Growable(np.int64)
-        self._found: dict[int, tuple[Counts, Counts]] = {}
+        self._cached: dict[int, tuple[Counts, Counts]] = {}
         self._looked = 0
 
     def catch_up(self, concepts: int) -> None:
@@ -67,7 +67,7 @@ class Postings:
         self._lengths.grow(concepts)
         if first < self._turns:
             self._count(np.frombuffer(self._passages.posting_concept, np.int32)[self._passages.starts[first] :])
-            self._found.clear()
+            self._cached.clear()
             if self._sorted is not None or len(self._passages.posting_concept) < MANY:
                 self._sort(first)
         if self._sorted is not None:
@@ -90,13 +90,13 @@ class Postings:
         counts = np.frombuffer(self._passages.posting_count, np.int32)
         turns = np.repeat(np.arange(first, self._turns, dtype=np.int32), sizes)
         self._sorted.extend(concepts, turns, counts[len(counts) - len(concepts) :])
-        self._found.clear()
+        self._cached.clear()
         return self._sorted
 
     @property
     def taken(self) -> int:
         """How much memory they take, about, bytes."""
-        cached_bytes = sum(turns.nbytes + counts.nbytes for turns, counts in self._found.values())
+        cached_bytes = sum(turns.nbytes + counts.nbytes for turns, counts in self._cached.values())
         return cached_bytes + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
 
     @property
@@ -108,13 +108,13 @@ class Postings:
         """List the turns that hold a concept, ascending, and how often each does: to be read at once, and not kept."""
         if self._sorted is not None:
             return self._sorted.of(concept)
-        postings = self._found.get(concept)
+        postings = self._cached.get(concept)
         if postings is None:
             self._looked += 1
             if self._looked > LOOKS:
                 return self._sort(0).of(concept)
             at = np.flatnonzero(np.frombuffer(self._passages.posting_concept, np.int32) == concept)
-            postings = self._found[concept] = self._at(at)
+            postings = self._cached[concept] = self._at(at)
         return postings
 
     def look_for(self, concepts: Integers) -> None:
@@ -123,7 +123,7 @@ class Postings:
             return
         is_missing = np.zeros(self._lengths.size, np.bool_)
         is_missing[concepts] = True
-        is_missing[list(self._found)] = False
+        is_missing[list(self._cached)] = False
         if not is_missing.any():
             return
         self._looked += LOOKED_FOR_MANY
@@ -135,7 +135,7 @@ class Postings:
         at = at[stable_order(concept_of[at])]
         ends = np.cumsum(self._lengths.rows[is_missing])[:-1]
         columns = (np.split(column, ends) for column in self._at(at))
-        self._found.update(zip(np.flatnonzero(is_missing).tolist(), zip(*columns, strict=True), strict=True))
+        self._cached.update(zip(np.flatnonzero(is_missing).tolist(), zip(*columns, strict=True), strict=True))
 
     def of_several(self, concepts: Integers) -> tuple[Integers, ...]:
         """Copy the lists of `concepts` (k,), one behind the other: (m,) the position of each, turn, how often.

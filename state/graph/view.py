@@ -81,24 +81,6 @@ class Labels(Sequence[str]):
 
 DEEP: Final = 3  # objects, one in the other, that are looked through for arrays
 UNTOLD: Final = 0.5  # how much a turn matters if its importance is not known
-ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
-TurnColumn = Literal[
-    "at",
-    "tokens",
-    "session",
-    "speaker",
-    "question",
-    "archived",
-    "pinned",
-    "importance",
-    "feedback",
-    "role",
-    "event",
-    "superseded",
-    "modality",
-    "ahead",
-    "uncounted",
-]
 
 
 def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:
@@ -209,7 +191,7 @@ class GraphView:
         return self._passages
 
     @property
-    def _found(self) -> TurnIndex:
+    def _turn_index(self) -> TurnIndex:
         self.check_fresh()
         return self._index
 
@@ -225,7 +207,7 @@ class GraphView:
         number = self.numbers.get(name)
         return number if number is not None and number < self.concepts else None
 
-    def known_of(self, names: Iterable[str]) -> list[int]:
+    def numbers_of(self, names: Iterable[str]) -> list[int]:
         """List the numbers of those concept ids that this view knows, in their order."""
         number_or_none = map(self.numbers.get, names)
         return [number for number in number_or_none if number is not None and number < self.concepts]
@@ -236,11 +218,11 @@ class GraphView:
 
     def holding(self, concepts: Integers) -> Integers:
         """Count the passages that hold each of `concepts` (k,)."""
-        return self._found.postings.lengths[concepts]
+        return self._turn_index.postings.lengths[concepts]
 
     def holders(self, concept: int) -> tuple[Counts, Counts]:
         """List the passages that hold a concept, ascending, (m,), and how often each does: not to be kept."""
-        passages, counts = self._found.postings.of(concept)
+        passages, counts = self._turn_index.postings.of(concept)
         return passages, counts
 
     def mentions_of(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
@@ -248,12 +230,12 @@ class GraphView:
 
         Returns (m,) the position of the concept, ascending, (m,) passage, ascending for each, (m,) how often.
         """
-        of, passages, counts = self._found.postings.of_several(concepts)
+        of, passages, counts = self._turn_index.postings.of_several(concepts)
         return of, passages, counts
 
     def holders_of(self, concepts: Integers) -> tuple[Integers, Integers]:
         """List the passages that hold each of `concepts` (k,): (m,) the position of the concept, ascending, passage."""
-        of, passages, _ = self._found.postings.of_all(concepts)
+        of, passages, _ = self._turn_index.postings.of_all(concepts)
         return of, passages
 
     def extremes(self, column: Literal["importance", "pinned", "feedback"]) -> tuple[int, int]:
@@ -267,7 +249,7 @@ class GraphView:
         at = ragged(starts, ends - starts)
         return ends - starts, np.frombuffer(self._turns.posting_concept, np.int32)[at]
 
-    def most_held(self, values: Floats) -> Floats:
+    def most_of_turn(self, values: Floats) -> Floats:
         """Find the largest of `values` (n,), none below 0, among the concepts of every passage: (p,), 0 without any."""
         starts = np.frombuffer(self._turns.starts, np.int64)
         strengths = np.append(values[np.frombuffer(self._turns.posting_concept, np.int32)], 0.0)
@@ -275,7 +257,7 @@ class GraphView:
         most[starts == np.append(starts[1:], len(strengths) - 1)] = 0.0  # of none, reduceat gives what stands there
         return most
 
-    def held(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
+    def concepts_of_turns(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
         """List what `passages` (k,) hold: (m,) the position of the passage, ascending, concept number and count."""
         starts, ends = self._turns.bounds(passages)
         at = ragged(starts, ends - starts)
@@ -283,26 +265,27 @@ class GraphView:
         count = np.frombuffer(self._turns.posting_count, np.int32)[at].astype(np.int64)
         return np.repeat(np.arange(len(passages)), ends - starts), concept, count
 
-    def of_turns(self, column: TurnColumn, passages: Integers) -> Integers:
-        """Return a column of `passages` (k,)."""
+    def of_turns(self, column: str, passages: Integers) -> Integers:
+        """Return a column of PassageTable, by its name, of `passages` (k,)."""
         rows: array[int] = getattr(self._turns, column)
         return np.array(np.frombuffer(rows, rows.typecode)[passages], np.int64)
 
-    def of_concepts(self, column: ConceptColumn, concepts: Integers) -> Integers:
-        """Return a column of `concepts` (k,)."""
-        return np.frombuffer(getattr(self._rows, column), np.int64)[concepts]
+    def of_concepts(self, column: str, concepts: Integers) -> Integers:
+        """Return a column of ConceptTable, by its name, of `concepts` (k,)."""
+        rows: array[int] = getattr(self._rows, column)
+        return np.array(np.frombuffer(rows, rows.typecode)[concepts], np.int64)
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these letters (turn_index.py PREFIX), in the order first seen."""
-        return self._found.words_beginning(prefix)
+        return self._turn_index.words_beginning(prefix)
 
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
-        return self._found.words_with_initial(letter)
+        return self._turn_index.words_with_initial(letter)
 
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters of no ASCII script, in the order first seen."""
-        return self._found.words_holding(pair)
+        return self._turn_index.words_holding(pair)
 
     def window(self, kind: Window | DerivedWindow | int) -> WindowCounts:
         """Return the counts of a kind of window, or of windows of so many turns; what no fold counts is derived."""
@@ -337,7 +320,7 @@ class GraphView:
         return {}
 
     @property
-    def known(self) -> ConceptTable:
+    def concept_table(self) -> ConceptTable:
         """The rows of the concepts: to be read at once, and not kept."""
         return self._rows
 
@@ -363,12 +346,12 @@ class GraphView:
     @property
     def session_tokens(self) -> Integers:
         """The length of each session in words, (sessions,): not to be kept."""
-        return self._found.session_tokens
+        return self._turn_index.session_tokens
 
     @property
     def session_turns(self) -> Integers:
         """How many turns each session has, (sessions,): not to be kept."""
-        return self._found.sessions.lengths
+        return self._turn_index.sessions.lengths
 
     @property
     def facts(self) -> TurnFacts:
@@ -393,11 +376,11 @@ class GraphView:
 
     def within(self, passages: Integers) -> Integers:
         """Find the position (k,) of each of `passages` in its session, from 0."""
-        return self._found.place[passages].astype(np.int64)
+        return self._turn_index.place[passages].astype(np.int64)
 
     def excerpt(self, sessions: Integers) -> Excerpt:
         """Lay out the passages of ascending `sessions` (s,)."""
-        of, passages = self._found.sessions.of_all(sessions)
+        of, passages = self._turn_index.sessions.of_all(sessions)
         return Excerpt(passages, self.within(passages), sessions, of)
 
     # Whole columns

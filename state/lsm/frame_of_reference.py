@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from state.arrays import Integers
 
 _HEAD: Final = struct.Struct("<qq")
-_HELD: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)} | {8: np.dtype("<i8")}
+_DTYPES: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)} | {8: np.dtype("<i8")}
 _AT: Final = 8  # columns begin at multiples of that, so that numpy reads them as they lie
 
 
@@ -31,7 +31,7 @@ def packed(column: NDArray[Any]) -> bytes:
         return _HEAD.pack(least, 0)
     if width == 8:
         return _HEAD.pack(0, 8) + values.astype(np.int64, copy=False).tobytes()
-    body = (values - values.dtype.type(least)).astype(_HELD[width]).tobytes()  # what overflows comes back by it
+    body = (values - values.dtype.type(least)).astype(_DTYPES[width]).tobytes()  # what overflows comes back by it
     return _HEAD.pack(least, width) + body + bytes(-len(body) % _AT)
 
 
@@ -62,7 +62,7 @@ class Packed(NamedTuple):
         if self.width == 0:
             into.fill(self.least)
             return
-        packed_values = np.frombuffer(self.page, _HELD[self.width], self.values, self.at)
+        packed_values = np.frombuffer(self.page, _DTYPES[self.width], self.values, self.at)
         np.add(packed_values, self.least, out=into, dtype=into.dtype, casting="unsafe")
 
     def whole(self) -> Integers:
@@ -75,24 +75,24 @@ class Packed(NamedTuple):
         """Lay out keys."""
         keys = np.arange(self.values)
         if self.width:
-            keys += np.frombuffer(self.page, _HELD[self.width], self.values, self.at).astype(np.int64)
+            keys += np.frombuffer(self.page, _DTYPES[self.width], self.values, self.at).astype(np.int64)
         keys += self.least
         return keys
 
     @property
     def first_key(self) -> int:
         """The first of the keys."""
-        return self._held(0) + self.least
+        return self._offset_at(0) + self.least
 
     @property
     def last_key(self) -> int:
         """The last of the keys."""
-        return self._held(self.values - 1) + self.least + self.values - 1
+        return self._offset_at(self.values - 1) + self.least + self.values - 1
 
-    def _held(self, place: int) -> int:
+    def _offset_at(self, place: int) -> int:
         if not self.width:
             return 0
-        return int(np.frombuffer(self.page, _HELD[self.width], 1, self.at + self.width * place)[0])
+        return int(np.frombuffer(self.page, _DTYPES[self.width], 1, self.at + self.width * place)[0])
 
 
 def unpacked(page: bytes, values: int, at: int) -> Packed:

@@ -29,15 +29,13 @@ from state.graph.tables.concept_table import ConceptTable
 from state.graph.tables.embedding_table import EmbeddingTable
 from state.graph.tables.habit_table import HabitTable
 from state.graph.tables.passage_table import PassageTable
-from state.graph.tables.relation_table import RelationTable
+from state.graph.tables.relation_table import NumberOf, RelationTable
 from state.graph.tables.session_table import SessionTable
 from state.graph.tables.strings import Places
 from state.graph.tables.theme_table import ThemeTable
 from state.lsm.lazy_columns import Columns, SectionReader, StoredStrings, StoredTexts
 from state.lsm.page_format import columns_of
 from state.lsm.record_types import Values
-
-_POINTING = ("repeats", "superseded")  # at other turns
 
 
 def read_graph(
@@ -112,6 +110,9 @@ def _by_number(texts: StoredTexts, numbers: Integers, _: ConceptTable) -> dict[i
 
 def _lazy_column(records: Columns, column: Column) -> LazyColumn:
     """Declare how to materialise a stored column of a table."""
+    if column.points:
+        numbers = partial(_numbers_of, records["key"], records[column.name])
+        return LazyColumn(lambda _: _rows(numbers(), column.code), len(column.blank) * len(records))
     return LazyColumn(lambda _: records.rows(column.name, column.code), len(column.blank) * len(records))
 
 
@@ -190,9 +191,7 @@ def _lazy_marks(events: Integers, marks: Columns) -> dict[str, LazyColumn]:
         if len(marks):
             values = marks[column.name]
             marked = np.searchsorted(events, marks["key"])
-            np.frombuffer(rows, column.code)[marked] = (
-                _numbers_of(events, values) if column.name in _POINTING else values
-            )
+            np.frombuffer(rows, column.code)[marked] = _numbers_of(events, values) if column.points else values
         return rows
 
     marked = [each for each in PassageTable.columns if each.name in columns_of("marks")]
@@ -201,8 +200,10 @@ def _lazy_marks(events: Integers, marks: Columns) -> dict[str, LazyColumn]:
 
 def _numbers_of(events: Integers, queried: Integers) -> Integers:
     """Find the number of each event, -1 for one that is not here."""
-    at = np.minimum(np.searchsorted(events, queried), max(len(events) - 1, 0))
-    return np.where(events[at] == queried, at, -1) if len(events) else at
+    if not len(events):
+        return np.full(len(queried), -1)
+    at = np.minimum(np.searchsorted(events, queried), len(events) - 1)
+    return np.where(events[at] == queried, at, -1)
 
 
 class _Postings:
@@ -291,10 +292,9 @@ def _stored_fans(read: SectionReader, numbers: Integers, concepts: int) -> Integ
 def _stored_vectors(read: SectionReader, passages: PassageTable) -> EmbeddingTable:
     table = EmbeddingTable()
     by_event = read.texts("vectors").by_key()
-    events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
-    numbers = _numbers_of(events, np.fromiter(by_event, np.int64, len(by_event))).tolist()
+    numbers = _numbers_of(np.array(passages.event), np.fromiter(by_event, np.int64, len(by_event))).tolist()
     for number, vectors in zip(numbers, by_event.values(), strict=True):
-        if number >= 0 and len(passages):
+        if number >= 0:
             for model, vector in vectors:
                 table.add(number, model, vector)
     return table
@@ -305,18 +305,12 @@ def _fill_from_turns(graph: Graph, values: Values, read: SectionReader, numbers:
     passages = graph.passages
     events = np.array(passages.event, np.int64)
     stored = read.columns("relations")
-    rows = _numbers_of(events, stored["key"]), numbers[stored["source"]], numbers[stored["target"]]
-    alive = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(stored), np.bool_)
-    relations = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
-        name: stored[name] for name in ("type", "start", "end")
-    }
-    columns = {each.name: each.code for each in RelationTable.columns}
-    graph.relations = RelationTable.of(
-        {name: relations[name.removeprefix("relation_")][alive].astype(code) for name, code in columns.items()}
-    )
+    rows = {each.name: stored["key" if each.points == "turns" else each.name] for each in RelationTable.columns}
+    number_of: dict[str, NumberOf] = {"concepts": lambda keys: numbers[keys], "turns": partial(_numbers_of, events)}
+    graph.relations = RelationTable.renumbering(rows, number_of)
     for event, (speaker, *stated) in read.texts("statements").by_key().items():
         (number,) = _numbers_of(events, np.array([event])).tolist()
-        if number >= 0 and len(events):
+        if number >= 0:
             graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
     upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
     graph.sessions = SessionTable.of(upto)

@@ -24,7 +24,6 @@ from state.lsm import record_types
 from state.lsm.record_types import CONCEPTS, GONE, MARKS, POSTINGS, RELATIONS, TURNS, GraphChanges, Name
 
 _ENDS = ("session", "speaker")
-_POINTING = ("repeats", "superseded")  # at other turns
 
 
 def collect_changes(graph: Graph, *, with_fans: bool = False, complete: bool = False) -> GraphChanges:
@@ -101,7 +100,7 @@ def _concepts(graph: Graph, *, complete: bool) -> dict[str, record_types.Part]:
     collected = np.flatnonzero(alive) if complete else numbers
     records = np.zeros(len(collected), CONCEPTS)
     records["key"] = np.frombuffer(table.rows, np.int64)[collected] if len(collected) else 0
-    _copy(table, collected, records)
+    _copy(table, collected, np.array(table.rows, np.int64), records)
     rows, listed = np.array(table.rows, np.int64)[numbers].tolist(), numbers.tolist()
     ids, phrases = table.ids, table.phrases
     return {
@@ -132,11 +131,12 @@ def _fans(graph: Graph, *, count: bool) -> NDArray[Any] | None:
     return records
 
 
-def _copy(table: ColumnTable, numbers: Integers, records: NDArray[Any]) -> None:
-    """Copy the columns of a table that records have, too."""
+def _copy(table: ColumnTable, numbers: Integers, keys: Integers, records: NDArray[Any]) -> None:
+    """Copy the columns of some rows that records have, too; what points at rows of the table has their keys there."""
     for column in table.columns:
         if column.name in (records.dtype.names or ()) and len(numbers):
-            records[column.name] = np.frombuffer(getattr(table, column.name), column.code)[numbers]
+            values = np.frombuffer(getattr(table, column.name), column.code)[numbers]
+            records[column.name] = np.append(keys, -1)[values] if column.points else values  # -1: the last, stays so
 
 
 def _turns(graph: Graph) -> dict[str, record_types.Part]:
@@ -148,7 +148,7 @@ def _turns(graph: Graph) -> dict[str, record_types.Part]:
     new = np.arange(first, len(table))[kept[first:]]
     records = np.zeros(len(new), TURNS)
     records["key"] = events[new]
-    _copy(table, new, records)
+    _copy(table, new, events, records)
     origins: dict[int, str] = {}
     for end in _ENDS:
         records[end] = _origins(table, end, records, origins)
@@ -200,17 +200,11 @@ def _relations(graph: Graph, first: int) -> NDArray[Any]:
     start = bisect_left(table.relation_passage, first)
     records = np.zeros(len(table) - start, RELATIONS)
     if len(records):
-        new = {
-            each.name.removeprefix("relation_"): np.array(getattr(table, each.name)[start:]) for each in table.columns
-        }
-        rows = np.frombuffer(graph.concepts.rows, np.int64)
-        records["key"], records["source"], records["target"] = (
-            events[new["passage"]],
-            rows[new["source"]],
-            rows[new["target"]],
-        )
-        for name in ("type", "start", "end"):
-            records[name] = new[name]
+        keys = {"concepts": np.frombuffer(graph.concepts.rows, np.int64), "turns": events}
+        for each in table.columns:
+            values = np.array(getattr(table, each.name)[start:])
+            stored = keys[each.points][values] if each.points else values
+            records["key" if each.points == "turns" else each.name] = stored
     return records
 
 
@@ -231,9 +225,7 @@ def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:
     events = np.frombuffer(table.event, np.int64)
     records = np.zeros(len(numbers), MARKS)
     records["key"] = events[numbers]
-    _copy(table, numbers, records)
-    for name in _POINTING:
-        records[name] = np.append(events, -1)[records[name]]  # -1: the last, and stays so
+    _copy(table, numbers, events, records)
     return records
 
 

@@ -69,7 +69,7 @@ class Columns:
         may_meet = self._section.merge_rule == "all"
         if len(self._pages) < 2:
             return True
-        ends = pairwise((keys.first_key, keys.last_key) for keys in (page.found_keys() for page in self._pages))
+        ends = pairwise((keys.first_key, keys.last_key) for keys in (page.lookup_keys() for page in self._pages))
         return all(before < first or (may_meet and before == first) for (_, before), (first, _) in ends)
 
     def _order(self) -> Integers:

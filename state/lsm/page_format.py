@@ -125,13 +125,13 @@ class ColumnPage(NamedTuple):
         """Find a column by its place in `columns_of`."""
         return unpacked(self.page, self.records, self.places[2 + place])
 
-    def found_keys(self) -> Packed:
+    def lookup_keys(self) -> Packed:
         """Find the keys, each once."""
         return unpacked(self.page, self.distinct, self.places[0])
 
     def distinct_keys(self) -> Integers:
         """Lay out the keys, each once."""
-        return self.found_keys().keys()
+        return self.lookup_keys().keys()
 
     def lengths(self) -> Integers:
         """Count the records of each distinct key."""

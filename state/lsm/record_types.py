@@ -32,39 +32,40 @@ Pairs: state/graph/counting/pair_records.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
+from zlib import crc32
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Integers
+from state.graph.codec import LAYOUT
 from state.graph.counting.pair_records import ROW_BITS, added_up, ends
+from state.graph.tables.columns import Column
 from state.graph.tables.concept_table import ConceptTable
+from state.graph.tables.passage_table import BORN, CHANGING, PassageTable
+from state.graph.tables.relation_table import RelationTable
 
 Records = NDArray[Any]  # structured, with a field `key`, or int64; ascending
 Texts = dict[int, Any]  # by key, ascending
 Part = Records | Texts
 
 
-CONCEPTS: Final = np.dtype([
-    ("key", "<i8"), *((each.name, np.dtype(each.code).newbyteorder("<")) for each in ConceptTable.columns)
-])  # fmt: skip
-TURNS: Final = np.dtype([
-    ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
-    ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
-    ("uncounted", "i1"), ("anchored", "i1"),
-])  # fmt: skip
-MARKS: Final = np.dtype([
-    ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
-    ("archived", "i1"), ("pinned", "i1"), ("feedback", "i1"),
-])  # fmt: skip
-RELATIONS: Final = np.dtype([
-    ("key", "<i8"), ("source", "<i4"), ("target", "<i4"), ("start", "<i4"), ("end", "<i4"), ("type", "i1"),
-])  # fmt: skip
+def _records_of(columns: Iterable[Column]) -> np.dtype[Any]:
+    """Return the dtype of records of some columns of a table, the widest first: so their values are aligned."""
+    codes = ((each.name, np.dtype("q" if each.points == "turns" else each.stored_as)) for each in columns)
+    widest_first = sorted(codes, key=lambda each: -each[1].itemsize)
+    return np.dtype([("key", "<i8"), *((name, code.newbyteorder("<")) for name, code in widest_first)])
+
+
+CONCEPTS: Final = _records_of(ConceptTable.columns)
+TURNS: Final = _records_of(each for each in PassageTable.columns if each.stored_in == BORN)
+MARKS: Final = _records_of(each for each in PassageTable.columns if each.stored_in == CHANGING)
+RELATIONS: Final = _records_of(each for each in RelationTable.columns if each.points != "turns")
 POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
 GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
 PAIRS: Final = np.dtype("<i8")
@@ -120,6 +121,8 @@ SECTIONS: Final = (
     Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
+# What a table says of how it was written: a store of other columns is not read, but folded again.
+STORED_LAYOUT: Final = LAYOUT << 32 | crc32(repr([each.dtype and each.dtype.descr for each in SECTIONS]).encode())
 
 
 @dataclass

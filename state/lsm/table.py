@@ -19,12 +19,11 @@ import numpy as np
 import orjson
 
 from state.arrays import Integers
-from state.graph.codec import LAYOUT
 from state.graph.counting import pair_records
 from state.graph.tables.stored_names import StoredNames
 from state.lsm import page_format, record_types
 from state.lsm.lazy_columns import Columns, StoredStrings, StoredTexts, stored_names
-from state.lsm.record_types import SECTION, SECTIONS, GraphChanges, Part, Records, Section
+from state.lsm.record_types import SECTION, SECTIONS, STORED_LAYOUT, GraphChanges, Part, Records, Section
 
 CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
 Pages = list[tuple[int, int]]  # a section's number, and its number of pages
@@ -76,8 +75,8 @@ def read_index(number: int, store: PageStore) -> TableIndex:
         index = msgspec.msgpack.decode(store.index(number), type=TableIndex)
     except msgspec.MsgspecError as error:
         raise ValueError(f"table {number} is unreadable, or has another layout") from error
-    if index.layout != LAYOUT:
-        raise ValueError(f"graph layout {index.layout}, this version reads {LAYOUT}")
+    if index.layout != STORED_LAYOUT:
+        raise ValueError(f"table layout {index.layout}, this version reads {STORED_LAYOUT}")
     return index
 
 
@@ -230,7 +229,7 @@ class TableWriter:
         fences = {name: np.array(listed, "<i8").tobytes() for name, listed in self._fences.items() if listed}
         values = orjson.dumps(changes.values)
         dead = sorted(changes.dead_rows), sorted(changes.dead_events)
-        index = TableIndex(LAYOUT, changes.events, level, self.size, values, *dead, fences, changes.complete)
+        index = TableIndex(STORED_LAYOUT, changes.events, level, self.size, values, *dead, fences, changes.complete)
         index.inputs, index.section, index.done_to = [*inputs], section, done_to
         self._store.put_index(self.number, msgspec.msgpack.encode(index))
         return index

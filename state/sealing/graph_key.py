@@ -89,6 +89,23 @@ class GraphKey:
         """Destroy all of it."""
         return GraphKey(self.graph, self.id, {}, b"")
 
+    def meet(self, other: GraphKey) -> GraphKey:
+        """Return the key of this id that opens what this key and `other` both open: what is destroyed stays destroyed.
+
+        It is `other` where that opens no more than this one.  Where each opens something that the other does not, the
+        working secret is neither's.
+        """
+        nodes = {**self._kept_by(other), **other._kept_by(self)}
+        for key in (other, self):
+            if key.nodes.keys() == nodes.keys():
+                return key
+        working = hashlib.sha256(b"".join(sorted((self.working, other.working)))).digest()
+        return GraphKey(self.graph, self.id, nodes, working)
+
+    def _kept_by(self, other: GraphKey) -> dict[Node, bytes]:
+        """Find the secrets of this key that follow from those of `other`."""
+        return {node: secret for node, secret in self.nodes.items() if other._below(*node) is not None}
+
     def to_bytes(self) -> bytes:
         """Pack into JSON."""
         nodes = [[depth, place, secret.hex()] for (depth, place), secret in self.nodes.items()]

@@ -55,7 +55,7 @@ class NoKeys:
 
 
 class HeldKeys:
-    """A keyring in memory.  `hold` puts a key into the place of the one of its id."""
+    """A keyring in memory.  Of several keys of one id, it holds what all of them open: see `GraphKey.meet`."""
 
     def __init__(self) -> None:
         self._keys: dict[str, dict[str, GraphKey]] = {}
@@ -66,9 +66,12 @@ class HeldKeys:
     def check(self) -> None:
         pass
 
-    def hold(self, key: GraphKey) -> None:
-        """Take a key up."""
-        self._keys.setdefault(key.graph, {})[key.id] = key
+    def hold(self, key: GraphKey) -> GraphKey:
+        """Take a key up; return what is held of its id now."""
+        keys = self._keys.setdefault(key.graph, {})
+        existing = keys.get(key.id)
+        keys[key.id] = key if existing is None else existing.meet(key)
+        return keys[key.id]
 
     def every(self) -> list[GraphKey]:
         """List all keys."""
@@ -171,8 +174,11 @@ def read_as(kind: type[EventT], value: bytes, keys: Keyring) -> EventT:
 
 
 def is_sealed(value: bytes) -> bool:
-    """Return whether a record value may hold a sealed event; other events whose metadata look alike pass, too."""
-    return _SEALED in value
+    """Return whether a record value holds a sealed event."""
+    try:
+        return _SEALED in value and isinstance(decode(value), Sealed)  # the metadata of a turn may look alike
+    except UnreadableEventError:
+        return False
 
 
 def is_locked(value: bytes) -> bool:

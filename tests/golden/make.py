@@ -140,8 +140,8 @@ class Story:
             (("I live in Berlin.", []), ("I live in Lisbon now.", []), ("Look at this!", [photo]))
         ):
             at, there = WINTER + (20 + number) * DAY, {"timezone": "Europe/Lisbon" if number else "Europe/Berlin"}
-            said = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
-            await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **said))
+            fields = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
+            await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **fields))
 
     async def sieve(self) -> None:
         """Let gates leave out what is said again and what is small talk; recall, consolidate and dream."""
@@ -206,10 +206,10 @@ class Story:
         """Let an advisor say something of each kind, beside what the memory has of its own."""
         memory = self.pipeline.memory
         themes = {graph: (await memory.describe(graph)).themes for graph in ("demo", "demo-zh", "kitchen", "garden")}
-        named, (theme, *_) = next((graph, found) for graph, found in themes.items() if found)
+        named, (theme, *_) = next((graph, theme) for graph, theme in themes.items() if theme)
         habit = (await memory.habits("mornings")).habits[0]
         words = f"{habit.text.swapcase()} So it goes."
-        for graph, said in (
+        for graph, advised in (
             (named, {"named": {"theme": theme.id, "name": "What it is about"}}),
             (
                 "talks",
@@ -224,7 +224,7 @@ class Story:
             ("talks", {"rated": [{"source": "blue", "target": "cellar", "rating": 0.75}]}),
             ("mornings", {"rewritten": {"habit": habit.id, "text": words}}),
         ):
-            outcome = await memory.advise(graph, "golden advisor 1", **said)
+            outcome = await memory.advise(graph, "golden advisor 1", **advised)
             if outcome.status != "accepted":
                 sys.exit(f"advice was to be recorded: {outcome.reason}")
 
@@ -232,9 +232,9 @@ class Story:
         """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""
         timer = self.timer("garden")
         async with timer.lock:
-            end, held = FIRST_WEEK + 100 * DAY, self.pipeline.graph("garden")
-            assert held is not None
-            words, turns = list(held.concepts.numbers), list(held.passages.numbers)
+            end, graph = FIRST_WEEK + 100 * DAY, self.pipeline.graph("garden")
+            assert graph is not None
+            words, turns = list(graph.concepts.numbers), list(graph.passages.numbers)
             there = {"graph": "garden", "at": end, **UNSTAMPED}
             await timer.append(
                 [
@@ -278,8 +278,8 @@ class Story:
         await self.pipeline.restart()
 
     async def events(self, graph: str) -> list[Any]:
-        found = [decode(record.value) for record in await self.records(self.pipeline.place(graph))]
-        return [event for event in found if getattr(event, "graph", None) == graph]
+        events = [decode(record.value) for record in await self.records(self.pipeline.place(graph))]
+        return [event for event in events if getattr(event, "graph", None) == graph]
 
     async def go_on(self) -> None:
         """Let happen what happens in the restored log."""
@@ -302,9 +302,9 @@ class Story:
 
     async def undo(self, graph: str, count: int) -> None:
         """Take back the last `count` events of a graph."""
-        held = self.pipeline.graph(graph)
-        assert held is not None
-        outcome = await self.pipeline.memory.undo(graph, held.events - count)
+        contents = self.pipeline.graph(graph)
+        assert contents is not None
+        outcome = await self.pipeline.memory.undo(graph, contents.events - count)
         assert outcome.status == "accepted", outcome
 
     def timer(self, graph: str) -> Any:
@@ -325,8 +325,12 @@ def model(data: Path) -> Path:
     return path
 
 
-async def told(data: Path, again: bool) -> list[list[Record]]:
+async def golden_records(data: Path, again: bool) -> list[list[Record]]:
     """Tell the story, or what comes after it, on the log in `data`; return that log."""
+    keys = settings(data).keys_directory
+    assert keys is not None
+    keys.mkdir(parents=True)
+    (keys / "lock").touch()  # a directory of keys that are lost: what `erase` destroys was never there
     async with sqlite_transport(settings(data).home) as transport:
         story = Story(Pipeline(settings(data, model(data) if again else None), transport))
         async with story.pipeline as pipeline:
@@ -338,15 +342,15 @@ def made() -> list[list[Record]]:
     """Return a log that was told, exported, restored elsewhere, and told on."""
     with tempfile.TemporaryDirectory() as directory:
         first, second, backup = Path(directory, "1"), Path(directory, "2"), Path(directory, "backup.jsonl")
-        asyncio.run(told(first, again=False))
+        asyncio.run(golden_records(first, again=False))
         emgas(first, "export", "--out", str(backup))
         emgas(second, "import", str(backup))
-        return asyncio.run(told(second, again=True))
+        return asyncio.run(golden_records(second, again=True))
 
 
 def write_digests(version: int) -> None:
-    found = json.dumps(digests(golden(version)), indent=2)
-    (folder(version) / "digests.json").write_text(found + "\n")
+    text = json.dumps(digests(golden(version)), indent=2)
+    (folder(version) / "digests.json").write_text(text + "\n")
 
 
 def check() -> None:

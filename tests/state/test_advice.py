@@ -26,7 +26,7 @@ from tests.support.builders import (
 from tests.support.logs import LogWriter
 
 THERE: dict[str, Any] = {**UNLINKED, "src": 0, "graph": "ada", "by": "me 1"}
-SAID: tuple[GraphEvent, ...] = (
+EVENTS: tuple[GraphEvent, ...] = (
     turn_recorded(id="t0", concepts="cat vet"),
     turn_recorded(id="t1", concepts="cat drops"),
     turn_recorded(id="t2", concepts="tea kettle"),
@@ -42,7 +42,7 @@ ADVICE: tuple[GraphEvent, ...] = (
 
 
 def advised() -> Graph:
-    return folded(*SAID, *ADVICE)
+    return folded(*EVENTS, *ADVICE)
 
 
 def test_advice_is_kept_by_what_it_is_about_with_who_said_it() -> None:
@@ -60,12 +60,12 @@ def test_a_turn_that_is_worth_little_is_archived_unless_somebody_keeps_it() -> N
     judged = WorthJudged(turn="t2", worth=0.49, keywords=[], **THERE)
     worthy = WorthJudged(turn="t2", worth=0.5, keywords=[], **THERE)
     for events, archived in (((judged,), 1), ((worthy,), 0), ((pinned(turns="t2"), judged), 0)):
-        graph = folded(*SAID, *events)
+        graph = folded(*EVENTS, *events)
         assert graph.passages.archived[graph.passages.numbers["t2"]] == archived
 
 
 def test_a_graph_without_advice_has_no_trace_of_it_and_one_with_it_goes_through_every_form() -> None:
-    plain, graph = folded(*SAID), advised()
+    plain, graph = folded(*EVENTS), advised()
     assert plain.digest() != graph.digest()
     assert AdviceTable().values() == {}
     again = Graph.unpack(graph.pack())
@@ -77,7 +77,7 @@ def test_a_graph_without_advice_has_no_trace_of_it_and_one_with_it_goes_through_
 
 def test_advice_is_stored_and_read_again() -> None:
     log, store = LogWriter(partitions=1), MemoryStore()
-    for event in (*SAID, *ADVICE):
+    for event in (*EVENTS, *ADVICE):
         log.keep(event)
     state = log.folded(store)
     state.flush()

@@ -99,8 +99,8 @@ def test_forgetting_and_renumbering_leaves_the_counts_of_all_others(happened: li
             pairs.add([names.index(name) for name in concepts])
             reference.update(permutations(concepts, 2))
     position, neighbour, count = pairs.neighbours(np.arange(len(names)))
-    found = {(names[p], names[n]): int(c) for p, n, c in zip(position, neighbour, count, strict=True)}
-    assert found == dict(reference)
+    counts = {(names[p], names[n]): int(c) for p, n, c in zip(position, neighbour, count, strict=True)}
+    assert counts == dict(reference)
 
 
 @pytest.mark.source("E8")

@@ -89,9 +89,9 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize(("given_", "bits"), GOLDEN.items(), ids=str)
-def test_the_bits_are_the_same_on_every_machine(given_: tuple[float, int], bits: str) -> None:
-    assert decayed(*given_, HALF_LIFE_MS).hex() == bits
+@pytest.mark.parametrize(("inputs", "bits"), GOLDEN.items(), ids=str)
+def test_the_bits_are_the_same_on_every_machine(inputs: tuple[float, int], bits: str) -> None:
+    assert decayed(*inputs, HALF_LIFE_MS).hex() == bits
 
 
 def test_every_entry_of_both_tables_is_the_same_on_every_machine() -> None:

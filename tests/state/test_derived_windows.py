@@ -43,8 +43,8 @@ lines = st.lists(
 
 @pytest.mark.source("E15")
 @given(lines)
-def test_one_turn_and_two_are_what_the_fold_counts(said: list[Line]) -> None:
-    view = view_of(*said)
+def test_one_turn_and_two_are_what_the_fold_counts(lines: list[Line]) -> None:
+    view = view_of(*lines)
     for turns, kind in ((1, "turn"), (2, "exchange")):
         counted, result = view.windows[kind], view.window(turns)  # type: ignore[index]
         assert result.total == counted.total
@@ -57,12 +57,12 @@ def test_one_turn_and_two_are_what_the_fold_counts(said: list[Line]) -> None:
 
 @pytest.mark.source("E15")
 @given(lines)
-def test_wider_windows_hold_what_narrower_ones_do(said: list[Line]) -> None:
-    view = view_of(*said)
+def test_wider_windows_hold_what_narrower_ones_do(lines: list[Line]) -> None:
+    view = view_of(*lines)
     for narrow, wide in ((1, 2), (2, 3), (3, 8), (1, "round"), ("round", "session")):
         pairs = pairs_of(view, wide)  # type: ignore[arg-type]
         assert pairs_of(view, narrow).keys() <= pairs.keys()  # type: ignore[arg-type]
-    assert view.window("session").total == len({session for session, _, _ in said})
+    assert view.window("session").total == len({session for session, _, _ in lines})
 
 
 @pytest.mark.source("E15")

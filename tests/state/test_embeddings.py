@@ -96,8 +96,8 @@ def test_a_vector_leaves_with_its_turn_and_the_others_follow_their_turns(looks: 
 
 
 def test_a_graph_whose_vectors_all_left_is_one_that_never_had_any() -> None:
-    told = [turn_recorded(id="t0"), turn_recorded(id="t1"), forgotten(turns="t0")]
-    assert folded(told[0], turn_embedded(), *told[1:]).digest() == folded(*told).digest()
+    events = [turn_recorded(id="t0"), turn_recorded(id="t1"), forgotten(turns="t0")]
+    assert folded(events[0], turn_embedded(), *events[1:]).digest() == folded(*events).digest()
 
 
 def test_vectors_are_content_and_survive_packing() -> None:

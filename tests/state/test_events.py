@@ -31,7 +31,7 @@ from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
 
 TURN = (
-    b'{"v":3,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
+    b'{"v":2,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
     b'"id":"t0","session":"main","speaker":"Ada","role":"user","text":"text of t0","metadata":{"n":1.5},'
     b'"at":1683547200000,"clamped":false,"live":true,"question":false,"tokens":3,'
     b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],'
@@ -42,11 +42,11 @@ TURN = (
 @pytest.mark.source("P13")
 def test_the_bytes_of_a_turn_are_pinned() -> None:
     """They are what the chain of every log is made of."""
-    found = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
+    concepts = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
     times = [TimeSpan("last week", 1_682_899_200_000, 1_683_504_000_000)]
-    assert encode(turn_recorded(concepts=found, times=times, metadata={"n": 1.5})) == TURN
+    assert encode(turn_recorded(concepts=concepts, times=times, metadata={"n": 1.5})) == TURN
     assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
-        b'{"v":3,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
+        b'{"v":2,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
     )
 
 
@@ -55,7 +55,7 @@ def as_any_other(turn: TurnRecorded) -> bytes:
     plain = to_builtins(turn)
     plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]
     plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]
-    return orjson.dumps({name: said for name, unsaid in _FIELDS[TurnRecorded] if (said := plain[name]) != unsaid})
+    return orjson.dumps({name: value for name, unsaid in _FIELDS[TurnRecorded] if (value := plain[name]) != unsaid})
 
 
 NUMBERS = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**63), 2**63 - 1), st.booleans())
@@ -64,7 +64,7 @@ TIMES = [
     TimeSpan("for an hour", 5, 9, "duration", "PT1H"),
     TimeSpan("soon", 5, 9, "vague"),
 ]
-FOUND = st.lists(
+CONCEPTS = st.lists(
     st.builds(
         Concept,
         id=st.text(max_size=4),
@@ -74,13 +74,13 @@ FOUND = st.lists(
         kind=st.sampled_from(["", "person", "phrase"]),
     ),
     max_size=4,
-    unique_by=lambda found: found.id,
+    unique_by=lambda result: result.id,
 )
 
 
 @given(
     st.fixed_dictionaries(
-        {"concepts": FOUND, "times": st.lists(st.sampled_from(TIMES), max_size=3), "text": st.text(max_size=9)},
+        {"concepts": CONCEPTS, "times": st.lists(st.sampled_from(TIMES), max_size=3), "text": st.text(max_size=9)},
         optional={
             "metadata": st.dictionaries(st.text(max_size=3), st.one_of(st.none(), st.text(max_size=3), NUMBERS)),
             "importance": st.one_of(st.none(), st.floats(0, 1)),
@@ -96,8 +96,8 @@ FOUND = st.lists(
         },
     )
 )
-def test_a_turn_is_written_as_any_other_event_would_be(said: dict[str, Any]) -> None:
-    turn = turn_recorded(**said)
+def test_a_turn_is_written_as_any_other_event_would_be(fields: dict[str, Any]) -> None:
+    turn = turn_recorded(**fields)
     assert encode(turn) == as_any_other(turn)
 
 
@@ -112,7 +112,7 @@ def test_kind_is_the_name_of_the_class() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "told"),
+    ("event", "message"),
     [
         (turn_recorded(metadata={"a": float("nan")}), "read as another"),
         (turn_recorded(role="bot"), r"\$\.role"),
@@ -121,8 +121,8 @@ def test_kind_is_the_name_of_the_class() -> None:
     ],
     ids=["not a number", "role", "version", "partitions"],
 )
-def test_an_event_that_would_not_be_read_back_cannot_be_written(event: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_an_event_that_would_not_be_read_back_cannot_be_written(event: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         encode(event)
 
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
 
 @pytest.mark.parametrize("value", [changed(TURN, v=7), b'{"v":7,"kind":"GraphErased","whose":"ada"}'])
 def test_an_event_of_a_newer_version_says_which_and_what_to_run(value: bytes) -> None:
-    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 3\..*Run the version"):
+    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 2\..*Run the version"):
         decode(value)
 
 
@@ -200,18 +200,18 @@ CLAIM = Claim(writer="w", partitions=4, nonce="n")
 
 def test_an_event_of_version_1_is_read_as_one_of_today_however_it_was_written() -> None:
     for event in (TURN, encode(ticked()), encode(CLAIM)):
-        assert event.startswith(b'{"v":3,')
-        old = event.replace(b'{"v":3,', b'{"v":1,')
+        assert event.startswith(b'{"v":2,')
+        old = event.replace(b'{"v":2,', b'{"v":1,')
         spaced = old.replace(b'{"v":1,', b'{ "v" : 1, ')  # as no EMGAS ever wrote it: by a step
         assert decode(old) == decode(spaced) == decode(event)
         assert encode(decode(old)) == event
 
 
 def test_a_log_of_version_1_is_outlined_without_being_decoded_as_one_of_today_is() -> None:
-    assert accept_all(LogPosition(), [(0, encode(CLAIM).replace(b'"v":3', b'"v":1'))])[0].watermark == 0
+    assert accept_all(LogPosition(), [(0, encode(CLAIM).replace(b'"v":2', b'"v":1'))])[0].watermark == 0
     outline = _outline(TURN)
     assert outline is not None
-    assert _outline(TURN.replace(b'"v":3', b'"v":1')) == structs.replace(outline, v=1)
+    assert _outline(TURN.replace(b'"v":2', b'"v":1')) == structs.replace(outline, v=1)
     assert _outline(changed(TURN, v=0)) is _outline(changed(TURN, v=4)) is None
 
 

@@ -18,9 +18,9 @@ HALF_LIFE_MS = PRESETS["default"].half_life
 RECALL_BOOST = PRESETS["default"].recall_boost
 
 
-def said(*turns: str) -> Graph:
+def graph_with(*turns: str) -> Graph:
     """Return the graph of turns with these concepts, all in one session."""
-    return folded(*(turn_recorded(id=f"t{n}", concepts=found) for n, found in enumerate(turns)))
+    return folded(*(turn_recorded(id=f"t{n}", concepts=concepts) for n, concepts in enumerate(turns)))
 
 
 # Counts
@@ -43,20 +43,20 @@ def test_a_turn_changes_the_counts_of_what_it_says_alone_however_large_the_graph
 
 @pytest.mark.source("M6")
 def test_concepts_of_one_turn_are_counted_together() -> None:
-    graph = said("coffee tea", "tea milk coffee")
+    graph = graph_with("coffee tea", "tea milk coffee")
     assert pair_counts(graph, "turn") == {"coffee tea": 2, "coffee milk": 1, "tea milk": 1}
     assert list(graph.concepts.in_turns) == [2, 2, 1]
 
 
 def test_an_exchange_is_a_turn_with_the_one_before_it() -> None:
-    graph = said("coffee", "tea", "milk")
+    graph = graph_with("coffee", "tea", "milk")
     assert pair_counts(graph, "turn") == {}
     assert pair_counts(graph, "exchange") == {"coffee tea": 1, "tea milk": 1}
     assert list(graph.concepts.in_exchanges) == [2, 2, 1]
 
 
 def test_a_concept_in_both_turns_of_an_exchange_counts_once() -> None:
-    graph = said("coffee tea", "coffee milk")
+    graph = graph_with("coffee tea", "coffee milk")
     assert pair_counts(graph, "exchange") == {"coffee tea": 2, "coffee milk": 1, "tea milk": 1}
     assert list(graph.concepts.in_exchanges) == [2, 2, 1]
 
@@ -71,13 +71,13 @@ def test_an_exchange_never_crosses_sessions() -> None:
 
 
 def test_a_turn_without_concepts_separates_its_neighbours() -> None:
-    graph = said("coffee", "", "tea")
+    graph = graph_with("coffee", "", "tea")
     assert pair_counts(graph, "exchange") == {}
     assert graph.view().windows["exchange"].total == 3
 
 
 def test_a_view_counts_windows_and_fans() -> None:
-    turns = said("coffee tea milk", "coffee tea", "sugar").view().windows["turn"]
+    turns = graph_with("coffee tea milk", "coffee tea", "sugar").view().windows["turn"]
     assert turns.total == 3
     assert turns.concept.tolist() == [2, 2, 1, 1]
     assert turns.fan.tolist() == [2, 2, 2, 0]
@@ -136,7 +136,7 @@ def test_a_recall_boosts_what_is_known_and_nothing_else() -> None:
 
 
 def test_marks_are_told_from_words_also_after_unpacking() -> None:
-    graph = said("coffee @day:2023-05-08")
+    graph = graph_with("coffee @day:2023-05-08")
     assert graph.view().is_mark.tolist() == Graph.unpack(graph.pack()).view().is_mark.tolist() == [False, True]
 
 
@@ -162,7 +162,7 @@ def test_a_view_shows_the_passages_in_the_order_folded() -> None:
 
 
 def test_a_view_is_the_same_object_until_the_next_event() -> None:
-    graph = said("coffee")
+    graph = graph_with("coffee")
     before = graph.view()
     assert graph.view() is before
     assert before.passages_with.tolist() == [1]
@@ -175,7 +175,7 @@ def test_a_view_is_the_same_object_until_the_next_event() -> None:
 
 @pytest.mark.source("E16")
 def test_a_repeated_turn_changes_nothing_but_the_number_of_events() -> None:
-    graph, once = said("coffee tea"), said("coffee tea")
+    graph, once = graph_with("coffee tea"), graph_with("coffee tea")
     assert not graph.fold(turn_recorded(id="t0", text="another text", concepts="milk", at=NOON + DAY))
     assert graph.digest() == once.digest()
     assert (graph.events, once.events) == (2, 1)

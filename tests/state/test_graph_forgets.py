@@ -21,9 +21,9 @@ from tests.support.clocks import DAY, NOON
 from tests.support.graphs import pair_counts
 
 
-def said(*turns: str, session: str = "main") -> Graph:
+def graph_with(*turns: str, session: str = "main") -> Graph:
     """Return the graph of turns t0, t1, … with these concepts."""
-    return folded(*(turn_recorded(id=f"t{n}", concepts=found, session=session) for n, found in enumerate(turns)))
+    return folded(*(turn_recorded(id=f"t{n}", concepts=concepts, session=session) for n, concepts in enumerate(turns)))
 
 
 def coffee(graph: Graph) -> int:
@@ -31,7 +31,7 @@ def coffee(graph: Graph) -> int:
 
 
 def test_a_forgotten_concept_leaves_no_trace_in_view_or_counts() -> None:
-    graph = said("coffee tea milk", "tea milk")
+    graph = graph_with("coffee tea milk", "tea milk")
     graph.fold(decay_closed(concepts="coffee"))
     assert "coffee" not in graph.concepts.numbers
     view = graph.view()
@@ -42,7 +42,7 @@ def test_a_forgotten_concept_leaves_no_trace_in_view_or_counts() -> None:
 
 
 def test_a_forgotten_concept_that_is_mentioned_again_is_new() -> None:
-    graph = said("coffee tea", "coffee")
+    graph = graph_with("coffee tea", "coffee")
     graph.fold(decay_closed(concepts="coffee"))
     graph.fold(turn_recorded(id="again", concepts=[concept("coffee", "Coffee", 0.25)], at=NOON + DAY))
     assert graph.view().ids == ["tea", "coffee"]
@@ -55,7 +55,7 @@ def test_a_forgotten_concept_that_is_mentioned_again_is_new() -> None:
 
 @pytest.mark.parametrize("looks", [False, True])
 def test_an_exchange_with_a_turn_whose_words_were_forgotten_holds_what_is_left_of_it(looks: bool) -> None:
-    graph = said("coffee tea")
+    graph = graph_with("coffee tea")
     graph.fold(decay_closed(concepts="coffee"))
     if looks:
         graph.view()
@@ -97,7 +97,7 @@ def test_sessions_and_speakers_come_in_the_order_of_their_first_kept_turn(looks:
 
 
 def test_an_archived_turn_leaves_the_view_and_stays_known() -> None:
-    graph = said("coffee tea", "tea milk")
+    graph = graph_with("coffee tea", "tea milk")
     graph.fold(forgotten(turns="t0"))
     for each in (graph, Graph.unpack(graph.pack())):
         assert each.view().passage_id == ["t1"]
@@ -109,24 +109,24 @@ def test_an_archived_turn_leaves_the_view_and_stays_known() -> None:
 
 
 def test_a_wordless_turn_may_be_archived_as_well() -> None:
-    graph = said("", "coffee", "")
+    graph = graph_with("", "coffee", "")
     graph.fold(decay_closed(turns="t0"))
     assert graph.view().passage_id == ["t1", "t2"]
     assert graph.view().posting_passage.tolist() == [0]
 
 
 def test_what_will_fade_is_still_known_after_others_were_forgotten() -> None:
-    graph = said("", "coffee", "", "tea")
+    graph = graph_with("", "coffee", "", "tea")
     before = graph.expiry_queue().earliest()
     graph.fold(forgotten(concepts="coffee", turns="t0 t1"))
     graph.compact()
     assert graph.expiry_queue().earliest() == before
-    found = graph.expiry_queue().until(NEVER - 1, lambda number: graph.concepts.expiry(number, graph.settings))
-    assert found == ([0], [0, 1]), "tea, and t2 and t3 when their time is over"
+    expired = graph.expiry_queue().until(NEVER - 1, lambda number: graph.concepts.expiry(number, graph.settings))
+    assert expired == ([0], [0, 1]), "tea, and t2 and t3 when their time is over"
 
 
 def test_a_graph_may_forget_everything_and_begin_anew() -> None:
-    graph = said("coffee tea", "tea milk")
+    graph = graph_with("coffee tea", "tea milk")
     graph.fold(forgotten(concepts="coffee tea milk", turns="t0 t1"))
     view = graph.view()
     assert (view.ids, view.passage_id, view.sessions) == ([], [], [])
@@ -136,7 +136,7 @@ def test_a_graph_may_forget_everything_and_begin_anew() -> None:
 
 
 def test_many_forgotten_rows_are_compacted_by_themselves() -> None:
-    graph = said(*(f"word{n} coffee" for n in range(600)))
+    graph = graph_with(*(f"word{n} coffee" for n in range(600)))
     for n in range(550):
         graph.fold(forgotten(concepts=f"word{n}", turns=f"t{n}"))
     assert len(graph.concepts) < 300
@@ -148,7 +148,7 @@ def test_many_forgotten_rows_are_compacted_by_themselves() -> None:
 
 
 def test_topics_keep_their_place_in_the_order_of_birth() -> None:
-    graph = said("coffee tea milk sugar")
+    graph = graph_with("coffee tea milk sugar")
     born = [topic_change("topic-0", "coffee tea"), topic_change("topic-1", "milk")]
     graph.fold(consolidation_closed(topics=born, at=NOON))
     changes = [topic_change("topic-0", "tea unheard-of tea", "changed"), topic_change("topic-2", "sugar", "split")]
@@ -166,7 +166,7 @@ def test_topics_keep_their_place_in_the_order_of_birth() -> None:
 
 
 def test_a_forgotten_concept_leaves_its_topic() -> None:
-    graph = said("coffee tea milk")
+    graph = graph_with("coffee tea milk")
     graph.fold(consolidation_closed(topics=[topic_change("topic-0", "milk coffee tea")]))
     graph.fold(decay_closed(concepts="coffee"))
     assert [topic.members for topic in graph.view().themes] == [(1, 0)]
@@ -174,7 +174,7 @@ def test_a_forgotten_concept_leaves_its_topic() -> None:
 
 
 def test_a_near_duplicate_leaves_the_graph_and_its_id_stays_known() -> None:
-    graph = said("coffee tea", "coffee tea", "milk")
+    graph = graph_with("coffee tea", "coffee tea", "milk")
     graph.fold(consolidation_closed(merged=[("t1", "t0")]))
     assert graph.view().passage_id == ["t1", "t2"]
     assert graph.knows("t0")

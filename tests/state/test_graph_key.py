@@ -55,6 +55,17 @@ def test_destroying_it_again_changes_nothing_not_even_the_working_secret(runs: l
     assert (once is KEY) == (not runs)
 
 
+@given(runs=RUNS, others=RUNS)
+def test_two_values_of_a_key_meet_in_what_both_open_whichever_comes_first(
+    runs: list[tuple[int, int]], others: list[tuple[int, int]]
+) -> None:
+    one, other = KEY.without(merged(runs), b"1" * 32), KEY.without(merged(others), b"2" * 32)
+    both = KEY.without(merged([*runs, *others]), b"3" * 32)
+    assert one.meet(other).nodes == other.meet(one).nodes == both.nodes
+    assert one.meet(one) is one
+    assert (one.meet(other).working in {one.working, other.working}) == (both.nodes in (one.nodes, other.nodes))
+
+
 def test_a_run_in_one_piece_leaves_few_secrets_and_a_key_for_what_is_to_come() -> None:
     key = KEY.without([(0, 99_999)], WORKING)
     assert len(key.nodes) < 2 * DEPTH

@@ -59,8 +59,8 @@ def test_events_without_effect_change_no_digest(
 def without_effect(graph: Graph, is_turn: bool, seeded: random.Random) -> GraphEvent:
     """Return a turn whose id is known, or a recall of nothing that is known and not later than what was."""
     if is_turn and graph.passages.ids:
-        known = seeded.choice(graph.passages.ids)
-        return turn_recorded(id=known, session="another", concepts="coffee new", at=graph.clock + DAY)
+        turn = seeded.choice(graph.passages.ids)
+        return turn_recorded(id=turn, session="another", concepts="coffee new", at=graph.clock + DAY)
     return concepts_recalled(concepts="unheard-of", at=max(EARLIEST_MS, graph.clock - seeded.choice([0, DAY])))
 
 

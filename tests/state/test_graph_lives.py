@@ -27,9 +27,9 @@ from tests.support.graphs import pair_counts
 DEFAULT = PRESETS["default"]
 
 
-def said(*turns: str, session: str = "main") -> Graph:
+def graph_with(*turns: str, session: str = "main") -> Graph:
     """Return the graph of turns t0, t1, … with these concepts."""
-    return folded(*(turn_recorded(id=f"t{n}", concepts=found, session=session) for n, found in enumerate(turns)))
+    return folded(*(turn_recorded(id=f"t{n}", concepts=concepts, session=session) for n, concepts in enumerate(turns)))
 
 
 def coffee(graph: Graph) -> int:
@@ -40,7 +40,7 @@ def coffee(graph: Graph) -> int:
 
 
 def test_only_time_passes_with_a_tick() -> None:
-    graph, silent = said("coffee"), said("coffee")
+    graph, silent = graph_with("coffee"), graph_with("coffee")
     assert graph.fold(ticked(at=NOON + DAY))
     assert graph.clock == NOON + DAY
     graph.clock = silent.clock
@@ -49,7 +49,7 @@ def test_only_time_passes_with_a_tick() -> None:
 
 @pytest.mark.parametrize("closed", [decay_closed, consolidation_closed])
 def test_a_window_is_closed_when_its_grace_is_over_and_the_clock_has_passed_it(closed: Any) -> None:
-    graph = said("coffee")
+    graph = graph_with("coffee")
     graph.fold(closed(at=NOON + DAY))
     assert graph.clock == NOON + DAY + graph.settings.grace
     graph.fold(closed(at=NOON))
@@ -167,7 +167,7 @@ def test_longer_consolidation_windows_go_on_being_counted() -> None:
 
 @pytest.mark.source("S17")
 def test_recalls_are_counted_from_the_first_one_on() -> None:
-    graph = said("coffee tea")
+    graph = graph_with("coffee tea")
     graph.fold(concepts_recalled(concepts="coffee unheard-of", at=NOON + DAY))
     graph.fold(concepts_recalled(concepts="coffee tea", at=NOON + 2 * DAY))
     graph.fold(concepts_recalled(concepts="unheard-of", at=NOON + 3 * DAY))
@@ -179,7 +179,7 @@ def test_recalls_are_counted_from_the_first_one_on() -> None:
 
 
 def test_a_recall_that_names_a_concept_twice_does_not_link_it_with_itself() -> None:
-    graph = said("coffee tea")
+    graph = graph_with("coffee tea")
     graph.fold(concepts_recalled(concepts="coffee coffee"))
     assert graph.concepts.recalls.tolist() == [1, 0]
     assert graph.view().windows["recall"].fan.tolist() == [0, 0]

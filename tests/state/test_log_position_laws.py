@@ -120,8 +120,8 @@ def test_the_simulation_can_fail(
         return strict(self, offset, believed)  # type: ignore[arg-type]
 
     monkeypatch.setattr(LogPosition, "acceptance_of", lenient)
-    error, told = failure
-    with pytest.raises(error, match=told):
+    error, message = failure
+    with pytest.raises(error, match=message):
         collections.deque((survived(seed, fault) for seed in range(100)), maxlen=0)
 
 

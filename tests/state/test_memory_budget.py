@@ -8,7 +8,7 @@ from state.store.store import MemoryStore
 from tests.support.logs import LogWriter, fold
 
 
-def told(graphs: int) -> LogWriter:
+def log_with(graphs: int) -> LogWriter:
     """Return a log of so many graphs of some turns each, told one after the other."""
     log = LogWriter()
     for number in range(graphs):
@@ -25,7 +25,7 @@ def filled(log: LogWriter, memory: MemoryBudget | int) -> Partition:
 
 
 def test_graphs_go_when_they_take_too_much_and_are_what_they_were_when_they_come_back() -> None:
-    log = told(30)
+    log = log_with(30)
     few, all_of_them = filled(log, 300_000), filled(log, 100 * MIB)
     assert all_of_them.in_memory == 30
     assert 5 < few.in_memory < 30
@@ -34,14 +34,14 @@ def test_graphs_go_when_they_take_too_much_and_are_what_they_were_when_they_come
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:
-    partition = filled(told(3), 100 * MIB)
+    partition = filled(log_with(3), 100 * MIB)
     one = partition.graph("graph 0")
     assert one is not None
     budget = MemoryBudget(3 * one.size)
-    partition = filled(told(3), budget)
+    partition = filled(log_with(3), budget)
     first = partition.graph("graph 0")
     partition.graph("graph 3")
-    log = told(4)
+    log = log_with(4)
     fold(log.records[partition.position.watermark + 1 :], partition).flush()
     assert partition.graph("graph 0") is first, "it was asked for since"
     assert partition.in_memory == 3
@@ -49,7 +49,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
 
 def test_what_waits_to_be_flushed_stays() -> None:
     partition = Partition(MemoryStore(), 1)
-    fold(told(9).records, partition)
+    fold(log_with(9).records, partition)
     assert partition.in_memory == 9
     partition.flush()
     assert partition.in_memory == 1
@@ -57,20 +57,20 @@ def test_what_waits_to_be_flushed_stays() -> None:
 
 def test_partitions_share_a_budget_and_give_back_what_they_held() -> None:
     budget = MemoryBudget(300_000)
-    one, other = filled(told(30), budget), filled(told(30), budget)
+    one, other = filled(log_with(30), budget), filled(log_with(30), budget)
     assert one.in_memory < 30
     assert other.in_memory > 5
     other.close()
     assert not budget.is_exceeded
-    held = one.in_memory
+    before = one.in_memory
     for number in range(30):
         one.graph(f"graph {number}")
-    assert one.in_memory > held
+    assert one.in_memory > before
 
 
 def test_what_graphs_take_more_once_they_were_asked_is_counted() -> None:
     store = MemoryStore()
-    log = told(30)
+    log = log_with(30)
     fold(log.records, Partition(store)).close()
     opened = [graph.size for graph in Partition(store).graphs()]
     partition = Partition(store, sum(opened))

@@ -27,9 +27,9 @@ FIELDS = sorted(AllSettings.model_fields)
 
 def bounds(name: str) -> tuple[float, float]:
     """Give the smallest and the largest value that a setting may have."""
-    told = AllSettings.model_json_schema()["properties"][name]
-    low = told["minimum"] if "minimum" in told else math.nextafter(told["exclusiveMinimum"], math.inf)
-    return low, told["maximum"]
+    schema = AllSettings.model_json_schema()["properties"][name]
+    low = schema["minimum"] if "minimum" in schema else math.nextafter(schema["exclusiveMinimum"], math.inf)
+    return low, schema["maximum"]
 
 
 def beyond(name: str) -> list[float]:
@@ -47,10 +47,10 @@ def sent(preset: str = "default", **settings: Any) -> bytes:
 
 def recorded(value: bytes) -> GraphConfigured:
     """Write and read back the event of a request to configure.  Raises ValidationError if the wire refuses it."""
-    asked = INBOUND.validate_json(value)
-    assert isinstance(asked, Configure)
-    settings = PRESETS[asked.preset].changed(asked.settings)
-    event = GraphConfigured(**UNLINKED, graph=asked.graph, preset=asked.preset, settings=settings)
+    message = INBOUND.validate_json(value)
+    assert isinstance(message, Configure)
+    settings = PRESETS[message.preset].changed(message.settings)
+    event = GraphConfigured(**UNLINKED, graph=message.graph, preset=message.preset, settings=settings)
     read = decode(encode(event))
     assert isinstance(read, GraphConfigured)
     assert read == event

@@ -139,8 +139,8 @@ def test_an_undo_turns_what_counts_otherwise_with_it(monkeypatch: pytest.MonkeyP
         undo = retracted(graph=graph.graph_id, first=first, last=data.draw(st.integers(first, newest)))
         events = events_of(log, graph.graph_id)
         before, after = surviving(events), surviving([*events, undo])
-        wanted = [event for event, was, counts in zip(events, before, after, strict=False) if was != counts]
-        assert partition.turned(undo) == wanted
+        expected = [event for event, was, counts in zip(events, before, after, strict=False) if was != counts]
+        assert partition.turned(undo) == expected
 
     check()
 

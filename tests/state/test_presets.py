@@ -9,10 +9,12 @@ import pytest
 from emgas.messages.memory_settings import PRESET_MODES, AllSettings
 from emgas.messages.memory_settings import PRESETS as NAMED
 from emgas.messages.modes import Mode, Rerank
-from emgas.messages.preset_sources import NOT_GIVEN, SOURCES
 from emgas.messages.queries import Query
 from emgas.times import DAY_MS
+from lab.catalogue import POLICIES
+from lab.preset_sources import SOURCES, UNSTATED
 from processors.recall.answer.answer import with_graph_defaults
+from processors.recall.retrieval.policies import CORE
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
@@ -30,22 +32,22 @@ def test_every_system_of_the_sources_has_a_preset() -> None:
 @pytest.mark.source("M23", "H10")
 @pytest.mark.parametrize("preset", OF_SOURCES)
 def test_every_value_in_which_a_preset_differs_stands_in_the_table_with_its_source(preset: str) -> None:
-    told = {choice.name: choice for choice in SOURCES[preset]}
+    choices = {choice.name: choice for choice in SOURCES[preset]}
     differing = {
         name
         for name in AllSettings.model_fields
         if getattr(PRESETS[preset], name) != MemorySettings.model_fields[name].default
     }
-    assert differing <= told.keys()
+    assert differing <= choices.keys()
     mode, rerank = PRESET_MODES[preset]
     assert mode in get_args(Mode)
     assert rerank in ("", *get_args(Rerank))
-    assert "mode" in told
-    assert ("rerank" in told) is bool(rerank)
-    for choice in told.values():
+    assert "mode" in choices
+    assert ("rerank" in choices) is bool(rerank)
+    for choice in choices.values():
         assert choice.source
         assert choice.name in AllSettings.model_fields or choice.name in ("mode", "rerank") or choice.ours
-        assert choice.why or NOT_GIVEN not in choice.source, f"{preset} {choice.name}: say why it is ours"
+        assert choice.why or UNSTATED not in choice.source, f"{preset} {choice.name}: say why it is ours"
 
 
 def test_the_constants_of_the_sources_are_in_force_to_the_letter() -> None:
@@ -69,8 +71,8 @@ def test_the_constants_of_the_sources_are_in_force_to_the_letter() -> None:
     assert pytest.approx(0.5 ** (DAY_MS / bank.half_life)) == 2.718281828459045 ** (-DAY_MS / DAY_MS)
 
 
-def asked(graph: Graph, **fields: object) -> tuple[object, object]:
-    query = with_graph_defaults(Query.model_validate({"graph": "ada", "text": "the cat?", **fields}), graph)
+def query_with(graph: Graph, **fields: object) -> tuple[object, object]:
+    query = with_graph_defaults(Query.model_validate({"graph": "ada", "text": "the cat?", **fields}), graph, POLICIES)
     return query.retriever, query.rerank
 
 
@@ -82,18 +84,20 @@ def living_by(mode: str, rerank: str = "") -> Graph:
 @pytest.mark.source("M23")
 def test_a_question_that_names_no_mode_is_answered_as_its_graph_is_set() -> None:
     mofox, plain = living_by("path", "mofox"), folded(turn_recorded(concepts="cat"))
-    assert asked(plain) == ("default", None)
-    assert asked(mofox) == ("path", "mofox")
-    assert asked(mofox, mode="default") == ("default", None), "who names a mode gets it plainly"
-    assert asked(mofox, mode="ppr") == ("ppr", None)
-    assert asked(mofox, rerank="simplemem") == ("path", "simplemem")
-    assert asked(mofox, memory="working") == ("default", None), "kinds are of the default mode"
-    assert asked(mofox, memory="episodic") == ("default", None), "MoFox has no formula for episodes,"
+    assert query_with(plain) == ("default", None)
+    assert query_with(mofox) == ("path", "mofox")
+    assert query_with(mofox, mode="default") == ("default", None), "who names a mode gets it plainly"
+    assert query_with(mofox, mode="ppr") == ("ppr", None)
+    assert query_with(mofox, rerank="simplemem") == ("path", "simplemem")
+    assert query_with(mofox, memory="working") == ("default", None), "kinds are of the default mode"
+    assert query_with(mofox, memory="episodic") == ("default", None), "MoFox has no formula for episodes,"
     hello = living_by("vector", "hello-agents")
-    assert asked(hello, memory="episodic") == ("default", "hello-agents"), "and hello-agents has one"
-    assert asked(hello, memory="working") == ("default", None)
-    assert asked(hello, memory="episodic", mode="default") == ("default", None)
-    assert asked(living_by("of tomorrow", "of others")) == ("default", None), "what this version does not know is left"
+    assert query_with(hello, memory="episodic") == ("default", "hello-agents"), "and hello-agents has one"
+    assert query_with(hello, memory="working") == ("default", None)
+    assert query_with(hello, memory="episodic", mode="default") == ("default", None)
+    assert query_with(living_by("of tomorrow", "of others")) == ("default", None), (
+        "what this version does not know is left"
+    )
 
 
 def test_how_questions_are_answered_is_stored_and_recorded_where_it_differs() -> None:
@@ -119,11 +123,12 @@ def test_where_a_graphs_people_are_is_stored_and_recorded_where_it_is_told() -> 
     again = Graph.unpack(graph.pack())
     assert (again.timezone, plain.timezone) == ("Asia/Tokyo", "UTC")
     assert again.digest() == graph.digest() != plain.digest()
-    assert with_graph_defaults(Query(graph="ada", text="the cat?", kind="query"), graph).timezone == "Asia/Tokyo"
+    assert with_graph_defaults(Query(graph="ada", text="the cat?", kind="query"), graph, CORE).timezone == "Asia/Tokyo"
     assert (
-        with_graph_defaults(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph).timezone == "UTC"
+        with_graph_defaults(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph, CORE).timezone
+        == "UTC"
     )
     stamp = {"epoch": 1, "claim": "c", "seq": 1, "chain": "x", "graph": "ada", "preset": "default"}
-    told = GraphConfigured(**stamp, settings=PRESETS["default"], timezone="Asia/Tokyo")
-    assert decode(encode(told)) == told
+    configured = GraphConfigured(**stamp, settings=PRESETS["default"], timezone="Asia/Tokyo")
+    assert decode(encode(configured)) == configured
     assert b"timezone" not in encode(GraphConfigured(**stamp, settings=PRESETS["default"]))

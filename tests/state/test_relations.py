@@ -21,7 +21,7 @@ def lives(id: str, *others: str) -> object:
     return turn_recorded(id=id, concepts=[*words, YORK], relations=[LIVES])
 
 
-def said(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
+def relations_of(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
     view = graph.view()
     return [
         (view.ids[each.source], each.type, view.ids[each.target], [view.passage_id[n] for n in each.passages])
@@ -31,17 +31,19 @@ def said(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
 
 def test_a_relation_is_counted_by_the_turns_that_say_it() -> None:
     graph = folded(lives("a"), turn_recorded(id="b"), lives("c"))
-    assert said(graph) == [("ada", "lives-in", "new york", ["a", "c"])]
+    assert relations_of(graph) == [("ada", "lives-in", "new york", ["a", "c"])]
 
 
 def test_a_relation_goes_with_its_turn_and_with_either_concept() -> None:
-    assert said(folded(lives("a"), lives("b"), forgotten(turns=["a"]))) == [("ada", "lives-in", "new york", ["b"])]
-    assert said(folded(lives("a"), forgotten(concepts=["new york"]))) == []
-    assert said(folded(lives("a"), forgotten(concepts=["ada"]))) == []
+    assert relations_of(folded(lives("a"), lives("b"), forgotten(turns=["a"]))) == [
+        ("ada", "lives-in", "new york", ["b"])
+    ]
+    assert relations_of(folded(lives("a"), forgotten(concepts=["new york"]))) == []
+    assert relations_of(folded(lives("a"), forgotten(concepts=["ada"]))) == []
 
 
 def test_a_relation_to_what_nobody_named_is_none() -> None:
-    assert said(folded(turn_recorded(id="a", relations=[LIVES]))) == []
+    assert relations_of(folded(turn_recorded(id="a", relations=[LIVES]))) == []
 
 
 def test_a_phrase_is_a_node_that_stands_in_no_pair() -> None:
@@ -75,7 +77,7 @@ def test_phrases_and_relations_are_the_same_however_turns_are_batched(turns: lis
 def test_what_is_packed_is_unpacked_and_nothing_is_left_where_there_is_nothing() -> None:
     graph = folded(lives("a"), lives("b"), forgotten(turns=["b"]))
     again = Graph.unpack(graph.pack())
-    assert (said(again), again.digest()) == (said(graph), graph.digest())
+    assert (relations_of(again), again.digest()) == (relations_of(graph), graph.digest())
     assert list(again.concepts.phrases) == list(graph.concepts.phrases)
     plain = folded(turn_recorded(id="a"))
     assert b"relation" not in plain.pack()

@@ -16,10 +16,10 @@ EVENT = turn_recorded(graph="ada", text="The red kettle whistles. 水壶")
 
 
 def keyring(*keys: GraphKey) -> HeldKeys:
-    held = HeldKeys()
+    contents = HeldKeys()
     for key in keys:
-        held.hold(key)
-    return held
+        contents.hold(key)
+    return contents
 
 
 def test_a_sealed_event_opens_to_the_same_and_shows_nothing_but_its_place() -> None:

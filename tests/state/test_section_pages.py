@@ -103,8 +103,8 @@ def test_strings_are_those_brought_together(written: list[dict[int, str]], apart
     pages = laid(written, apart=apart)
     stored = StoredStrings(IDS, [encoded(IDS, page) for page in pages])
     expected = ascending({key: text for page in pages for key, text in page.items()})
-    wanted = [key for key in expected if data.draw(st.booleans())]
-    assert list(stored.of(np.array(wanted, np.int64))) == [expected[key] for key in wanted]
+    chosen = [key for key in expected if data.draw(st.booleans())]
+    assert list(stored.of(np.array(chosen, np.int64))) == [expected[key] for key in chosen]
 
 
 @given(names, st.booleans(), st.data())
@@ -113,9 +113,9 @@ def test_names_are_those_brought_together(written: list[dict[int, Name]], apart:
     for page in pages:
         assert decoded(NAMES, encoded(NAMES, page)) == page
     expected = ascending({key: name for page in pages for key, name in page.items()})
-    wanted = [key for key in expected if data.draw(st.booleans())]
-    result = stored_names(NAMES, [encoded(NAMES, page) for page in pages]).of(np.array(wanted, np.int64))
-    chosen = [expected[key] for key in wanted]
+    some = [key for key in expected if data.draw(st.booleans())]
+    result = stored_names(NAMES, [encoded(NAMES, page) for page in pages]).of(np.array(some, np.int64))
+    chosen = [expected[key] for key in some]
     forms = [name.id if name.form is None else name.form for name in chosen]
     assert list(result.ids) == [name.id for name in chosen]
     assert result.is_phrase.tolist() == [name.is_phrase for name in chosen]

@@ -145,14 +145,14 @@ PAIR_BY_CLOSING: list[Step] = [
 @given(steps(40) | steps_taken_back(), places, places, places, places)
 @example(PAIR_BY_CLOSING, set(), {1}, set(), set())
 def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_it(
-    happened: list[Step], flushes: set[int], closings: set[int], asked: set[int], compactions: set[int]
+    happened: list[Step], flushes: set[int], closings: set[int], queried: set[int], compactions: set[int]
 ) -> None:
     log, store = written(happened), MemoryStore()
     fresh, partition = Partition(MemoryStore()), Partition(store)
     for number, record in enumerate(log.records):
         partition.fold(*record)
         fresh.fold(*record)
-        if number in asked:
+        if number in queried:
             for graph in fresh.graphs():
                 reopened = partition.graph(graph.graph_id)
                 assert reopened is not None
@@ -179,10 +179,10 @@ def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_i
 
 def rests(graph: Graph) -> bool:
     """Tell whether all pairs of what was said that are flushed are in the store alone."""
-    return all(pairs.stored is not None and pairs.stored.grows for pairs in pairs_said(graph))
+    return all(pairs.stored is not None and pairs.stored.grows for pairs in pair_counts_of(graph))
 
 
-def pairs_said(graph: Graph) -> list[PairCounts]:
+def pair_counts_of(graph: Graph) -> list[PairCounts]:
     return [graph.pairs["exchange"], graph.pairs["turn"]]
 
 
@@ -193,12 +193,12 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
     happened: list[Step],
     flushes: set[int],
     hashed: set[int],
-    asked: set[int],
+    queried: set[int],
     compactions: set[int],
     prepared: set[int],
 ) -> None:
     log, store = written(happened), MemoryStore()
-    fresh, partition, first_asked = Partition(MemoryStore()), Partition(store), min(asked, default=1000)
+    fresh, partition, first_query = Partition(MemoryStore()), Partition(store), min(queried, default=1000)
     for number, record in enumerate(log.records):
         partition.fold(*record)
         fresh.fold(*record)
@@ -211,7 +211,7 @@ def test_a_graph_whose_pairs_rest_in_the_store_until_somebody_reads_them_is_the_
                 partition.prepare(name)
         if number in hashed:
             assert partition.digests() == fresh.digests(), "nothing is loaded for that"
-        if number >= first_asked and number in asked:
+        if number >= first_query and number in queried:
             for graph in fresh.graphs():
                 reopened = partition.graph(graph.graph_id)
                 assert reopened is not None
@@ -240,14 +240,14 @@ def test_a_graph_that_is_not_asked_holds_no_pair_that_is_flushed() -> None:
             graph = partition.graph("ada")
             assert graph is not None
             assert rests(graph)
-            assert [pairs.size for pairs in pairs_said(graph)] == [0, 0]
+            assert [pairs.size for pairs in pair_counts_of(graph)] == [0, 0]
     assert partition.digest() == log.folded().digest()
     graph, fresh = partition.graph("ada"), log.folded().graph("ada")
     assert graph is not None
     assert fresh is not None
     assert rests(graph), "a digest loads nothing"
     check_same_links(graph, fresh)
-    assert not any(pairs.stored for pairs in pairs_said(graph)), "who reads loads, once"
+    assert not any(pairs.stored for pairs in pair_counts_of(graph)), "who reads loads, once"
     log.turn(concepts="tea coffee")
     fresh.fold(partition.fold(*log.records[-1]).event)  # type: ignore[arg-type]  # the event of a graph
     partition.flush()
@@ -255,7 +255,7 @@ def test_a_graph_that_is_not_asked_holds_no_pair_that_is_flushed() -> None:
     check_same(store, log.folded())
 
 
-def told(partition: Partition, log: LogWriter, turns: int) -> None:
+def publish(partition: Partition, log: LogWriter, turns: int) -> None:
     """Tell so many turns, in which many words come together, and flush now and then."""
     for number in range(turns):
         log.turn(session=str(number // 15), concepts=f"word{number % 70} thing{number * 7 % 90} coffee")
@@ -264,16 +264,17 @@ def told(partition: Partition, log: LogWriter, turns: int) -> None:
             partition.flush()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_what_a_first_question_needs_is_read_piece_by_piece_while_turns_come() -> None:
     log = LogWriter()
     partition = log.folded(MemoryStore())
-    told(partition, log, 256)
+    publish(partition, log, 256)
     pieces = 0
     while partition.prepare("ada"):
         pieces += 1
         if pieces % 3 == 0:
-            told(partition, log, 1)
+            publish(partition, log, 1)
             partition.flush()
             partition.compact_step()
     graph, fresh = partition.graph("ada"), log.folded().graph("ada")
@@ -289,7 +290,7 @@ def test_what_a_first_question_needs_is_read_piece_by_piece_while_turns_come() -
 @pytest.mark.usefixtures("many")
 def test_many_pairs_of_a_graph_that_was_never_closed_are_read_when_somebody_asks() -> None:
     log, store = LogWriter(), MemoryStore()
-    told(log.folded(store), log, 256)
+    publish(log.folded(store), log, 256)
     again = Partition(store)
     graph, fresh = again.graph("ada"), log.folded().graph("ada")
     assert graph is not None

@@ -258,9 +258,9 @@ def kill_after(acks: int, path: Path, *how: str) -> int:
 def is_prefix(store: Store) -> bool:
     """Whether the store holds exactly the whole batches 0 … `last`."""
     last = store.get(b"last")
-    held = [(of_u64(key[1:9]), key[9], value) for key, value in store.scan(b"r", b"r")]
+    rows = [(of_u64(key[1:9]), key[9], value) for key, value in store.scan(b"r", b"r")]
     batches = of_u64(last) + 1 if last else 0
-    return held == [(n, i, u64(n) * 20) for n in range(batches) for i in range(BATCH)]
+    return rows == [(n, i, u64(n) * 20) for n in range(batches) for i in range(BATCH)]
 
 
 def unflushed(path: Path, batches: int) -> Path:

@@ -16,7 +16,7 @@ from tests.support.builders import concept, forgotten, turn_recorded
 
 WORDS = ("paint", "painter", "pain", "喝咖啡", "咖啡", "@name", "tea")
 
-said = st.builds(
+turn_fields = st.builds(
     dict,
     session=st.sampled_from(["s", "t", "u"]),
     tokens=st.integers(0, 9),
@@ -58,19 +58,19 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("many")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(st.lists(said, max_size=24), st.sets(st.integers(0, 23)), st.integers(0, 24))
-def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], asked: set[int], gone: int) -> None:
+@given(st.lists(turn_fields, max_size=24), st.sets(st.integers(0, 23)), st.integers(0, 24))
+def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], steps: set[int], gone: int) -> None:
     graph = Graph("g")
     for number, turn in enumerate(turns):
         graph.fold(turn_recorded(graph="g", id=f"t{number}", **turn))
         if number == gone:
             graph.fold(forgotten(graph="g", turns=[f"t{number // 2}"], concepts=["paint"]))
-        if number in asked:
-            assert_found(graph)
-    assert_found(graph)
+        if number in steps:
+            assert_index(graph)
+    assert_index(graph)
 
 
-def assert_found(graph: Graph) -> None:
+def assert_index(graph: Graph) -> None:
     view = graph.view()
     few = np.arange(view.concepts)[1::2]
     of, mentioning, times = view.mentions_of(few)
@@ -79,7 +79,7 @@ def assert_found(graph: Graph) -> None:
         assert mentioning[of == place].tolist() == view.posting_passage[here].tolist()
         assert times[of == place].tolist() == view.posting_count[here].tolist()
     values = np.arange(view.concepts) % 7 * 1.0
-    assert view.most_held(values).tolist() == [
+    assert view.most_of_turn(values).tolist() == [
         max(values[view.posting_concept[view.posting_passage == passage]].tolist(), default=0.0)
         for passage in range(view.turns)
     ]
@@ -90,8 +90,8 @@ def assert_found(graph: Graph) -> None:
         assert counts.tolist() == view.posting_count[here].tolist()
         assert view.holding(np.array([number])).tolist() == [int(here.sum())]
     some = np.arange(view.concepts)[::-2]
-    of, held = view.holders_of(some)
-    assert [held[of == place].tolist() for place in range(len(some))] == [
+    of, turns_of = view.holders_of(some)
+    assert [turns_of[of == place].tolist() for place in range(len(some))] == [
         view.posting_passage[view.posting_concept == number].tolist() for number in some
     ]
     excerpt = view.excerpt(np.arange(len(view.sessions)))

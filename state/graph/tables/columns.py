@@ -2,11 +2,11 @@
 
     class ConceptTable(ColumnTable):
         in_turns: array[int] = column("q")                  what a table of no rows starts with, what is packed,
-        alive: array[int] = column("b", default=1)          copied, compacted and read back
+        alive: array[int] = column("b", default=1)          copied, compacted, stored and read back
 
 A column is a typed array: half the memory of a list, and numpy sees it without copying.  The order of declaration is
-the order of the arrays in a snapshot and in a digest: a column that is added, moved or retyped raises the layout of
-graphs (state/graph/codec.py).
+the order of the arrays in a snapshot and in a digest: a column that is moved or retyped raises the layout of graphs
+(state/graph/codec.py).  One that is added needs `added_as`; stores of the columns before are folded again.
 
 A table that was read from a store materialises a column, or another attribute, on first use (`set_lazy`).
 """
@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+Points = Literal["", "concepts", "turns"]
 
 
 class Column(NamedTuple):
@@ -28,6 +30,10 @@ class Column(NamedTuple):
     blank      a row of which nothing is known yet: the bytes of the column's default
     per        what its rows are: "row" of the table, or another unit that the table names
     in_digest  whether equal memories must be equal in it
+    points     what its values are numbers of, if of rows: a compaction renumbers them, and a store has permanent keys
+    stored_in  the section of records that has it, where a table is stored in several (state/lsm/record_types.py)
+    stored_as  its code in such records, where that is another
+    first      its value in the row of a new turn; None: blank
     added_as   name in snapshots and digests of a column that older ones lack: it is left out while all of it is blank,
                so that a graph without it has the digest that it always had.  "" for all others: their own name
     """
@@ -37,7 +43,16 @@ class Column(NamedTuple):
     blank: bytes
     per: str
     in_digest: bool
+    points: Points
+    stored_in: str
+    stored_as: str
+    first: Callable[[Any], int] | None
     added_as: str
+
+    @property
+    def default(self) -> Any:
+        """The value in a row that is blank."""
+        return array(self.code, self.blank)[0]
 
     @property
     def packed_as(self) -> str:
@@ -45,9 +60,21 @@ class Column(NamedTuple):
         return self.added_as or self.name
 
 
-def column(code: str, default: int = 0, *, per: str = "row", in_digest: bool = True, added_as: str = "") -> Any:
+def column(
+    code: str,
+    default: int = 0,
+    *,
+    per: str = "row",
+    in_digest: bool = True,
+    points: Points = "",
+    stored_in: str = "",
+    stored_as: str = "",
+    first: Callable[[Any], int] | None = None,
+    added_as: str = "",
+) -> Any:
     """Declare a column: see Column.  `Any`, as the attribute is an array in every table that is made."""
-    return Column("", code, array(code, [default]).tobytes(), per, in_digest, added_as)
+    blank = array(code, [default]).tobytes()
+    return Column("", code, blank, per, in_digest, points, stored_in, stored_as or code, first, added_as)
 
 
 class LazyColumn(NamedTuple):
@@ -145,4 +172,4 @@ class ColumnTable:
 
     def _is_blank(self, column: Column) -> bool:
         rows: array[Any] = getattr(self, column.name)
-        return rows.count(array(column.code, column.blank)[0]) == len(rows)
+        return rows.count(column.default) == len(rows)

@@ -96,7 +96,7 @@ class _Rows:
     def __init__(self, dimensions: int) -> None:
         self.count = 0
         self._ascending = True
-        self._known: set[int] = set()
+        self._numbers_in: set[int] = set()
         self._passage = np.empty(_FEWEST, np.int32)
         self._vector = np.empty((_FEWEST, dimensions), np.float32)
 
@@ -108,19 +108,19 @@ class _Rows:
     def of(cls, passages: NDArray[Any], vectors: NDArray[Any]) -> _Rows:
         """Build rows of ascending passages, in arrays of their own."""
         rows = cls(vectors.shape[1])
-        rows.count, rows._known = len(passages), set(passages.tolist())
+        rows.count, rows._numbers_in = len(passages), set(passages.tolist())
         rows._passage = np.concatenate((passages.astype(np.int32), rows._passage))
         rows._vector = np.concatenate((vectors.astype(np.float32), rows._vector))
         return rows
 
     def add(self, passage: int, vector: NDArray[Any]) -> bool:
-        if passage in self._known:
+        if passage in self._numbers_in:
             return False
         if self.count == len(self._passage):
             self._passage = np.concatenate((self._passage, np.empty_like(self._passage)))
             self._vector = np.concatenate((self._vector, np.empty_like(self._vector)))
         self._ascending &= not self.count or passage > int(self._passage[self.count - 1])
-        self._known.add(passage)
+        self._numbers_in.add(passage)
         self._passage[self.count], self._vector[self.count] = passage, vector
         self.count += 1
         return True

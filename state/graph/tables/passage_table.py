@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +36,29 @@ PROTECTED = 80  # percent: a turn that matters more is never archived
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
+BORN: Final = "turns"  # the section of what never changes about a turn
+CHANGING: Final = "marks"  # and of what may change
+
+
 def modality(kinds: Iterable[str]) -> int:
     """Write kinds of attachments as bits."""
     return sum({1 << MODALITIES.index(kind) for kind in kinds})
+
+
+def _modality(turn: TurnRecorded) -> int:
+    return modality(each.kind for each in turn.attachments) if turn.attachments else 0
+
+
+def _percent(importance: float | None) -> int:
+    return -1 if importance is None else round(importance * 100)
+
+
+def _is_kept_unasked(turn: TurnRecorded) -> bool:
+    return turn.anchor is not None and turn.anchor.kind == "spontaneous"
+
+
+def _blank(default: int, _turn: TurnRecorded) -> int:
+    return default
 
 
 def fingerprint(text: str) -> int:
@@ -58,31 +79,42 @@ def hashed(turn: str) -> int:
 class PassageTable(ColumnTable):
     """Columns over passage numbers, and over postings.  Only the graph's fold writes here."""
 
-    at: array[int] = column("q")  # event time, ms
-    tokens: array[int] = column("i")  # length in words
-    session: array[int] = column("i")  # position in `sessions`
-    speaker: array[int] = column("i")  # position in `speakers`
-    role: array[int] = column("b")  # position in ROLES
-    question: array[int] = column("b")  # 1 where the turn asks something
+    at: array[int] = column("q", stored_in=BORN, first=lambda turn: turn.at)  # event time, ms
+    tokens: array[int] = column("i", stored_in=BORN, first=lambda turn: turn.tokens)  # length in words
+    session: array[int] = column("i", stored_in=BORN, stored_as="q")  # position in `sessions`; stored: a key
+    speaker: array[int] = column("i", stored_in=BORN, stored_as="q")  # position in `speakers`; stored: a key
+    role: array[int] = column("b", stored_in=BORN, first=lambda turn: _ROLE_NUMBERS[turn.role])  # position in ROLES
+    question: array[int] = column("b", stored_in=BORN, first=lambda turn: turn.question)  # 1 where it asks something
     event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text is in the store
-    fingerprint: array[int] = column("q")  # of its text
+    fingerprint: array[int] = column("q", stored_in=BORN, first=lambda turn: fingerprint(turn.text))  # of its text
     starts: array[int] = column("q", per="offset")  # where its postings begin; they end where the next passage's begin
     kept: array[int] = column("b", default=1)  # 0 once gone
-    posting_concept: array[int] = column("i", per="posting")  # concept number
+    posting_concept: array[int] = column("i", per="posting", points="concepts")
     posting_count: array[int] = column("i", per="posting")  # how often the concept stands in the text
-    archived: array[int] = column("b", added_as="archived_turn")  # 1 while it is in the archive
-    restored: array[int] = column("q", added_as="restored")  # ms, when it last came back from there, 0 for never
-    importance: array[int] = column("b", -1, added_as="importance")  # percent, -1: as much as any other
-    pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
-    feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
-    repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
-    ahead: array[int] = column("i", added_as="ahead")  # minutes by which the speaker's clock is ahead of UTC
-    modality: array[int] = column("b", added_as="modality")  # bits: the places in MODALITIES of what came with it
-    superseded: array[int] = column(
-        "i", -1, added_as="superseded"
-    )  # the passage since which it is history, -1 for none
-    anchored: array[int] = column("b", added_as="anchored")  # 1 for one that people keep unasked: it lives longer
-    uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
+    # 1 while it is in the archive
+    archived: array[int] = column("b", stored_in=CHANGING, added_as="archived_turn")
+    # ms, when it last came back from there, 0 for never
+    restored: array[int] = column("q", stored_in=CHANGING, added_as="restored")
+    # percent, -1: as much as any other
+    importance: array[int] = column(
+        "b", -1, stored_in=BORN, first=lambda turn: _percent(turn.importance), added_as="importance"
+    )
+    # 1 while a user wants it kept in mind
+    pinned: array[int] = column("b", stored_in=CHANGING, added_as="pinned_turn")
+    # sum of what users thought of it, in tenths, in ±127
+    feedback: array[int] = column("b", stored_in=CHANGING, added_as="feedback")
+    # the passage that says the same and more, -1 for none
+    repeats: array[int] = column("i", -1, points="turns", stored_in=CHANGING, added_as="repeats")
+    # minutes by which the speaker's clock is ahead of UTC
+    ahead: array[int] = column("i", stored_in=BORN, first=lambda turn: turn.ahead, added_as="ahead")
+    # bits: the places in MODALITIES of what came with it
+    modality: array[int] = column("b", stored_in=BORN, first=_modality, added_as="modality")
+    # the passage since which it is history, -1 for none
+    superseded: array[int] = column("i", -1, points="turns", stored_in=CHANGING, added_as="superseded")
+    # 1 for one that people keep unasked: it lives longer
+    anchored: array[int] = column("b", stored_in=BORN, first=_is_kept_unasked, added_as="anchored")
+    # 1 for one that a gate left out of what is counted
+    uncounted: array[int] = column("b", stored_in=BORN, first=lambda turn: bool(turn.uncounted), added_as="uncounted")
 
     sessions: dict[str, int] = lazy_attribute()  # name → number
     origins: dict[str, dict[str, int]] = lazy_attribute()  # of sessions, and of speakers: name → key it is stored under
@@ -163,27 +195,12 @@ class PassageTable(ColumnTable):
             self._unpack()
         number = (self._numbers or self._by_id())[turn.id] = len(self._ids)
         self._ids.append(turn.id)
-        self.at.append(turn.at)
-        self.tokens.append(turn.tokens)
         self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
         self.speaker.append(self.speakers.setdefault(turn.speaker, len(self.speakers)))
-        self.role.append(_ROLE_NUMBERS[turn.role])
-        self.question.append(turn.question)
         self.event.append(event)
-        self.fingerprint.append(fingerprint(turn.text))
-        self.kept.append(1)
-        self.archived.append(0)
-        self.restored.append(0)
-        self.importance.append(-1 if turn.importance is None else round(turn.importance * 100))
-        self.pinned.append(0)
-        self.feedback.append(0)
-        self.repeats.append(-1)
+        for name, first in _FIRST:
+            getattr(self, name).append(first(turn))
         self.changed.append(0)
-        self.superseded.append(-1)
-        self.ahead.append(turn.ahead)
-        self.modality.append(modality(each.kind for each in turn.attachments) if turn.attachments else 0)
-        self.anchored.append(turn.anchor is not None and turn.anchor.kind == "spontaneous")
-        self.uncounted.append(bool(turn.uncounted))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
@@ -378,8 +395,10 @@ class PassageTable(ColumnTable):
         stays = kept[of_passage] & (concepts[concept] >= 0)
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
         arrays = {name: rows[kept] for name, rows in self.copies("row").items()}
-        for name in ("repeats", "superseded"):
-            arrays[name] = np.append(numbers, -1)[arrays[name]].astype(np.int32)  # -1: the last, and stays so
+        for each in self.columns:
+            if each.points == "turns":
+                pointing = np.append(numbers, -1)[arrays[each.packed_as]]  # -1: the last, and stays so
+                arrays[each.packed_as] = pointing.astype(each.code)
         counted = np.bincount(of_passage[stays], minlength=len(self))[kept]
         arrays["starts"] = (np.cumsum(counted) - counted).astype(np.int64)
         arrays["posting_concept"] = concepts[concept[stays]].astype(np.int32)
@@ -452,6 +471,14 @@ class PassageTable(ColumnTable):
         follows = {"_before": LazyColumn(_all_before, 4 * len(ids)), "_last_of_session": LazyColumn(_last_of_all)}
         table.set_lazy({**lazy, **follows, "sessions": named, "origins": origins})
         return table
+
+
+_BY_HAND = ("session", "speaker", "event")  # `add` fills them
+_FIRST: Final[tuple[tuple[str, Callable[[TurnRecorded], int]], ...]] = tuple(
+    (each.name, each.first or partial(_blank, each.default))
+    for each in PassageTable.columns
+    if each.per == "row" and each.name not in _BY_HAND
+)
 
 
 def _all_before(table: PassageTable) -> array[int]:

@@ -9,7 +9,7 @@ How often it was said, since when, and by whom follows from the rows.  A row goe
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from state.arrays import Integers
 from state.events.extraction_types import Relation
 from state.graph.tables.columns import ColumnTable, column
 
+NumberOf = Callable[[Integers], Integers]
 _NUMBERS: Final = {name: number for number, name in enumerate(RELATION_TYPES)}
 
 
@@ -35,10 +36,10 @@ class Related(NamedTuple):
 class RelationTable(ColumnTable):
     """Columns over what was said.  Only the graph's fold writes here."""
 
-    relation_passage: array[int] = column("i")
-    relation_source: array[int] = column("i")  # concept number
+    relation_passage: array[int] = column("i", points="turns")
+    relation_source: array[int] = column("i", points="concepts")
     relation_type: array[int] = column("b")  # position in RELATION_TYPES
-    relation_target: array[int] = column("i")  # concept number
+    relation_target: array[int] = column("i", points="concepts")
     relation_start: array[int] = column("i")  # of what says it in the turn's text, in characters
     relation_end: array[int] = column("i")
 
@@ -56,11 +57,19 @@ class RelationTable(ColumnTable):
 
     def renumbered(self, concepts: Integers, passages: Integers) -> RelationTable:
         """Copy the table with other numbers: concept i is concepts[i], passage i passages[i]; rows of −1 go."""
-        rows = self.copies()
-        for name, numbers in (("passage", passages), ("source", concepts), ("target", concepts)):
-            rows[f"relation_{name}"] = numbers[rows[f"relation_{name}"]].astype(np.int32)
-        kept = (rows["relation_passage"] >= 0) & (rows["relation_source"] >= 0) & (rows["relation_target"] >= 0)
-        return RelationTable.of({name: column[kept] for name, column in rows.items()})
+        number_of: dict[str, NumberOf] = {"concepts": lambda old: concepts[old], "turns": lambda old: passages[old]}
+        return RelationTable.renumbering(self.copies(), number_of)
+
+    @classmethod
+    def renumbering(cls, rows: Mapping[str, NDArray[Any]], number_of: Mapping[str, NumberOf]) -> RelationTable:
+        """Build the table of rows that point by other numbers.
+
+        number_of  of concepts and of turns: maps what points at them to numbers of this table; rows of −1 go
+        """
+        pointing = {each.name: number_of[each.points](rows[each.name]) for each in cls.columns if each.points}
+        kept = np.logical_and.reduce([column >= 0 for column in pointing.values()])
+        renumbered = {**rows, **pointing}
+        return RelationTable.of({each.name: renumbered[each.name][kept].astype(each.code) for each in cls.columns})
 
     def around(self, concepts: Sequence[int]) -> list[Related]:
         """List what is said of `concepts`, from either side: most often said first, of equals the one said first."""

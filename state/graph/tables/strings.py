@@ -97,7 +97,7 @@ class Places(Mapping[str, int]):
     def __init__(self, count: int, texts: Callable[[], Strings]) -> None:
         """Begin with so many texts, which are made on first use."""
         self._count, self._make = count, texts
-        self._found: dict[str, int] = {}  # those that were looked up, -1 for one that is not there
+        self._lookups: dict[str, int] = {}  # those that were looked up, -1 for one that is not there
         self._all: dict[str, int] | None = None
 
     @cached_property
@@ -114,15 +114,15 @@ class Places(Mapping[str, int]):
         """Return the place of each."""
         if self._all is None:
             self._all = dict(zip(self.texts.listed(), range(self._count), strict=True))
-            self._found = {}
+            self._lookups = {}
         return self._all
 
     def __getitem__(self, text: str) -> int:
-        if self._all is not None or len(self._found) >= LOOKS:
+        if self._all is not None or len(self._lookups) >= LOOKS:
             return self.all()[text]
-        place = self._found.get(text)
+        place = self._lookups.get(text)
         if place is None:
-            place = self._found[text] = self.texts.find(text)
+            place = self._lookups[text] = self.texts.find(text)
         if place < 0:
             raise KeyError(text)
         return place
