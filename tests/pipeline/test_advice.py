@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import ConsolidationWindowClosed, SessionSummarised, TopicNamed
@@ -22,7 +22,7 @@ from tests.support.models import Fault, ModelServer, Says, a_model, answered, ea
 from tests.support.pipeline import Pipeline
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
-SAID = (
+TEXTS = (
     "Biscuit the cat has ear mites, the vet says.",
     "The vet prescribed ear drops, twice a day for 10 days.",
     "Biscuit hates the ear drops, but the mites are going.",
@@ -40,19 +40,19 @@ async def advised(directory: Path, says: Says, **changes: Any) -> AsyncIterator[
 
 
 async def converse(pipeline: Pipeline, graph: str = "ada") -> None:
-    for number, text in enumerate(SAID):
+    for number, text in enumerate(TEXTS):
         await pipeline.record(graph, id=f"vet{number}", text=text, session="vet", at=NOON + number * MINUTE)
     assert (await pipeline.memory.end_session(graph, "vet")).status == "accepted"
 
 
-async def heard(pipeline: Pipeline, graph: str, kind: type) -> list[Any]:
-    found = await pipeline.events(pipeline.place(graph))
-    return [event for event in found if isinstance(event, kind) and getattr(event, "graph", graph) == graph]
+async def events_of_kind(pipeline: Pipeline, graph: str, kind: type) -> list[Any]:
+    events = await pipeline.events(pipeline.place(graph))
+    return [event for event in events if isinstance(event, kind) and getattr(event, "graph", graph) == graph]
 
 
 def counted(pipeline: Pipeline, kind: str, result: str) -> float:
-    found = pipeline.app.metrics.registry.get_sample_value("emgas_advice_total", {"kind": kind, "result": result})
-    return found or 0.0
+    value = pipeline.app.metrics.registry.get_sample_value("emgas_advice_total", {"kind": kind, "result": result})
+    return value or 0.0
 
 
 async def until(pipeline: Pipeline, kind: str, result: str) -> None:
@@ -65,7 +65,7 @@ async def until_by(pipeline: Pipeline, kind: type, by: str, graph: str = "ada") 
     await until(pipeline, what, "sent")
     end = await pipeline.end(pipeline.topics.turns, pipeline.place(graph))
     await pipeline.app.ownership.writers[pipeline.place(graph)].until_source(end - 1)
-    return [event for event in await heard(pipeline, graph, kind) if by in event.by][-1]
+    return [event for event in await events_of_kind(pipeline, graph, kind) if by in event.by][-1]
 
 
 @pytest.mark.source("S16", "M4")
@@ -74,13 +74,13 @@ async def test_a_conversation_that_ended_is_summed_up_by_the_advisor_and_what_wa
         await converse(pipeline)
         event = await until_by(pipeline, SessionSummarised, "tiny")
         assert (event.topic, event.text, event.turns) == ("Ear mites", SUMMARY["summary"], ["vet0", "vet1", "vet2"])
-        told = (await pipeline.memory.recap("ada")).sessions[0].ended
-        assert told is not None
-        assert (told.by, told.topic, told.summary) == ("tiny / prompts 1", "Ear mites", SUMMARY["summary"])
-        first, _ = await heard(pipeline, "ada", SessionSummarised)
+        ended = (await pipeline.memory.recap("ada")).sessions[0].ended
+        assert ended is not None
+        assert (ended.by, ended.topic, ended.summary) == ("tiny / prompts 1", "Ear mites", SUMMARY["summary"])
+        first, _ = await events_of_kind(pipeline, "ada", SessionSummarised)
         assert first.by == "extractive 1", "the summary in its own words is in the log, too"
-        assert [turn.text for turn in (await pipeline.memory.turns("ada")).turns] == list(SAID)
-        assert model.items[0][0]["turns"] == [f"Ada: {text}" for text in SAID]
+        assert [turn.text for turn in (await pipeline.memory.turns("ada")).turns] == list(TEXTS)
+        assert model.items[0][0]["turns"] == [f"Ada: {text}" for text in TEXTS]
 
 
 @pytest.mark.source("E40")
@@ -94,7 +94,7 @@ async def test_a_theme_gets_a_name_beside_its_label(
         theme = next(it for it in (await pipeline.memory.describe("demo")).themes if it.id == event.topic)
         assert (theme.name, theme.by) == ("The ill cat", "tiny / prompts 1")
         assert theme.label.split(", ") == theme.concepts[:3]
-        assert await heard(pipeline, "demo", ConsolidationWindowClosed)
+        assert await events_of_kind(pipeline, "demo", ConsolidationWindowClosed)
 
 
 HOSTILE: dict[str, tuple[Says, str]] = {
@@ -119,7 +119,7 @@ async def test_an_advisor_that_is_wrong_or_hostile_changes_nothing_and_is_counte
         await until(pipeline, "summarise", result)
         await pipeline.record("bob", id="b1")
         assert pipeline.digests()["ada"] == alone["ada"]
-        assert len(await heard(pipeline, "ada", SessionSummarised)) == 1
+        assert len(await events_of_kind(pipeline, "ada", SessionSummarised)) == 1
 
 
 async def test_while_an_advisor_hangs_turns_are_recorded_and_questions_answered_and_the_worker_ends(
@@ -154,7 +154,7 @@ async def test_what_may_pass_is_tried_again_and_what_does_not_is_given_up(
 
 
 async def converse_again(pipeline: Pipeline) -> None:
-    for number, text in enumerate(SAID):
+    for number, text in enumerate(TEXTS):
         await pipeline.record("ada", id=f"again{number}", text=text, session="vet", at=NOON + DAY + number * MINUTE)
     await pipeline.memory.end_session("ada", "vet")
 
@@ -164,13 +164,13 @@ async def test_a_replay_asks_nobody_and_ends_in_the_same_memory(tmp_path: Path) 
     async with advised(tmp_path, each(lambda item: SUMMARY)) as (pipeline, model):
         await converse(pipeline)
         await until_by(pipeline, SessionSummarised, "tiny")
-        for said in (
+        for content in (
             {"rewritten": {"turn": "vet0", "text": "Arr, the vet finds ear mites on cat Biscuit!", "role": "a sailor"}},
             {"rated": [{"source": "cat", "target": "vet", "rating": 0.9}]},
             {"split": {"turn": "vet1", "parts": [{"start": 0, "end": 28}, {"start": 30, "end": 54}]}},
             {"judged": {"turn": "vet2", "worth": 0.2, "keywords": ["mites"]}},
         ):
-            outcome = await pipeline.memory.advise("ada", "me 1", **said)
+            outcome = await pipeline.memory.advise("ada", "me 1", **content)
             assert outcome.status == "accepted", outcome.reason
         before, requests = pipeline.digests(), len(model.requests)
         assert all(it.digest_live == it.digest_replayed for it in await pipeline.verified())
@@ -179,7 +179,7 @@ async def test_a_replay_asks_nobody_and_ends_in_the_same_memory(tmp_path: Path) 
         assert all(it.digest_live == it.digest_replayed for it in await pipeline.verified())
         page = await pipeline.memory.turns("ada", advised=True)
         first, second, third = page.turns
-        assert first.text == SAID[0], "the original is as it was said"
+        assert first.text == TEXTS[0], "the original is as it was said"
         assert first.advised is not None
         assert (first.advised.rewritten, first.advised.role, first.advised.rewritten_by) == (
             "Arr, the vet finds ear mites on cat Biscuit!",
@@ -195,7 +195,7 @@ async def test_a_replay_asks_nobody_and_ends_in_the_same_memory(tmp_path: Path) 
         assert (third.advised.worth, third.advised.keywords, third.archived) == (0.2, ["mites"], True)
         assert [turn.advised for turn in (await pipeline.memory.turns("ada")).turns] == [None] * 3, "only on request"
         passages = (await pipeline.memory.query("ada", "Biscuit's ear mites")).passages
-        assert {passage.text for passage in passages} <= set(SAID), "recall brings back what was said alone"
+        assert {passage.text for passage in passages} <= set(TEXTS), "recall brings back what was said alone"
     assert len(model.requests) == requests
 
 
@@ -208,7 +208,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "most of what it names": {"summary": {"session": "vet", "summary": "Bank account password transfer dollars."}},
     "no such turn": {"rewritten": {"turn": "t9", "text": "Cat."}},
     "no such habit": {"rewritten": {"habit": "h9", "text": "Cat."}},
-    "same words": {"rewritten": {"turn": "vet0", "text": SAID[0].upper()}},
+    "same words": {"rewritten": {"turn": "vet0", "text": TEXTS[0].upper()}},
     "outside the text": {"split": {"turn": "vet0", "parts": [{"start": 0, "end": 9}, {"start": 9, "end": 999}]}},
     "does not stand": {"judged": {"turn": "vet0", "worth": 1, "keywords": ["unicorn"]}},
 }
@@ -218,8 +218,8 @@ async def test_advice_that_does_not_fit_is_rejected_with_the_reason_and_the_work
     async with embedded(tmp_path) as pipeline:
         await converse(pipeline)
         before = pipeline.digests()
-        for why, said in WRONG.items():
-            outcome = await pipeline.memory.advise("ada", "me 1", **said)
+        for why, content in WRONG.items():
+            outcome = await pipeline.memory.advise("ada", "me 1", **content)
             assert outcome.status == "rejected", why
             assert why in (outcome.reason or ""), (why, outcome.reason)
         outcome: Outcome = await pipeline.memory.advise("nobody", "me 1", **WRONG["no such turn"])

@@ -34,16 +34,17 @@ def published(data: Path) -> None:
     emgas(data, "publish", "-", stdin="\n".join(lines).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.source("S31", "M11", "E40")
 async def test_advice_that_a_user_asks_for_is_recorded_and_shown_beside_what_was_said(tmp_path: Path) -> None:
     await asyncio.to_thread(published, tmp_path)
     key = tmp_path / "key"
     key.write_text("sesame")
-    wanted = ("--rewrite", "t1", "--role", "a sailor", "--split", "t2", "--judge", "t2", "--rate", "cat,vet")
+    options = ("--rewrite", "t1", "--role", "a sailor", "--split", "t2", "--judge", "t2", "--rate", "cat,vet")
     async with a_model(each(say)) as model:
         settings = {"advisor": model.url, "advisor_model": "tiny", "advisor_key_file": str(key)}
-        told = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", *wanted, "--json", **settings)
-    assert {one["kind"]: one["result"] for one in told.json["advice"]} == dict.fromkeys(
+        result = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", *options, "--json", **settings)
+    assert {one["kind"]: one["result"] for one in result.json["advice"]} == dict.fromkeys(
         ("rewrite", "split", "judge", "rate"), "accepted"
     )
     assert all(headers["Authorization"] == "Bearer sesame" for headers, _ in model.requests)
@@ -55,12 +56,13 @@ async def test_advice_that_a_user_asks_for_is_recorded_and_shown_beside_what_was
     assert "in other words as a sailor: Arr" in lines
 
 
+@pytest.mark.slow
 async def test_an_advisor_that_fails_is_told_and_nothing_is_recorded(tmp_path: Path) -> None:
     await asyncio.to_thread(published, tmp_path)
     async with a_model(lambda *_: Fault(status=500)) as model:
         settings = {"advisor": model.url, "advisor_model": "tiny"}
-        told = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=1, **settings)
-    assert "status 500" in told.out
+        result = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=1, **settings)
+    assert "status 500" in result.out
     alone = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=1)
     assert "EMGAS_ADVISOR" in alone.err
     await asyncio.to_thread(emgas, tmp_path, "advise", "ada", code=2)

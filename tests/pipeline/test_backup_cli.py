@@ -23,7 +23,7 @@ from streams.settings import Settings
 from streams.transport import select, topic_plan
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
-from tests.support.cli import COMMAND, PATIENCE, ROOT, Said, emgas, emgas_here, environment
+from tests.support.cli import COMMAND, PATIENCE, ROOT, CommandResult, emgas, emgas_here, environment
 from tests.support.logs import LogWriter, long_log
 
 LINES = b"\n".join(
@@ -51,8 +51,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def backup(memory: Path) -> Path:
     out = memory / "backup.ndjson"
-    told = emgas(memory, "export", "--out", str(out), "--json").json
-    assert (told["found"], told["restorable"]) == (0, True)
+    report = emgas(memory, "export", "--out", str(out), "--json").json
+    assert (report["found"], report["restorable"]) == (0, True)
     return out
 
 
@@ -60,11 +60,11 @@ async def _digests(data: Path) -> dict[str, str]:
     """Return the digest of every graph that the log in `data` makes."""
     log = ReadOnlyLog(home(data))
     try:
-        reader, found = EmbeddedReader(log, TOPIC), {}
+        reader, result = EmbeddedReader(log, TOPIC), {}
         for partition in range(log.partitions(TOPIC)):
             state = await refold(reader, partition, log.bounds(TOPIC, partition)[1], MemoryStore())
-            found |= state.digests()
-        return found
+            result |= state.digests()
+        return result
     finally:
         log.close()
 
@@ -82,13 +82,13 @@ def records(data: Path, number: int) -> list[tuple[int, bytes | None, bytes | No
 
 
 def test_what_was_exported_is_imported_byte_for_byte_and_lives_on(memory: Path, backup: Path, tmp_path: Path) -> None:
-    told = emgas_here(tmp_path, "import", str(backup), "--json").json
-    assert (told["found"], told["appended"]) == (0, sum(len(records(memory, partition)) for partition in (0, 1)))
+    report = emgas_here(tmp_path, "import", str(backup), "--json").json
+    assert (report["found"], report["appended"]) == (0, sum(len(records(memory, partition)) for partition in (0, 1)))
     for partition in (0, 1):
         assert records(tmp_path, partition)[:-1] == records(memory, partition)
     assert digests(tmp_path) == digests(memory)
     again = emgas_here(tmp_path, "import", str(backup), "--json").json
-    assert (again["appended"], again["found"]) == (0, told["appended"])
+    assert (again["appended"], again["found"]) == (0, report["appended"])
 
     assert emgas_here(tmp_path, "publish", "-", "--json", stdin=LINES).json["duplicates"] == 60, "known by their ids"
     assert digests(tmp_path) == digests(memory)
@@ -122,8 +122,8 @@ def test_an_export_beside_a_live_process_works_and_an_import_is_refused(
 
 def test_another_export_into_the_same_file_leaves_it_alone(memory: Path, backup: Path) -> None:
     before = backup.read_bytes()
-    told = emgas_here(memory, "export", "--out", str(backup), "--json").json
-    assert told["found"] == told["events"]
+    report = emgas_here(memory, "export", "--out", str(backup), "--json").json
+    assert report["found"] == report["events"]
     assert backup.read_bytes() == before
     assert backup.stat().st_mode & 0o077 == 0, "what people said is nobody else's to read"
 
@@ -134,8 +134,8 @@ def test_a_flipped_byte_is_refused_and_named(backup: Path, tmp_path: Path) -> No
     (tmp_path / "damaged").write_bytes(raw[:place] + b"b" + raw[place + 1 :])
     line = raw[:place].count(b"\n") + 1
     for more in ((), ("--turns",)):
-        said = emgas_here(tmp_path, "import", str(tmp_path / "damaged"), *more, code=1)
-        assert f"line {line} is not as it was written" in said.err
+        result = emgas_here(tmp_path, "import", str(tmp_path / "damaged"), *more, code=1)
+        assert f"line {line} is not as it was written" in result.err
 
 
 def test_another_partition_count_is_refused_and_the_turns_go_in(memory: Path, backup: Path, tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_another_partition_count_is_refused_and_the_turns_go_in(memory: Path, ba
     assert emgas_here(tmp_path, "import", str(backup), "--turns", "--json", **three).json["accepted"] == 60
     assert emgas_here(tmp_path, "import", str(backup), "--turns", "--json", **three).json["duplicates"] == 60
     log = ReadOnlyLog(home(tmp_path))
-    found = [asyncio.run(graph_at(EmbeddedReader(log, TOPIC), number, "ada")) for number in range(3)]
+    graphs = [asyncio.run(graph_at(EmbeddedReader(log, TOPIC), number, "ada")) for number in range(3)]
     log.close()
-    (graph,) = filter(None, found)
+    (graph,) = filter(None, graphs)
     assert (len(graph.passages), graph.clock) == (20, 10**12 + 19)
 
 
@@ -161,8 +161,8 @@ def test_a_memory_that_was_restored_only_in_part_says_so_when_it_opens(memory: P
         part = records(memory, partition)[:8]
         log.append([ProducerRecord(TOPIC, key, value, (), partition, at) for at, key, value in part])
     log.close()
-    said = emgas_here(tmp_path, "query", "ada", "kettle").err
-    assert said.count("turns was created again") == said.count("copy all of it into an empty prefix") == 2
+    error = emgas_here(tmp_path, "query", "ada", "kettle").err
+    assert error.count("turns was created again") == error.count("copy all of it into an empty prefix") == 2
 
 
 def test_one_graphs_backup_is_no_log_but_its_turns_go_in(memory: Path, tmp_path: Path) -> None:
@@ -186,10 +186,10 @@ def test_a_chats_export_is_imported_as_it_is_published(tmp_path: Path) -> None:
 
 def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> None:
     for format, read in (("graphml", nx.read_graphml), ("gexf", nx.read_gexf)):
-        told = emgas_here(
+        result = emgas_here(
             memory, "export", "--graph", "ada", "--format", format, "--out", str(tmp_path / format), "--json"
         )
-        assert len(read(tmp_path / format)) == told.json["nodes"] > 0
+        assert len(read(tmp_path / format)) == result.json["nodes"] > 0
     emgas_here(memory, "export", "--graph", "ada", "--format", "json", "--passages", "--out", str(tmp_path / "json"))
     made = nx.node_link_graph(json.loads((tmp_path / "json").read_bytes()), edges="edges")
     assert sum(kind == "passage" for _, kind in made.nodes(data="kind")) == 20
@@ -200,7 +200,7 @@ def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["export"], 2, "Missing option"),
         (["export", "--out", "x", "--format", "pdf"], 2, "choose one of cloudevents, graphml"),
@@ -218,10 +218,10 @@ def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> Non
     ],
 )
 def test_a_wrong_call_is_told_what_to_do(
-    memory: Path, backup: Path, tmp_path: Path, arguments: list[str], code: int, told: str
+    memory: Path, backup: Path, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     filled = [argument.format(tmp=tmp_path, backup=backup) for argument in arguments]
-    assert told in emgas_here(memory, *filled, code=code).err
+    assert message in emgas_here(memory, *filled, code=code).err
 
 
 def test_a_backup_that_is_imported_where_it_came_from_brings_nothing_back_that_was_undone(tmp_path: Path) -> None:
@@ -282,13 +282,14 @@ def size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+@pytest.mark.slow
 def test_an_export_that_is_killed_goes_on_and_is_as_if_it_had_not_been(large: Path, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole", tmp_path / "killed"
     events = emgas_here(large, "export", "--out", str(whole), "--json").json["events"]
     for least in (1, 2_000_000, 4_000_000):  # of 12 MB
         killed(large, "export", "--out", str(out), once=lambda least=least: size(out) > least)  # type: ignore[misc]
         assert size(out) < size(whole)
-    done: Said = emgas_here(large, "export", "--out", str(out), "--json")
+    done: CommandResult = emgas_here(large, "export", "--out", str(out), "--json")
     assert done.json["events"] == events
     assert 0 < done.json["found"] < events
     target = tmp_path / "target"
@@ -296,15 +297,16 @@ def test_an_export_that_is_killed_goes_on_and_is_as_if_it_had_not_been(large: Pa
     assert digests(target) == digests(large)
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_goes_on_and_makes_the_same_memory(large: Path, tmp_path: Path) -> None:
     out, target = tmp_path / "backup", tmp_path / "target"
     emgas_here(large, "export", "--out", str(out))
     for least in (1, 4_000):
         killed(target, "import", str(out), once=lambda least=least: appended(target) >= least)  # type: ignore[misc]
         assert appended(target) < appended(large)
-    told = emgas_here(target, "import", str(out), "--json").json
-    assert told["found"] > 0
-    assert told["found"] + told["appended"] == appended(large) == appended(target) - 1, "a claim comes after"
+    report = emgas_here(target, "import", str(out), "--json").json
+    assert report["found"] > 0
+    assert report["found"] + report["appended"] == appended(large) == appended(target) - 1, "a claim comes after"
     assert digests(target) == digests(large)
     assert emgas_here(target, "import", str(out), "--json").json["appended"] == 0
 
@@ -315,9 +317,9 @@ def test_no_worker_writes_behind_an_import_that_was_killed_and_it_can_be_complet
     killed(target, "import", str(out), once=lambda: appended(target) >= 1)
     there = appended(target)
     assert 0 < there < appended(large)
-    said = emgas_here(target, "query", HERE, "anything", code=1).err
-    assert f"{there} events of a backup are there, {appended(large) - there} are not" in said
-    assert "run `emgas import FILE` again" in said
+    error = emgas_here(target, "query", HERE, "anything", code=1).err
+    assert f"{there} events of a backup are there, {appended(large) - there} are not" in error
+    assert "run `emgas import FILE` again" in error
     assert appended(target) == there
     emgas_here(target, "import", str(out))
     assert digests(target) == digests(large)

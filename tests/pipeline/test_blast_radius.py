@@ -27,8 +27,11 @@ from state.events.events import Sealed, decode, encode
 from state.store import keys
 from state.store.rocksdb import RocksStore
 from streams.transport.dead_letters import read_all
+from streams.transport.keys.file_keys import FileKeys
+from streams.worker.gauges import problems
 from tests.pipeline.test_embedded import embedded
 from tests.support.clocks import eventually
+from tests.support.keys import OutOfReach
 from tests.support.pipeline import Pipeline, a_turn, as_json
 from tests.support.transports import overwrite
 
@@ -56,8 +59,8 @@ async def refused(pipeline: Pipeline, graph: str = "ada") -> None:
     assert f"graph '{graph}' is unavailable" in (outcome.reason or "")
     letters = await pipeline.letters(pipeline.topics.turns, 0, outcome.position.source)
     assert [b"red kettle" in letter.value for letter in letters] == [True]
-    found = await pipeline.memory.inspect(0, digest=False)
-    assert list(found.unavailable) == [graph]
+    inspection = await pipeline.memory.inspect(0, digest=False)
+    assert list(inspection.unavailable) == [graph]
 
 
 async def goes_on(pipeline: Pipeline, graph: str = "bob") -> None:
@@ -85,8 +88,8 @@ async def is_whole(pipeline: Pipeline, graph: str = "ada") -> None:
 async def matches(pipeline: Pipeline) -> bool:
     """Tell whether what the worker holds is the fold of its log."""
     live = await pipeline.memory.inspect(0)
-    found = await verify_partition(pipeline.opening_reader(), 0, live.position.watermark, live.digest or "")
-    return found.match
+    verification = await verify_partition(pipeline.opening_reader(), 0, live.position.watermark, live.digest or "")
+    return verification.match
 
 
 def key_file(pipeline: Pipeline, graph: str) -> Path:
@@ -163,6 +166,82 @@ async def test_a_directory_of_keys_that_is_not_there_makes_the_partition_wait_an
         assert await matches(pipeline)
 
 
+@pytest.mark.parametrize("rows_too", [False, True], ids=["a key", "a key, and rows of another graph"])
+async def test_while_keys_cannot_be_read_again_only_the_graph_that_needs_one_waits(
+    tmp_path: Path, *, rows_too: bool
+) -> None:
+    async with two_graphs(tmp_path) as pipeline:
+        path = key_file(pipeline, "ada")
+        whole = path.read_bytes()
+        await pipeline.stop()
+        path.unlink()
+        await pipeline.start()
+        await refused(pipeline)
+        path.write_bytes(whole)
+        pipeline.keys.__class__, OutOfReach.tries = OutOfReach, 0
+        if rows_too:
+            damage = StoreCorruptError("a page of it is damaged")
+            pipeline.app.ownership.writers[0].state.set_aside("bob", damage)
+            await eventually(lambda: list(pipeline.app.ownership.writers[0].state.unavailable) == ["ada"])
+        await eventually(lambda: OutOfReach.tries > 2)
+        await refused(pipeline)
+        await goes_on(pipeline)
+        pipeline.keys.__class__ = FileKeys
+        await is_whole(pipeline)
+
+
+async def test_no_key_is_born_while_those_of_another_partition_are_not_there(tmp_path: Path) -> None:
+    """The directory that it makes would be taken for theirs, and good turns to them would be rejected."""
+    async with embedded(tmp_path, encryption=True, partitions=2, tick_seconds=0.05) as pipeline:
+        await pipeline.record("ada")
+        beside = next(name for name in "abcdefgh" if pipeline.place(name) != pipeline.place("ada"))
+        await pipeline.stop()
+        kept, aside = keys_directory(pipeline), tmp_path / "unmounted"
+        kept.rename(aside)
+        await pipeline.start()
+        await eventually(lambda: pipeline.place("ada") in pipeline.app.ownership.halted_partitions)
+        for graph in (beside, "ada"):
+            await pipeline.produce(
+                pipeline.topics.turns, graph.encode(), as_json(a_turn(graph, "late")), pipeline.place(graph)
+            )
+        await eventually(lambda: isinstance(pipeline.app.ownership.waiting.get(pipeline.place(beside)), KeyStoreError))
+        assert f"partition {pipeline.place(beside)}: turns wait for keys: KeyStoreError" in problems(pipeline.app)
+        assert not kept.exists(), "no key was born beside the volume"
+        assert (await pipeline.memory.inspect(pipeline.place(beside))).graphs == 0, "its partition answers meanwhile"
+        aside.rename(kept)
+        writers = pipeline.app.ownership.writers
+        await eventually(lambda: len(writers) == 2 and pipeline.ids("ada")[-1:] == pipeline.ids(beside) == ["late"])
+        assert not await read_all(pipeline.transport.reader(pipeline.topics.dead_letters))
+
+
+async def test_metadata_that_look_like_a_sealed_event_are_in_clear(tmp_path: Path) -> None:
+    async with embedded(tmp_path, partitions=1) as pipeline:
+        await pipeline.record("ada", metadata={"kind": "Sealed"})
+        await pipeline.record("ada", id="behind it")
+        await pipeline.record("ada", id="last", metadata={"kind": "Sealed"})
+    async with embedded(tmp_path, partitions=1, encryption=True) as pipeline:
+        await pipeline.record("bob")
+        assert pipeline.keys.of("bob")
+
+
+async def test_a_worker_that_takes_partitions_over_while_keys_cannot_be_read_halts_only_those_that_are_encrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with embedded(tmp_path, encryption=True, partitions=2, tick_seconds=0.05) as pipeline:
+        await pipeline.record("ada")
+        beside = next(name for name in "abcdefgh" if pipeline.place(name) != pipeline.place("ada"))
+        await pipeline.stop()
+        monkeypatch.setattr(FileKeys, "refresh", OutOfReach.refresh)
+        await pipeline.start()
+        await eventually(lambda: list(pipeline.app.ownership.halted_partitions) == [pipeline.place("ada")])
+        await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "late")), pipeline.place("ada"))
+        await pipeline.record(beside)
+        assert pipeline.app.halted is None
+        monkeypatch.undo()
+        await eventually(lambda: len(pipeline.app.ownership.writers) == 2 and pipeline.ids("ada")[-1:] == ["late"])
+        assert not await read_all(pipeline.transport.reader(pipeline.topics.dead_letters))
+
+
 def keys_directory(pipeline: Pipeline) -> Path:
     directory = pipeline.settings.keys_directory
     assert directory is not None
@@ -233,8 +312,8 @@ async def test_rows_of_a_store_that_are_damaged_stop_their_graph_alone_and_are_m
             rewrite(path, prefix, b"garbage" if way == "garbage" else None)
         await pipeline.start()
         await goes_on(pipeline)
-        asked = await asyncio.gather(pipeline.memory.query("ada", QUESTION), return_exceptions=True)
-        assert [each.code for each in asked if isinstance(each, QueryFailedError)] in ([], ["unavailable"])
+        replies = await asyncio.gather(pipeline.memory.query("ada", QUESTION), return_exceptions=True)
+        assert [each.code for each in replies if isinstance(each, QueryFailedError)] in ([], ["unavailable"])
         await goes_on(pipeline)
         await is_whole(pipeline)
         turns = ["ada0", "ada1", "ada2", *(f"t{number}" for number in range(70))]
@@ -256,9 +335,9 @@ async def test_no_good_turn_is_rejected_over_a_damaged_store(tmp_path: Path) -> 
 def rewrite(path: Path, prefix: bytes, value: bytes | None) -> None:
     """Write `value` over every row whose key begins so."""
     store = RocksStore(path)
-    found = [key for key, _ in store.scan(prefix, prefix)]
-    assert found
-    store.write(dict.fromkeys(found, value))
+    entries = [key for key, _ in store.scan(prefix, prefix)]
+    assert entries
+    store.write(dict.fromkeys(entries, value))
     store.close()
 
 
@@ -379,9 +458,9 @@ async def test_a_damaged_snapshot_is_passed_over_for_an_older_one_or_the_log_and
             caplog.set_level(logging.INFO, "emgas")
             await pipeline.start()
             assert pipeline.digests() == digests
-            told = [record.getMessage() for record in caplog.records]
-            assert any(damaged in line for line in told if "snapshot refused" in line)
-            named = [name for name in (newest, older, good) for line in told if "restored" in line and name in line]
+            messages = [record.getMessage() for record in caplog.records]
+            assert any(damaged in line for line in messages if "snapshot refused" in line)
+            named = [name for name in (newest, older, good) for line in messages if "restored" in line and name in line]
             assert named == ([restored, good] if restored else [good])
             for graph in ("ada", BESIDE, ELSEWHERE):
                 assert (await pipeline.memory.query(graph, QUESTION)).found
@@ -432,6 +511,6 @@ def apart(path: Path, prefix: bytes) -> list[Path]:
     store = RocksStore(path)
     store.write(rows)
     store.close()  # flushes: these rows and no others
-    found = sorted(set(path.glob("*.sst")) - before)
-    assert found
-    return found
+    files = sorted(set(path.glob("*.sst")) - before)
+    assert files
+    return files

@@ -33,10 +33,10 @@ class Lone:
         return self._first(self._yake.of_query(text, at))
 
     @staticmethod
-    def _first(found: Extraction) -> Extraction:
-        words = [concept for concept in found.concepts if not concept.id.startswith("@")]
+    def _first(extraction: Extraction) -> Extraction:
+        words = [concept for concept in extraction.concepts if not concept.id.startswith("@")]
         kept = tuple(sorted(words, key=lambda concept: (-len(concept.id), concept.id))[:1])
-        return Extraction(kept, question=found.question, tokens=found.tokens)
+        return Extraction(kept, question=extraction.question, tokens=extraction.tokens)
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +50,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     file = tmp_path / "questions.jsonl"
-    asked = [
+    entries = [
         {"graph": "demo", "text": "What did Dr. Okafor prescribe for Biscuit's ear?", "evidence": ["demo-033"]},
         {"graph": "demo", "text": "敦煌的民宿叫什么名字？"},
     ]
-    file.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+    file.write_text("\n".join(map(json.dumps, entries)), encoding="utf-8")
     return file
 
 
 def digests(data: Path) -> dict[str, str]:
-    found = emgas_here(data, "replay", "digest", "--json", partitions="2").json["graphs"]
-    assert len(found) == 2
-    return dict(found)
+    digest_of = emgas_here(data, "replay", "digest", "--json", partitions="2").json["graphs"]
+    assert len(digest_of) == 2
+    return dict(digest_of)
 
 
 def test_a_branch_that_changes_nothing_is_the_same_memory(data: Path, tmp_path: Path) -> None:
@@ -134,13 +134,13 @@ def test_an_unfinished_branch_does_not_open_until_the_same_command_finishes_it(
 
     with monkeypatch.context() as broken:
         broken.setattr(branching, "_request", refuse)
-        said = emgas_here(data, "replay", "branch", "--into", str(branch), code=1, partitions="1")
-        assert "the disk is full" in said.err
+        result = emgas_here(data, "replay", "branch", "--into", str(branch), code=1, partitions="1")
+        assert "the disk is full" in result.err
     for command in (["query", "g", "kettle?"], ["replay", "verify"], ["graphs"], ["replay", "digest"]):
-        said = emgas_here(branch, *command, code=1, partitions="1")
-        told = " ".join(said.err.split())
-        assert "is an unfinished branch of" in told
-        assert "Run that command again to finish it, or remove the directory" in told
+        result = emgas_here(branch, *command, code=1, partitions="1")
+        error = " ".join(result.err.split())
+        assert "is an unfinished branch of" in error
+        assert "Run that command again to finish it, or remove the directory" in error
     emgas_here(data, "replay", "branch", "--into", str(branch), partitions="1")
     here = emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
     assert emgas_here(branch, "replay", "digest", "--json", partitions="1").json["graphs"] == here
@@ -177,18 +177,18 @@ def test_what_was_forgotten_is_not_forgotten_again_when_a_branch_was_cut_off_beh
 def test_a_memory_that_is_no_branch_is_not_made_one(data: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     emgas_here(other, "publish", str(DEMO), partitions="2")
-    said = emgas_here(data, "replay", "branch", "--into", str(other), code=2, partitions="2")
-    assert "holds a memory that is not a branch" in " ".join(said.err.split())
+    result = emgas_here(data, "replay", "branch", "--into", str(other), code=2, partitions="2")
+    assert "holds a memory that is not a branch" in " ".join(result.err.split())
     assert digests(other)
 
 
 def test_a_branch_of_one_memory_is_not_taken_for_one_of_another(data: Path, tmp_path: Path) -> None:
     emgas_here(data, "replay", "branch", "--into", str(tmp_path / "branch"), partitions="2")
     emgas_here(tmp_path / "other", "publish", str(DEMO), partitions="2")
-    said = emgas_here(
+    result = emgas_here(
         tmp_path / "other", "replay", "branch", "--into", str(tmp_path / "branch"), code=2, partitions="2"
     )
-    assert "is a branch of" in " ".join(said.err.split())
+    assert "is a branch of" in " ".join(result.err.split())
 
 
 def test_a_branch_with_another_extractor_and_life_is_compared_question_by_question(
@@ -210,7 +210,7 @@ def test_a_branch_with_another_extractor_and_life_is_compared_question_by_questi
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ([], "the branch needs a place"),
         (["--into", "{data}"], "is the memory's own place"),
@@ -220,14 +220,16 @@ def test_a_branch_with_another_extractor_and_life_is_compared_question_by_questi
         (["--to-prefix", "two", "--extractor", "a.b"], "--extractor needs --into"),
     ],
 )
-def test_a_wrong_call_is_refused_and_says_what_to_do(data: Path, tmp_path: Path, options: list[str], told: str) -> None:
-    given = [option.format(data=data, tmp=tmp_path / "b") for option in options]
-    said = emgas_here(data, "replay", "branch", *given, code=2, partitions="2")
-    assert told in " ".join(said.err.split())
+def test_a_wrong_call_is_refused_and_says_what_to_do(
+    data: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    arguments = [option.format(data=data, tmp=tmp_path / "b") for option in options]
+    result = emgas_here(data, "replay", "branch", *arguments, code=2, partitions="2")
+    assert message in " ".join(result.err.split())
 
 
 def test_a_bad_line_of_questions_is_named(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text('{"graph": "demo", "text": "ok"}\n{"graph": "demo"}\n', encoding="utf-8")
-    said = emgas_here(data, "replay", "compare", str(file), "--into", str(tmp_path / "b"), code=2, partitions="2")
-    assert "line 2: text" in " ".join(said.err.split())
+    result = emgas_here(data, "replay", "compare", str(file), "--into", str(tmp_path / "b"), code=2, partitions="2")
+    assert "line 2: text" in " ".join(result.err.split())

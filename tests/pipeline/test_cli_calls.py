@@ -20,7 +20,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 
 
 @pytest.mark.parametrize(
-    ("arguments", "settings", "told"),
+    ("arguments", "settings", "message"),
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
@@ -45,9 +45,9 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     ],
 )
 def test_a_wrong_call_exits_with_2_and_says_why(
-    tmp_path: Path, arguments: list[str], settings: dict[str, str], told: str
+    tmp_path: Path, arguments: list[str], settings: dict[str, str], message: str
 ) -> None:
-    assert told in emgas_here(tmp_path, *arguments, code=2, **settings).err
+    assert message in emgas_here(tmp_path, *arguments, code=2, **settings).err
 
 
 COMMANDS = dict(commands())
@@ -73,9 +73,9 @@ def test_every_call_that_the_documentation_shows_is_a_command_with_these_options
     calls = set(shown())
     assert len(calls) > 30
     for call in calls:
-        found = command_of(call)
-        assert found is not None, call
-        options = {name for parameter in found[1].params for name in (*parameter.opts, *parameter.secondary_opts)}
+        command = command_of(call)
+        assert command is not None, call
+        options = {name for parameter in command[1].params for name in (*parameter.opts, *parameter.secondary_opts)}
         assert set(re.findall(r"(?<!\S)--[a-z-]+", call)) <= options | {"--help"}, call
 
 
@@ -130,10 +130,10 @@ def test_a_command_that_needs_no_worker_imports_none_of_its_libraries(tmp_path: 
 
 
 def test_a_list_of_commands_tells_what_each_one_does(tmp_path: Path) -> None:
-    told = " ".join(line.strip("│ ") for line in emgas_here(tmp_path, "--help").out.splitlines())
+    help_text = " ".join(line.strip("│ ") for line in emgas_here(tmp_path, "--help").out.splitlines())
     for words, command in COMMANDS.items():
         if len(words) == 1:
-            assert re.sub(r"\s+", " ", command.help.split("\n\n")[0])[:50] in re.sub(r"\s+", " ", told), words
+            assert re.sub(r"\s+", " ", command.help.split("\n\n")[0])[:50] in re.sub(r"\s+", " ", help_text), words
 
 
 def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
@@ -141,15 +141,15 @@ def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
 
 
 def test_a_shell_completes_the_names_of_commands(tmp_path: Path) -> None:
-    asked = {"_EMGAS_COMPLETE": "complete_bash", "COMP_WORDS": "emgas pub", "COMP_CWORD": "1"}
-    env = environment(tmp_path) | asked
+    question = {"_EMGAS_COMPLETE": "complete_bash", "COMP_WORDS": "emgas pub", "COMP_CWORD": "1"}
+    env = environment(tmp_path) | question
     ended = subprocess.run([Path(sys.executable).with_name("emgas")], env=env, capture_output=True, text=True)
     assert ended.stdout.split() == ["publish"]
 
 
 def test_a_misspelt_variable_is_told_with_what_was_meant(tmp_path: Path) -> None:
-    said = emgas_here(tmp_path, "query", "ada", "who?", code=3, brokr="kafka://nowhere:9092")
-    assert "EMGAS_BROKR is not a setting: did you mean EMGAS_BROKER?" in said.err
+    result = emgas_here(tmp_path, "query", "ada", "who?", code=3, brokr="kafka://nowhere:9092")
+    assert "EMGAS_BROKR is not a setting: did you mean EMGAS_BROKER?" in result.err
 
 
 def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -> None:
@@ -165,16 +165,16 @@ def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("brokr = 'x'", "brokr is not a setting: did you mean broker?"),
         ("x", "is not valid TOML"),
         ("data = true", "text"),
     ],
 )
-def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "emgas.toml").write_text(text)
-    assert told in emgas(tmp_path, "--config", str(tmp_path / "emgas.toml"), "query", "ada", "x", code=2).err
+    assert message in emgas(tmp_path, "--config", str(tmp_path / "emgas.toml"), "query", "ada", "x", code=2).err
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, to
     ],
 )
 def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
-    said = emgas_here(tmp_path, *arguments, "--ask", code=2)
-    assert "confirm with --yes, because there is no terminal" in said.err
+    result = emgas_here(tmp_path, *arguments, "--ask", code=2)
+    assert "confirm with --yes, because there is no terminal" in result.err
 
 
 @pytest.mark.parametrize(("answer", "done"), [("y", True), ("n", False)])

@@ -12,10 +12,10 @@ import pytest
 
 from emgas import MemoryClient
 from emgas.errors import NoAnswerError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.times import DAY_MS
-from streams.cli.shared.output import FAILURE, NOT_FOUND, USAGE
-from tests.support.cli import Said, emgas_here
+from streams.cli.shared.output import FAILURE, MISSING, USAGE
+from tests.support.cli import CommandResult, emgas_here
 
 FIRST = 1_740_823_200_000  # 2025-03-01T10:00Z
 TURNS: list[tuple[object, ...]] = [
@@ -41,7 +41,7 @@ def data(tmp_path: Path) -> Path:
     return spoken(tmp_path, **ENCRYPTED)
 
 
-def erase(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
+def erase(data: Path, *arguments: str, code: int = 0, **settings: str) -> CommandResult:
     return emgas_here(data, "erase", *arguments, code=code, **(ENCRYPTED | settings))
 
 
@@ -120,8 +120,8 @@ def test_a_backup_and_a_snapshot_of_before_hold_no_more_than_what_was_not_erased
     assert digests(data) == live
     elsewhere, keys = tmp_path / "elsewhere", str(data / "keys")
     emgas_here(elsewhere, "import", str(backup), graph_keys=keys)
-    found = emgas_here(elsewhere, "query", "ada", "kryptonite kettle teapot", "--json", graph_keys=keys).json
-    assert [passage["id"] for passage in found["passages"]] == ["t2"]
+    reply = emgas_here(elsewhere, "query", "ada", "kryptonite kettle teapot", "--json", graph_keys=keys).json
+    assert [passage["id"] for passage in reply["passages"]] == ["t2"]
     again = tmp_path / "again.ndjson"
     emgas_here(data, "export", "--out", str(again))
     third = tmp_path / "third"
@@ -133,8 +133,8 @@ def test_a_backup_and_a_snapshot_of_before_hold_no_more_than_what_was_not_erased
 def test_a_log_that_is_restored_without_its_keys_says_what_to_set(data: Path, tmp_path: Path) -> None:
     emgas_here(data, "export", "--out", str(tmp_path / "backup.ndjson"))
     emgas_here(tmp_path / "elsewhere", "import", str(tmp_path / "backup.ndjson"))
-    said = emgas_here(tmp_path / "elsewhere", "doctor", "--json", code=FAILURE)
-    assert "EMGAS_GRAPH_KEYS" in said.out
+    result = emgas_here(tmp_path / "elsewhere", "doctor", "--json", code=FAILURE)
+    assert "EMGAS_GRAPH_KEYS" in result.out
 
 
 def test_dead_letters_of_an_encrypted_graph_are_shown_until_something_of_it_is_erased(data: Path) -> None:
@@ -157,7 +157,7 @@ def test_doctor_tells_whether_graphs_are_encrypted_and_where_the_keys_are(data: 
 
 
 def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: Path) -> None:
-    erase(data, "nobody", "--yes", code=NOT_FOUND)
+    erase(data, "nobody", "--yes", code=MISSING)
     assert "holds no such turn" in erase(data, "ada", "--turn", "t9", "--yes", code=FAILURE).err
     erase(data, "ada", "--turn", "t1", "--speaker", "Ada", "--yes", code=USAGE)
     assert "confirm with --yes" in erase(data, "ada", code=USAGE).err
@@ -168,8 +168,8 @@ def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: 
 
 def test_a_graph_in_clear_is_left_out_of_a_branch_instead(tmp_path: Path) -> None:
     data = spoken(tmp_path)
-    said = erase(data, "ada", "--yes", code=FAILURE)
-    assert "emgas replay branch --without ada" in said.err
+    result = erase(data, "ada", "--yes", code=FAILURE)
+    assert "emgas replay branch --without ada" in result.err
     emgas_here(data, "replay", "branch", "--into", str(tmp_path / "new"), "--without", "ada", **ENCRYPTED)
     assert set(digests(tmp_path / "new")) == {"bob"}
     assert emgas_here(tmp_path / "new", "erase", "bob", "--yes", "--json").json["log"]["opens_now"] == 0
@@ -181,9 +181,9 @@ def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasin
         if file.stem == hashlib.sha256(b"ada").hexdigest():
             file.unlink()
     checks = emgas_here(data, "doctor", "--json", code=FAILURE, **ENCRYPTED).json["checks"]
-    (found,) = [check for check in checks if not check["ok"] and check["name"] != "disk"]
-    assert found["name"] == "graph ada is available"
-    assert "emgas erase ada" in found["detail"]
+    (failing,) = [check for check in checks if not check["ok"] and check["name"] != "disk"]
+    assert failing["name"] == "graph ada is available"
+    assert "emgas erase ada" in failing["detail"]
     assert "graph 'ada' is unavailable" in emgas_here(data, "query", "ada", "a kettle", code=FAILURE).err.replace(
         "\n", " "
     )
@@ -196,10 +196,10 @@ def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasin
 def test_a_graph_whose_key_is_lost_is_left_out_of_a_rebuild_and_of_a_branch_and_named(
     data: Path, tmp_path: Path
 ) -> None:
-    def rebuilt(*options: str, code: int = FAILURE) -> Said:
+    def rebuilt(*options: str, code: int = FAILURE) -> CommandResult:
         return emgas_here(data, "replay", "rebuild", *options, "--json", code=code)
 
-    def branched(*options: str, code: int = FAILURE) -> Said:
+    def branched(*options: str, code: int = FAILURE) -> CommandResult:
         place = ("--into", str(tmp_path / "branch"))
         return emgas_here(data, "replay", "branch", *place, *options, "--json", code=code)
 
@@ -209,13 +209,19 @@ def test_a_graph_whose_key_is_lost_is_left_out_of_a_rebuild_and_of_a_branch_and_
     lost.unlink()
     into = ("--into", str(tmp_path / "rebuilt"))
     past = ("--as-of", "2030-01-01")
-    found = [rebuilt("--into", str(tmp_path / "whole")), rebuilt(*past), rebuilt(*past, *into), branched(), branched()]
-    for said in found:
-        assert list(said.json["unavailable"]) == ["ada"]
-        assert "graph 'ada': " in said.err
-        assert "1 graphs were left out, all others are done" in said.err.replace("\n", " ")
+    reports = [
+        rebuilt("--into", str(tmp_path / "whole")),
+        rebuilt(*past),
+        rebuilt(*past, *into),
+        branched(),
+        branched(),
+    ]
+    for report in reports:
+        assert list(report.json["unavailable"]) == ["ada"]
+        assert "graph 'ada': " in report.err
+        assert "1 graphs were left out, all others are done" in report.err.replace("\n", " ")
     assert digests(tmp_path / "branch") == {"bob": whole["bob"]}
-    assert [said.json["accepted"] for said in found[3:]] == [1, 0]
+    assert [report.json["accepted"] for report in reports[3:]] == [1, 0]
     bob = rebuilt("--graph", "bob", *past, code=0).json["digest"]
     lost.write_bytes(key)
     assert rebuilt("--graph", "bob", *past, code=0).json["digest"] == bob

@@ -27,14 +27,14 @@ class TestErasureOnTheEmbeddedLog(Erases):
 
 def holding(directory: Path, *words: str) -> dict[str, list[Path]]:
     """Find the files below a directory that hold one of these words, as UTF-8, UTF-16 or escaped."""
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
         value = path.read_bytes()
         for word in words:
             escaped = word.encode("unicode_escape")
             if any(form in value for form in {word.encode(), word.encode("utf-16-le"), escaped}):
-                found.setdefault(word, []).append(path)
-    return found
+                files.setdefault(word, []).append(path)
+    return files
 
 
 WORDS = ("kryptonite", "zebrawood", "whistles", "氪石", "斑马木", "水壶", "小明")

@@ -15,7 +15,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.ranking.weights import FEATURES, FLOW_EDGES
 from tests.support.cli import emgas, emgas_here
 
-SAID = {
+TEXTS = {
     "session_1": [
         "I adopted a ginger cat.",
         "What is the name of the cat?",
@@ -36,14 +36,14 @@ QUESTIONS = [
 
 def conversation(name: str) -> dict[str, Any]:
     talk: dict[str, Any] = {}
-    for number, (session, texts) in enumerate(SAID.items(), start=1):
+    for number, (session, texts) in enumerate(TEXTS.items(), start=1):
         talk[f"{session}_date_time"] = f"1:56 pm on {number} May, 2023"
         talk[session] = [
             {"speaker": ("Ada", "Ben")[place % 2], "dia_id": f"D{number}:{place + 1}", "text": text}
             for place, text in enumerate(texts)
         ]
-    asked = [{"question": text, "category": kind, "evidence": evidence} for text, kind, evidence in QUESTIONS]
-    return {"sample_id": name, "conversation": talk, "qa": asked}
+    entries = [{"question": text, "category": kind, "evidence": evidence} for text, kind, evidence in QUESTIONS]
+    return {"sample_id": name, "conversation": talk, "qa": entries}
 
 
 @pytest.fixture
@@ -55,16 +55,16 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    said = emgas(home, "eval", str(file), "--json")
-    told = said.json
-    assert told["file"] == str(file)
-    assert (told["graphs"], told["turns"], told["forgotten"]) == (2, 16, 0)
-    assert (told["questions"], told["headline"], told["unusable"]) == (10, 8, 2)
+    result = emgas(home, "eval", str(file), "--json")
+    report = result.json
+    assert report["file"] == str(file)
+    assert (report["graphs"], report["turns"], report["forgotten"]) == (2, 16, 0)
+    assert (report["questions"], report["headline"], report["unusable"]) == (10, 8, 2)
     modes = ["literal", "ppr", "ppr-push", "steady-state", "subtractive", "path", "vector", "staged"]
     structured = ["ppr-structured", "subtractive-structured", "steady-state-structured"]
     expected = ["default", "default-no-spreading", "bm25", *modes, *structured]
-    assert list(told["methods"]) == expected
-    for method in told["methods"].values():
+    assert list(report["methods"]) == expected
+    for method in report["methods"].values():
         times = {"ms_per_query_p50", "ms_per_query_p99", "ms_per_turn"}
         assert set(method) == {*METRICS, "by_category", *times}
         assert all(0 <= method[metric] <= 100 for metric in METRICS)
@@ -72,11 +72,15 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
         assert {kind: part["questions"] for kind, part in method["by_category"].items()} == dict.fromkeys(
             ["adversarial", "multi-hop", "open-domain", "single-hop", "temporal"], 2
         )
-    assert told["methods"]["default"]["R@5"] > 80
-    assert list(told["differences"]) == ["default - default-no-spreading", "default - bm25", "default - ppr-structured"]
-    assert set(told["differences"]["default - bm25"]["recall_within_973_tokens"]) == {"mean", "low", "high"}
+    assert report["methods"]["default"]["R@5"] > 80
+    assert list(report["differences"]) == [
+        "default - default-no-spreading",
+        "default - bm25",
+        "default - ppr-structured",
+    ]
+    assert set(report["differences"]["default - bm25"]["recall_within_973_tokens"]) == {"mean", "low", "high"}
     for word in (*expected, "recall within 973 tokens by category", "single-hop", "16 turns in 2 graphs"):
-        assert word in said.out
+        assert word in result.out
     assert not home.exists(), "the memory of the measurement is not the user's"
 
 
@@ -98,86 +102,86 @@ class Listening(YakeExtractor):
 def test_turns_and_questions_alike_are_extracted_by_the_extractor_of_the_settings(file: Path, tmp_path: Path) -> None:
     extractor = f"{__name__}.Listening"
     emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", extractor=extractor)
-    assert {text for texts in SAID.values() for text in texts} <= Listening.turns
+    assert {text for texts in TEXTS.values() for text in texts} <= Listening.turns
     assert {text for text, _, evidence in QUESTIONS if evidence != ["D9:9"]} <= Listening.questions
 
 
 def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> None:
     def shares() -> dict[str, Any]:
-        told = emgas_here(tmp_path / "home", "eval", str(file), "--json", "--methods", "default,ppr-structured").json
-        methods = {name: {each: method[each] for each in METRICS} for name, method in told["methods"].items()}
-        return {**methods, "differences": told["differences"]}
+        report = emgas_here(tmp_path / "home", "eval", str(file), "--json", "--methods", "default,ppr-structured").json
+        methods = {name: {each: method[each] for each in METRICS} for name, method in report["methods"].items()}
+        return {**methods, "differences": report["differences"]}
 
     assert shares() == shares()
 
 
 def test_forms_of_talk_are_told_side_by_side_and_weigh_the_same(file: Path, tmp_path: Path) -> None:
     arguments = (f"talk={file}", "--form", "as given,assistant,long", "--methods", "default,bm25", "--fit", "--json")
-    said = emgas_here(tmp_path / "home", "eval", *arguments)
-    forms = said.json["by_form"]
+    result = emgas_here(tmp_path / "home", "eval", *arguments)
+    forms = result.json["by_form"]
     assert list(forms) == ["talk", "assistant", "long", "mean over forms"]
-    for told in forms.values():
-        assert list(told["recall_within_973_tokens"]) == ["default", "bm25", "default-fitted", "default-other-forms"]
-        assert set(told["differences"]["default - bm25"]) == {"mean", "low", "high"}
+    for report in forms.values():
+        assert list(report["recall_within_973_tokens"]) == ["default", "bm25", "default-fitted", "default-other-forms"]
+        assert set(report["differences"]["default - bm25"]) == {"mean", "low", "high"}
     shares = [forms[form]["recall_within_973_tokens"]["default"] for form in ("talk", "assistant", "long")]
     assert forms["mean over forms"]["recall_within_973_tokens"]["default"] == pytest.approx(np.mean(shares), abs=0.01)
-    assert set(said.json["weights"]) == {"none left out", "talk", "assistant", "long", "x", "y"}
-    assert "mean over forms" in said.out
+    assert set(result.json["weights"]) == {"none left out", "talk", "assistant", "long", "x", "y"}
+    assert "mean over forms" in result.out
 
 
 def test_a_file_may_have_forms_of_its_own(file: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes.json"
     notes.write_text(json.dumps([conversation("z")]))
     arguments = (f"talk={file}:as given,long", str(notes), "--methods", "bm25", "--json")
-    told = emgas_here(tmp_path / "home", "eval", *arguments).json
-    assert list(told["by_form"]) == ["talk", "long", "notes", "mean over forms"]
-    assert [each["file"] for each in told["files"]] == [str(file), f"{file} (long)", str(notes)]
+    report = emgas_here(tmp_path / "home", "eval", *arguments).json
+    assert list(report["by_form"]) == ["talk", "long", "notes", "mean over forms"]
+    assert [each["file"] for each in report["files"]] == [str(file), f"{file} (long)", str(notes)]
 
 
 def test_questions_whose_evidence_nobody_labelled_are_measured_by_their_answers(tmp_path: Path) -> None:
-    asked = [{"question": "What did the vet prescribe?", "category": 4, "answer": "ear drops"}]
+    entries = [{"question": "What did the vet prescribe?", "category": 4, "answer": "ear drops"}]
     path = tmp_path / "talk.json"
-    path.write_text(json.dumps([{**conversation("x"), "qa": asked}]))
-    told = emgas_here(tmp_path / "home", "eval", str(path), "--methods", "default", "--json").json
-    assert (told["questions"], told["unusable"]) == (1, 0)
-    assert told["methods"]["default"]["R@5"] == 100
+    path.write_text(json.dumps([{**conversation("x"), "qa": entries}]))
+    report = emgas_here(tmp_path / "home", "eval", str(path), "--methods", "default", "--json").json
+    assert (report["questions"], report["unusable"]) == (1, 0)
+    assert report["methods"]["default"]["R@5"] == 100
 
 
 def test_merged_conversations_are_one_graph(file: Path, tmp_path: Path) -> None:
-    told = emgas_here(tmp_path, "eval", str(file), "--merged", "--methods", "bm25", "--json").json
-    assert (told["graphs"], told["turns"]) == (1, 16)
-    assert told["differences"] == {}
+    report = emgas_here(tmp_path, "eval", str(file), "--merged", "--methods", "bm25", "--json").json
+    assert (report["graphs"], report["turns"]) == (1, 16)
+    assert report["differences"] == {}
 
 
 def test_shuffled_evidence_is_told_beside_chance(file: Path, tmp_path: Path) -> None:
-    said = emgas_here(tmp_path, "eval", str(file), "--control", "shuffled", "--methods", "default", "--json")
-    assert said.json["evidence"] == "shuffled"
-    assert 0 < said.json["methods"]["default"]["chance"]["R@5"] <= 62.5, "at most 5 of 8 turns"
-    assert "by chance" in said.out
+    result = emgas_here(tmp_path, "eval", str(file), "--control", "shuffled", "--methods", "default", "--json")
+    assert result.json["evidence"] == "shuffled"
+    assert 0 < result.json["methods"]["default"]["chance"]["R@5"] <= 62.5, "at most 5 of 8 turns"
+    assert "by chance" in result.out
 
 
 def test_several_files_are_told_apart_and_pooled(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps([conversation("z")]))
-    told = emgas_here(tmp_path / "home", "eval", str(file), str(other), "--methods", "default", "--json").json
-    assert [each["file"] for each in told["files"]] == [str(file), str(other)]
-    assert told["questions"] == 15
-    first, second = (each["methods"]["default"]["R@5"] for each in told["files"])
-    assert told["methods"]["default"]["R@5"] == pytest.approx((2 * first + second) / 3, abs=0.02)
+    report = emgas_here(tmp_path / "home", "eval", str(file), str(other), "--methods", "default", "--json").json
+    assert [each["file"] for each in report["files"]] == [str(file), str(other)]
+    assert report["questions"] == 15
+    first, second = (each["methods"]["default"]["R@5"] for each in report["files"])
+    assert report["methods"]["default"]["R@5"] == pytest.approx((2 * first + second) / 3, abs=0.02)
 
 
 def test_each_edge_type_can_be_left_out(file: Path, tmp_path: Path) -> None:
-    told = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--ablation", "--json").json
-    assert list(told["methods"]) == ["default", *(f"default without {edge}" for edge in FLOW_EDGES)]
-    assert [name for name in told["differences"] if name.startswith("default - default without")]
+    report = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--ablation", "--json").json
+    assert list(report["methods"]) == ["default", *(f"default without {edge}" for edge in FLOW_EDGES)]
+    assert [name for name in report["differences"] if name.startswith("default - default without")]
 
 
 def test_weights_are_fitted_without_the_conversation_that_is_asked(file: Path, tmp_path: Path) -> None:
-    said = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json")
-    assert list(said.json["methods"]) == ["default", "default-fitted"]
-    assert list(said.json["weights"]) == ["none left out", "x", "y"]
-    assert set(said.json["weights"]["x"]) == set(FEATURES)
-    assert "fitted weights" in said.out
+    result = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json")
+    assert list(result.json["methods"]) == ["default", "default-fitted"]
+    assert list(result.json["weights"]) == ["none left out", "x", "y"]
+    assert set(result.json["weights"]["x"]) == set(FEATURES)
+    assert "fitted weights" in result.out
 
 
 def passages(tmp_path: Path) -> Path:
@@ -187,9 +191,9 @@ def passages(tmp_path: Path) -> Path:
         {"title": "Kettle", "text": "A kettle boils water.", "idx": 2},
     ]
     paragraphs = [{**corpus[0], "is_supporting": True}, {**corpus[1], "is_supporting": True}]
-    asked = [{"id": "2hop__1", "question": "Who designed what Ada Lovelace wrote on?", "paragraphs": paragraphs}]
+    entries = [{"id": "2hop__1", "question": "Who designed what Ada Lovelace wrote on?", "paragraphs": paragraphs}]
     (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus))
-    (tmp_path / "tiny.json").write_text(json.dumps(asked))
+    (tmp_path / "tiny.json").write_text(json.dumps(entries))
     return tmp_path / "tiny.json"
 
 
@@ -211,12 +215,12 @@ def test_questions_find_the_corpus_that_is_named_after_them(tmp_path: Path) -> N
 def test_a_model_adds_the_dense_methods(file: Path, tmp_path: Path) -> None:
     model = tmp_path / "tiny.npz"
     np.savez(model, words=np.array(["cat", "kettle", "vet", "泉州"]), vectors=np.eye(4))
-    told = emgas_here(tmp_path / "home", "eval", str(file), "--dense", str(model), "--json").json
-    assert list(told["methods"])[-3:] == ["default+dense", "dense", "bm25+dense"]
+    report = emgas_here(tmp_path / "home", "eval", str(file), "--dense", str(model), "--json").json
+    assert list(report["methods"])[-3:] == ["default+dense", "dense", "bm25+dense"]
 
 
 @pytest.mark.parametrize(
-    ("content", "arguments", "told"),
+    ("content", "arguments", "message"),
     [
         (None, (), "cannot be read"),
         ("[{", (), "not valid JSON"),
@@ -231,10 +235,12 @@ def test_a_model_adds_the_dense_methods(file: Path, tmp_path: Path) -> None:
         ([{**conversation("x"), "qa": []}], (), "has no question whose evidence"),
     ],
 )
-def test_what_cannot_be_measured_is_told(tmp_path: Path, content: Any, arguments: tuple[str, ...], told: str) -> None:
+def test_what_cannot_be_measured_is_told(
+    tmp_path: Path, content: Any, arguments: tuple[str, ...], message: str
+) -> None:
     path = tmp_path / "talk.json"
     if content is not None:
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-    said = emgas_here(tmp_path / "home", "eval", str(path), *arguments, code=2)
-    assert told in said.err
-    assert said.out == ""
+    result = emgas_here(tmp_path / "home", "eval", str(path), *arguments, code=2)
+    assert message in result.err
+    assert result.out == ""

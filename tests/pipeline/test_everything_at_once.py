@@ -22,7 +22,7 @@ class Users:
     def __init__(self, pipeline: Pipeline, seeded: random.Random) -> None:
         self._pipeline, self._memory = pipeline, pipeline.memory
         self._seeded = seeded
-        self._said = dict.fromkeys(GRAPHS, 0)
+        self._published = dict.fromkeys(GRAPHS, 0)
 
     def _text(self, words: int = 2) -> str:
         return " ".join(self._seeded.sample(WORDS, words))
@@ -32,8 +32,8 @@ class Users:
 
     async def speak(self) -> None:
         graph = self._graph()
-        first = self._said[graph]
-        self._said[graph] += 8
+        first = self._published[graph]
+        self._published[graph] += 8
         turns = [
             Turn(**a_turn(graph, f"t{n}", self._text(5), at=NOON + n * DAY // 5, metadata={"n": n % 4}))
             for n in range(first, first + 8)
@@ -54,7 +54,7 @@ class Users:
 
     async def take_back(self) -> None:
         graph = self._graph()
-        await self._memory.undo(graph, max(0, self._said[graph] - self._seeded.randint(1, 20)))
+        await self._memory.undo(graph, max(0, self._published[graph] - self._seeded.randint(1, 20)))
 
     async def snapshot(self) -> None:
         await self._memory.checkpoint(self._pipeline.place(self._graph()))

@@ -29,13 +29,15 @@ def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_live
         capture_output=True, text=True, timeout=4 * PATIENCE, env={**os.environ, "EMGAS_LOG_LEVEL": "ERROR"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found["killed"] == dict.fromkeys(Step, 1)
-    assert (found["wedged"], found["lost"], found["doubled"], found["match"]) == ([], 0, 0, True)
-    assert found["legible"] == 0
-    assert found["acknowledged"] >= len(Step)
-    assert found["happened"].keys() >= WITH_EVERYTHING
-    assert len(found["recovered_s"]) == len(Step), "each life but the one that dies while it recovers, and the last one"
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["killed"] == dict.fromkeys(Step, 1)
+    assert (report["wedged"], report["lost"], report["doubled"], report["match"]) == ([], 0, 0, True)
+    assert report["legible"] == 0
+    assert report["acknowledged"] >= len(Step)
+    assert report["happened"].keys() >= WITH_EVERYTHING
+    assert len(report["recovered_s"]) == len(Step), (
+        "each life but the one that dies while it recovers, and the last one"
+    )
 
 
 def test_only_the_passage_that_is_named_is_fatal(monkeypatch: pytest.MonkeyPatch) -> None:

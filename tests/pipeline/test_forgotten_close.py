@@ -61,8 +61,8 @@ def test_a_program_that_forgets_to_close_ends_and_has_lost_nothing(source: str, 
     done = program(source.replace("HOW", HOW[how]), tmp_path)
     assert done.returncode == CODES[how], done.stderr
     assert "Task was destroyed" not in done.stderr
-    said = emgas(tmp_path, "query", "ada", "which kettle broke?", "--json", "--top", "50")
-    assert {passage["id"] for passage in said.json["passages"]} == {f"t{number}" for number in range(20)}
+    result = emgas(tmp_path, "query", "ada", "which kettle broke?", "--json", "--top", "50")
+    assert {passage["id"] for passage in result.json["passages"]} == {f"t{number}" for number in range(20)}
 
 
 async def test_a_client_opens_and_closes_without_a_block(tmp_path: Path) -> None:
@@ -130,12 +130,12 @@ async def _ask(memory: MemoryClient) -> None:
 def test_threads_share_a_blocking_memory(tmp_path: Path) -> None:
     with Memory(f"embedded:{tmp_path}", graph="ada", timeout=PATIENCE) as memory, ThreadPoolExecutor(8) as threads:
         words = "kettle harbour violin dentist passport meadow lantern yeast"
-        said = [f"The {word} broke." for word in words.split()]
-        outcomes = list(threads.map(memory.add, said))
-        assert [outcome.status for outcome in outcomes] == ["accepted"] * len(said)
-        assert memory.describe().turns == len(said)
-        found = list(threads.map(lambda text: memory.search(text, top_passages=1).passages[0].text, said))
-        assert found == said
+        texts = [f"The {word} broke." for word in words.split()]
+        outcomes = list(threads.map(memory.add, texts))
+        assert [outcome.status for outcome in outcomes] == ["accepted"] * len(texts)
+        assert memory.describe().turns == len(texts)
+        replies = list(threads.map(lambda text: memory.search(text, top_passages=1).passages[0].text, texts))
+        assert replies == texts
 
 
 def test_a_blocking_memory_does_what_the_other_client_does(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.cli import emgas, emgas_here
 from tests.support.clocks import DAY, NOON
 
-SAID = (
+TEXTS = (
     "The kettle in the kitchen broke again.",
     "Again the kitchen kettle broke.",
     "haha ok",
@@ -22,7 +22,7 @@ SAID = (
 UNCOUNTED = {"t1": "redundant", "t2": "unworthy", "t4": "redundant", "t5": "unworthy"}
 
 
-def published(data: Path, *, at: int = NOON, texts: tuple[str, ...] = SAID) -> None:
+def published(data: Path, *, at: int = NOON, texts: tuple[str, ...] = TEXTS) -> None:
     turns = [
         {"id": f"t{n}", "graph": "ada", "speaker": "Ada", "text": text, "session": "talk", "at": at + n * 1000}
         for n, text in enumerate(texts)
@@ -45,20 +45,20 @@ def test_what_is_not_counted_is_shown_with_its_score_and_found_by_no_question(si
     shown = emgas_here(sieve, "turns", "ada", "--json").json["turns"]
     assert {turn["id"]: turn["uncounted"] for turn in shown if "uncounted" in turn} == UNCOUNTED
     assert all(0 <= turn["novelty"] <= 1 for turn in shown)
-    told = emgas_here(sieve, "turns", "ada").out
-    assert "not counted: redundant" in told
-    assert "novelty" in told
-    for asked in ("the kettle in the kitchen", "厨房的水壶"):
-        found = emgas_here(sieve, "query", "ada", asked, "--top", "20", "--json").json["passages"]
-        assert {each["id"] for each in found}.isdisjoint(UNCOUNTED)
-        assert found
+    output = emgas_here(sieve, "turns", "ada").out
+    assert "not counted: redundant" in output
+    assert "novelty" in output
+    for question in ("the kettle in the kitchen", "厨房的水壶"):
+        passages = emgas_here(sieve, "query", "ada", question, "--top", "20", "--json").json["passages"]
+        assert {each["id"] for each in passages}.isdisjoint(UNCOUNTED)
+        assert passages
 
 
 @pytest.mark.source("P3")
 def test_a_branch_without_gates_counts_what_gates_left_out(sieve: Path, tmp_path: Path) -> None:
     emgas_here(sieve, "replay", "branch", "--into", str(tmp_path / "all"), "--preset", "elephant")
     shown = emgas_here(tmp_path / "all", "turns", "ada", "--json").json["turns"]
-    assert [turn["text"] for turn in shown] == list(SAID)
+    assert [turn["text"] for turn in shown] == list(TEXTS)
     assert not any("uncounted" in turn for turn in shown)
 
 
@@ -111,13 +111,13 @@ def test_a_question_may_ask_for_what_is_left_of_the_words(tmp_path: Path) -> Non
         ).encode(),
         partitions="2",
     )
-    for asked, text in (("what did I adopt?", texts[0]), ("我领养了什么？", texts[1])):
-        reply = emgas_here(tmp_path, "query", "ada", asked, "--render", "masked", "--json").json
-        (found,) = [each for each in reply["passages"] if each["text"] == text]
-        assert found["masked"].rstrip(".。") == "[…]"
+    for question, text in (("what did I adopt?", texts[0]), ("我领养了什么？", texts[1])):
+        reply = emgas_here(tmp_path, "query", "ada", question, "--render", "masked", "--json").json
+        (matches,) = [each for each in reply["passages"] if each["text"] == text]
+        assert matches["masked"].rstrip(".。") == "[…]"
         assert text not in reply["context"]
-        assert "[…]" in emgas_here(tmp_path, "query", "ada", asked, "--render", "masked").out
-        plain = emgas_here(tmp_path, "query", "ada", asked, "--json").json
+        assert "[…]" in emgas_here(tmp_path, "query", "ada", question, "--render", "masked").out
+        plain = emgas_here(tmp_path, "query", "ada", question, "--json").json
         assert text in plain["context"]
         assert "masked" not in plain["passages"][0]
     assert "choose one of plain, masked" in emgas_here(tmp_path, "query", "ada", "x", "--render", "none", code=2).err

@@ -75,10 +75,10 @@ def test_where_no_memory_is_every_command_that_reads_exits_with_3_and_makes_noth
     memory: Path, tmp_path: Path, words: list[str], json_too: list[str]
 ) -> None:
     filled = [word.format(tmp=tmp_path, memory=memory) for word in words]
-    said = emgas_here(tmp_path / "data", *filled, *json_too, code=3)
-    assert said.out == ""
-    assert f"there is no memory at {tmp_path}" in said.err
-    assert "`emgas publish` begins one" in said.err
+    result = emgas_here(tmp_path / "data", *filled, *json_too, code=3)
+    assert result.out == ""
+    assert f"there is no memory at {tmp_path}" in result.err
+    assert "`emgas publish` begins one" in result.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -94,25 +94,25 @@ def test_a_log_whose_birth_was_cut_off_is_none_and_can_still_be_born(memory: Pat
 def test_a_graph_that_nobody_wrote_to_or_that_cannot_be_has_one_code_each(
     memory: Path, tmp_path: Path, words: list[str]
 ) -> None:
-    for graph, code, told in (
+    for graph, code, message in (
         ("bob", 3, "no graph bob"),
         ("no//graph", 2, "graph: must be 1 to 128 printable"),
     ):
         named = [graph if word == "ada" else word.format(tmp=tmp_path) for word in words]
-        assert told in emgas_here(memory, *named, code=code).err
+        assert message in emgas_here(memory, *named, code=code).err
 
 
 @pytest.mark.parametrize("command", ["publish", "doctor"])
 def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp_path: Path, command: str) -> None:
     (tmp_path / "file").write_text("where a directory should be")
     arguments = [command, str(memory / "said.jsonl")] if command == "publish" else [command]
-    said = emgas_here(tmp_path / "file", *arguments, code=1)
-    assert "cannot use the data directory" in said.out + said.err
+    result = emgas_here(tmp_path / "file", *arguments, code=1)
+    assert "cannot use the data directory" in result.out + result.err
 
 
 def test_a_graph_of_which_nothing_is_in_a_table_is_told_so_and_not_by_an_empty_one(memory: Path) -> None:
-    told = emgas_here(memory, "inspect", "ada")
-    assert re.fullmatch(r"\d+ events: too few for tables yet, so the graph is rebuilt on each read\n", told.out)
+    result = emgas_here(memory, "inspect", "ada")
+    assert re.fullmatch(r"\d+ events: too few for tables yet, so the graph is rebuilt on each read\n", result.out)
 
 
 # files that cannot be read or written
@@ -133,17 +133,17 @@ def test_a_path_that_cannot_be_written_is_a_wrong_call_whoever_is_to_write(
     memory: Path, tmp_path: Path, words: list[str]
 ) -> None:
     (tmp_path / "file").write_text("where a directory should be")
-    said = emgas_here(memory, *words, str(tmp_path / "file" / "below"), code=2)
-    assert "Not a directory" in said.err
-    assert said.out == ""
+    result = emgas_here(memory, *words, str(tmp_path / "file" / "below"), code=2)
+    assert "Not a directory" in result.err
+    assert result.out == ""
 
 
 def test_a_backup_goes_into_no_pipe_for_it_is_read_again(memory: Path) -> None:
     for out in ("-", "/dev/stdout"):
-        said = emgas(memory, "export", "--out", out, code=2)
+        result = emgas(memory, "export", "--out", out, code=2)
         assert (
             f"cannot write a backup to {out}: a backup is read again while it is written, so name a regular file"
-            in said.err
+            in result.err
         )
     assert not Path("-").exists()
 
@@ -154,8 +154,8 @@ def test_a_file_that_cannot_be_opened_or_read_is_named(tmp_path: Path, command: 
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(door))
         assert f"cannot read {door}: " in emgas_here(tmp_path / "data", command, str(door), code=2).err
-    said = emgas_here(tmp_path / "data", command, str(tmp_path / ("x" * 300)), code=2)
-    assert "File name too long" in said.err
+    result = emgas_here(tmp_path / "data", command, str(tmp_path / ("x" * 300)), code=2)
+    assert "File name too long" in result.err
     assert not (tmp_path / "data").exists()
 
 
@@ -163,8 +163,8 @@ def test_a_file_that_cannot_be_opened_or_read_is_named(tmp_path: Path, command: 
 def test_a_file_that_breaks_off_while_it_is_read_can_be_published_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = emgas_here(tmp_path, "publish", "/proc/self/mem", "--format", "jsonl", code=2)
-    assert "cannot read /proc/self/mem: Input/output error" in said.err
+    result = emgas_here(tmp_path, "publish", "/proc/self/mem", "--format", "jsonl", code=2)
+    assert "cannot read /proc/self/mem: Input/output error" in result.err
 
     def broken(stream: BinaryIO) -> Iterator[Turn]:
         yield Turn.model_validate(TURN)
@@ -188,8 +188,8 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
     for how in (["--turns"], ["--dry-run"], []):
         assert "is cut off" in emgas_here(data, "import", *how, str(backup), code=1).err
         assert not data.exists()
-    said = emgas(data, "import", "-", stdin=whole, code=2)
-    assert "a backup is checked before it is restored, so it cannot be read from a pipe: name the file" in said.err
+    result = emgas(data, "import", "-", stdin=whole, code=2)
+    assert "a backup is checked before it is restored, so it cannot be read from a pipe: name the file" in result.err
     assert not data.exists()
 
 
@@ -204,18 +204,18 @@ def test_an_error_about_a_file_names_it(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_backup_is_written_over_nothing_else(memory: Path, tmp_path: Path) -> None:
     for there in (line(), "PK"):
         (tmp_path / "there").write_text(there)
-        said = emgas_here(memory, "export", "--out", str(tmp_path / "there"), code=2)
-        assert f"cannot write a backup to {tmp_path / 'there'}: the file holds something else" in said.err
+        result = emgas_here(memory, "export", "--out", str(tmp_path / "there"), code=2)
+        assert f"cannot write a backup to {tmp_path / 'there'}: the file holds something else" in result.err
         assert (tmp_path / "there").read_text() == there
 
 
 def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_could_it_does_not(tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
     file.write_text(line(at="noon") + line(id=""))
-    said = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
-    assert (said.json["published"], said.json["rejected"]) == (2, 2)
-    assert f"every turn of {file} was rejected: see `emgas dead-letters list`" in said.err
-    assert "line 1: at: must be whole milliseconds since 1970 (UTC)" in said.err
+    result = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
+    assert (result.json["published"], result.json["rejected"]) == (2, 2)
+    assert f"every turn of {file} was rejected: see `emgas dead-letters list`" in result.err
+    assert "line 1: at: must be whole milliseconds since 1970 (UTC)" in result.err
     file.write_text(line() + line(id=""))
     assert emgas_here(tmp_path, "publish", str(file), "--json").json["rejected"] == 1
     file.write_text("")
@@ -225,14 +225,14 @@ def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_co
 def test_a_time_in_seconds_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
     file.write_text("".join(line(id=f"t{n}", at=1_683_554_160 + n) for n in range(3)) + line(id="t4", at=0))
-    said = emgas_here(tmp_path, "publish", str(file), "--json")
-    assert said.err.count("looks like seconds") == 3
-    assert (said.json["accepted"], said.json["rejected"]) == (1, 3)
+    result = emgas_here(tmp_path, "publish", str(file), "--json")
+    assert result.err.count("looks like seconds") == 3
+    assert (result.json["accepted"], result.json["rejected"]) == (1, 3)
 
 
 def test_who_does_not_wait_is_not_told_that_nothing_was_accepted(memory: Path, tmp_path: Path) -> None:
-    said = emgas_here(tmp_path, "publish", str(memory / "said.jsonl"), "--no-wait")
-    assert "stored, not waited for; 0 rejected" in said.out
+    result = emgas_here(tmp_path, "publish", str(memory / "said.jsonl"), "--no-wait")
+    assert "stored, not waited for; 0 rejected" in result.out
 
 
 # how they speak
@@ -255,10 +255,10 @@ def test_with_json_stdout_is_one_object_on_one_line_and_nothing_else(memory: Pat
         if words[0] == "forget" or (words[:2] == ["replay", "undo"] and "--dry-run" not in words) or "--as-of" in words:
             continue  # they would change what the others are asked about, or ask before anything was said
         filled = [word.format(tmp=tmp_path, memory=memory) for word in words]
-        said = emgas_here(memory, *filled, "--json")
-        assert said.out.count("\n") == 1, words
-        assert isinstance(json.loads(said.out), dict), words
-        assert said.err == "", words
+        result = emgas_here(memory, *filled, "--json")
+        assert result.out.count("\n") == 1, words
+        assert isinstance(json.loads(result.out), dict), words
+        assert result.err == "", words
 
 
 def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(memory: Path, tmp_path: Path) -> None:
@@ -266,8 +266,8 @@ def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(me
     try:
         for words in (["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"]):
             emgas_here(memory, *words, "--json")
-        said = emgas(memory, "themes", "ada", code=1)
-        assert f"process {os.getpid()} uses the data directory" in said.err
+        result = emgas(memory, "themes", "ada", code=1)
+        assert f"process {os.getpid()} uses the data directory" in result.err
     finally:
         log.close()
 
@@ -313,9 +313,9 @@ def deceived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", SHOWING, ids=" ".join)
 def test_no_command_sends_a_terminal_what_a_turn_orders(deceived: Path, command: tuple[str, ...]) -> None:
-    said = emgas_here(deceived, *command)
-    assert "kettle" in said.out
-    assert not output.CONTROL.search(said.out + said.err)
+    result = emgas_here(deceived, *command)
+    assert "kettle" in result.out
+    assert not output.CONTROL.search(result.out + result.err)
 
 
 def test_a_program_gets_the_text_as_it_was_said(deceived: Path) -> None:

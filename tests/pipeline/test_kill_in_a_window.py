@@ -32,7 +32,7 @@ EVENTS = "emgas.events"
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file of what is said."""
     file = tmp_path_factory.mktemp("said") / "talk.jsonl"
     file.write_text("".join(turn.model_dump_json(exclude_defaults=True) + "\n" for turn in TALK))
@@ -87,13 +87,13 @@ def one_more(graph: str) -> bytes:
 
 
 def test_a_worker_that_is_killed_inside_windows_closes_those_that_one_which_lived_closes(
-    said: Path, tmp_path: Path
+    conversation: Path, tmp_path: Path
 ) -> None:
     lived, died = born(tmp_path / "lived"), born(tmp_path / "died")
-    emgas(lived, "publish", str(said), **PARTITIONS)
+    emgas(lived, "publish", str(conversation), **PARTITIONS)
     for _ in range(DEATHS):
-        kill_while_it_publishes(died, said, events=len(TALK) // (DEATHS + 1))
-    emgas(died, "publish", str(said), **PARTITIONS)
+        kill_while_it_publishes(died, conversation, events=len(TALK) // (DEATHS + 1))
+    emgas(died, "publish", str(conversation), **PARTITIONS)
     closed = kinds(decoded(died))
     assert all(closed[graph].count(kind) >= 10 for graph in GRAPHS for kind in KINDS), closed
     assert closed == kinds(decoded(lived))

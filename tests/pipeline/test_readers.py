@@ -15,9 +15,13 @@ import pytest
 import pytest_asyncio
 from faust.transport.consumer import Consumer
 
+from emgas.errors import QueryFailedError
 from streams.transport import select
+from streams.transport.keys.file_keys import FileKeys
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
 from tests.contracts.pipeline_erasure import Erases
+from tests.support.clocks import eventually
+from tests.support.keys import OutOfReach
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import sqlite_transport
 
@@ -62,6 +66,25 @@ async def test_a_writer_does_not_warn_of_questions_that_it_leaves_to_readers(
     await pipeline.app.consumer.verify_all_partitions_active()
     assert pipeline.topics.turns in watched, "if turns are not read, it does"
     assert pipeline.topics.queries not in watched
+
+
+async def test_a_reader_that_cannot_read_keys_again_lets_only_the_graph_wait_that_needs_one(tmp_path: Path) -> None:
+    options = {"encryption": True, "graph_keys": tmp_path / "keys", "partitions": 1, "tick_seconds": 0.05}
+    async with with_reader(tmp_path, **options) as pipeline:
+        await pipeline.record("bob")
+        keys = pipeline.reader._keys  # noqa: SLF001 - nothing outside a reader asks for its keys
+        assert isinstance(keys, FileKeys)
+        assert not keys.of("ada"), "it looks before the key is there"
+        keys.__class__, OutOfReach.tries = OutOfReach, 0
+        outcome = await pipeline.record("ada")
+        await eventually(lambda: OutOfReach.tries > 2)
+        with pytest.raises(QueryFailedError, match="graph 'ada' is unavailable"):
+            await pipeline.memory.query("ada", "the kettle", after=outcome.position.source)
+        assert (await pipeline.memory.query("bob", "the kettle")).found
+        assert not pipeline.reader.ownership.halted_partitions
+        keys.__class__ = FileKeys
+        await eventually(lambda: not pipeline.reader.folds.open[0].unavailable)
+        assert (await pipeline.memory.query("ada", "the kettle")).found
 
 
 class TestPipelineWithReader(PipelineContract):

@@ -34,8 +34,8 @@ def test_every_command_of_the_readme_runs_as_it_is_pasted(tmp_path: Path) -> Non
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     lines = script()
     assert len(lines) > 25
-    told = "\n".join(["set -euo pipefail", f'emgas() {{ {sys.executable} -m streams.cli.main "$@"; }}', *lines])
+    result = "\n".join(["set -euo pipefail", f'emgas() {{ {sys.executable} -m streams.cli.main "$@"; }}', *lines])
     run = {"cwd": tmp_path, "env": environment(tmp_path / "data") | {"PYTHONPATH": str(ROOT)}, "text": True}
-    done = subprocess.run(["bash", "-x"], input=told, capture_output=True, timeout=PATIENCE, **run)  # type: ignore[call-overload]
+    done = subprocess.run(["bash", "-x"], input=result, capture_output=True, timeout=PATIENCE, **run)  # type: ignore[call-overload]
     assert done.returncode == 0, done.stderr[-3000:]
     assert "ear drops" in done.stdout

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from emgas.messages.queries import Failure
+from emgas.messages.requests import Failure
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
@@ -57,9 +57,9 @@ def test_the_live_digests_are_those_of_an_offline_fold(memory: Path) -> None:
 
 
 def test_a_rebuild_of_one_graph_has_its_digest(memory: Path) -> None:
-    told = emgas_here(memory, "replay", "rebuild", "--graph", "demo", "--json").json
-    assert told["digest"] == digests(memory)["demo"]
-    assert set(told) == {"events", "seconds", "events_per_second", "digest", "unavailable"}
+    report = emgas_here(memory, "replay", "rebuild", "--graph", "demo", "--json").json
+    assert report["digest"] == digests(memory)["demo"]
+    assert set(report) == {"events", "seconds", "events_per_second", "digest", "unavailable"}
 
 
 def test_a_rebuild_to_an_offset_or_a_time_leaves_out_what_came_later(memory: Path) -> None:
@@ -72,17 +72,17 @@ def test_a_rebuild_to_an_offset_or_a_time_leaves_out_what_came_later(memory: Pat
 
 
 def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Path, tmp_path: Path) -> None:
-    told = [
+    reports = [
         emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "into"), "--json").json["digest"]
         for _ in range(2)
     ]
-    assert told[0] == told[1]
+    assert reports[0] == reports[1]
     other = emgas_here(memory, "replay", "rebuild", "--offset", "5", "--into", str(tmp_path / "into"), code=2)
     assert "holds another rebuild" in other.err
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "told"),
+    ("options", "code", "message"),
     [
         (["--graph", "nobody"], 3, "there is no graph nobody before offset"),
         (["--graph", "nobody", "--as-of", "2023-05-08"], 3, "there was no graph nobody"),
@@ -92,8 +92,8 @@ def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Pa
         (["--snapshots", "somewhere"], 2, "--snapshots needs --graph"),
     ],
 )
-def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str], code: int, told: str) -> None:
-    assert told in emgas_here(memory, "replay", "rebuild", *options, code=code).err
+def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str], code: int, message: str) -> None:
+    assert message in emgas_here(memory, "replay", "rebuild", *options, code=code).err
 
 
 def test_replaying_where_no_worker_ever_ran_is_an_error_and_makes_nothing(tmp_path: Path) -> None:
@@ -153,10 +153,10 @@ def test_what_nobody_has_folded_yet_is_not_called_equal(copy: Path, tmp_path: Pa
     backup, restored = str(tmp_path / "backup.ndjson"), tmp_path / "restored"
     emgas_here(copy, "export", "--out", backup)
     emgas_here(restored, "import", backup)
-    said = emgas_here(restored, "replay", "verify", "--json", code=3)
-    assert said.json["match"] is None
-    assert [(each["match"], each["watermark"]) for each in said.json["partitions"]] == [(None, -1)] * 2
-    assert "nothing to compare yet: no worker has folded the log there. `emgas doctor` runs one" in said.err
+    result = emgas_here(restored, "replay", "verify", "--json", code=3)
+    assert result.json["match"] is None
+    assert [(each["match"], each["watermark"]) for each in result.json["partitions"]] == [(None, -1)] * 2
+    assert "nothing to compare yet: no worker has folded the log there. `emgas doctor` runs one" in result.err
     table = emgas_here(restored, "replay", "verify", code=3).out
     assert (table.count("not compared"), "yes" in table) == (2, False)
     emgas_here(restored, "doctor")
@@ -172,9 +172,9 @@ def test_a_difference_is_told_before_what_was_not_compared(copy: Path) -> None:
     number, table = a_table(copy)
     table.write_bytes(b"no table")
     shutil.rmtree(home(copy).store_of(1 - number))
-    said = emgas_here(copy, "replay", "verify", "--json", code=4).json
-    assert said["match"] is False
-    assert [each["match"] for each in said["partitions"]] == [False if n == number else None for n in range(2)]
+    report = emgas_here(copy, "replay", "verify", "--json", code=4).json
+    assert report["match"] is False
+    assert [each["match"] for each in report["partitions"]] == [False if n == number else None for n in range(2)]
 
 
 def test_what_a_worker_has_not_folded_yet_is_told(copy: Path, tmp_path: Path) -> None:
@@ -183,10 +183,10 @@ def test_what_a_worker_has_not_folded_yet_is_told(copy: Path, tmp_path: Path) ->
     ends = [each["log_end"] for each in emgas_here(copy, "replay", "verify", "--json").json["partitions"]]
     emgas_here(copy, "doctor")
     emgas_here(copy, "snapshot", "restore", "--from", kept)
-    said = emgas_here(copy, "replay", "verify", "--json")
-    assert [each["watermark"] for each in said.json["partitions"]] == [end - 1 for end in ends]
-    assert all(each["log_end"] > end for each, end in zip(said.json["partitions"], ends, strict=True))
-    assert f"partition 0: compared up to offset {ends[0] - 1}; what follows up to " in said.err
+    result = emgas_here(copy, "replay", "verify", "--json")
+    assert [each["watermark"] for each in result.json["partitions"]] == [end - 1 for end in ends]
+    assert all(each["log_end"] > end for each, end in zip(result.json["partitions"], ends, strict=True))
+    assert f"partition 0: compared up to offset {ends[0] - 1}; what follows up to " in result.err
 
 
 async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
@@ -212,11 +212,11 @@ def test_a_flipped_byte_in_a_table_is_named(copy: Path) -> None:
     damaged = bytearray(table.read_bytes())
     damaged[len(damaged) // 3] ^= 1
     table.write_bytes(damaged)
-    said = emgas_here(copy, "replay", "verify", "--json", code=4)
-    told = said.json["partitions"][number]
-    assert told["match"] is False
-    assert str(table.parent) in told["problem"]
-    assert "is damaged" in said.err
+    result = emgas_here(copy, "replay", "verify", "--json", code=4)
+    partition = result.json["partitions"][number]
+    assert partition["match"] is False
+    assert str(table.parent) in partition["problem"]
+    assert "is damaged" in result.err
 
 
 def a_table(data: Path) -> tuple[int, Path]:
@@ -234,9 +234,9 @@ def test_a_flipped_byte_in_the_log_is_named_by_partition_and_offset(copy: Path) 
     log.close()
     overwrite(home(copy).home, ("emgas.events", 1), record.offset, bytes(value))
     for words, code in ((("rebuild",), 1), (("verify",), 4)):
-        said = emgas_here(copy, "replay", *words, code=code)
-        assert "partition 1, offset " in said.err
-        assert f"(the record before it lies at {record.offset})" in said.err
+        result = emgas_here(copy, "replay", *words, code=code)
+        assert "partition 1, offset " in result.err
+        assert f"(the record before it lies at {record.offset})" in result.err
 
 
 # snapshots
@@ -266,9 +266,9 @@ def test_a_damaged_snapshot_is_named_and_the_older_one_restored(copy: Path, tmp_
     newest = emgas_here(copy, "snapshot", "create", "--to", str(kept), "--json").json["snapshots"][1]
     table = next((kept / "emgas" / "1" / newest["snapshot"]).glob("*.sst"))
     table.write_bytes(table.read_bytes()[:-1] + b"x")
-    said = emgas_here(copy, "snapshot", "restore", "--from", str(kept), "--json")
-    assert said.json["restored"][1]["snapshot"] == older["snapshot"]
-    assert f"snapshot {newest['snapshot']} of partition 1: its file {table.name} is damaged" in said.err
+    result = emgas_here(copy, "snapshot", "restore", "--from", str(kept), "--json")
+    assert result.json["restored"][1]["snapshot"] == older["snapshot"]
+    assert f"snapshot {newest['snapshot']} of partition 1: its file {table.name} is damaged" in result.err
 
 
 def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, t
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "message"),
     [
         ("bogus://x", "Protocol not known: bogus. A path needs no scheme; of URLs, s3:// needs the package s3fs"),
         ("memory://x", "is lost when this command ends: choose a directory"),
@@ -292,11 +292,13 @@ def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, t
         ("{tmp}/file/below", "Not a directory"),
     ],
 )
-def test_a_place_where_no_snapshots_can_be_is_a_wrong_call(memory: Path, tmp_path: Path, place: str, told: str) -> None:
+def test_a_place_where_no_snapshots_can_be_is_a_wrong_call(
+    memory: Path, tmp_path: Path, place: str, message: str
+) -> None:
     (tmp_path / "file").write_text("where a directory should be")
-    said = emgas_here(memory, "snapshot", "create", "--to", place.format(tmp=tmp_path), code=2)
-    assert told in said.err
-    assert "internal" not in said.err
+    result = emgas_here(memory, "snapshot", "create", "--to", place.format(tmp=tmp_path), code=2)
+    assert message in result.err
+    assert "internal" not in result.err
 
 
 def test_where_all_snapshots_are_damaged_none_is_restored_and_nothing_is_changed(copy: Path, tmp_path: Path) -> None:
@@ -304,8 +306,8 @@ def test_where_all_snapshots_are_damaged_none_is_restored_and_nothing_is_changed
     emgas_here(copy, "snapshot", "create", "--to", str(kept))
     for manifest in kept.glob("*/*/*/manifest.json"):
         manifest.write_bytes(b"{}")
-    said = emgas_here(copy, "snapshot", "restore", "--from", str(kept), code=1)
-    assert "can be used; nothing was changed" in said.err
+    result = emgas_here(copy, "snapshot", "restore", "--from", str(kept), code=1)
+    assert "can be used; nothing was changed" in result.err
     assert digests(copy) == before
 
 
@@ -327,13 +329,13 @@ async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
         caplog.clear()
         caplog.set_level(logging.INFO, "emgas")
         await pipeline.start()
-        told = caplog.text
+        logged = caplog.text
         assert pipeline.digests() == live
         assert all(each.match for each in await pipeline.verified())
     assert newest.position.watermark > older.position.watermark
-    assert f"snapshot {newest.snapshot} of partition 0" in told
-    assert "snapshot refused" in told
-    assert f"snapshot={older.snapshot}" in told.replace("'", "") or older.snapshot in told
+    assert f"snapshot {newest.snapshot} of partition 0" in logged
+    assert "snapshot refused" in logged
+    assert f"snapshot={older.snapshot}" in logged.replace("'", "") or older.snapshot in logged
 
 
 async def test_a_worker_that_keeps_no_snapshots_says_so(tmp_path: Path) -> None:

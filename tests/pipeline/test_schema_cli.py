@@ -27,7 +27,7 @@ GRAPH = "demo"
 PLACE = partition_of(GRAPH, len(NEWEST))
 NEWER = b'{"v":%d,"kind":"TurnRecorded","graph":"demo","mood":"good"}' % (VERSION + 1)
 UNKNOWN = b'{"v":%d,"kind":"GraphErased","graph":"demo"}' % VERSION
-TOLD = {
+MESSAGES = {
     NEWER: f"an event of the log has schema version {VERSION + 1}, this EMGAS reads up to {VERSION}. It was written by "
     "a newer version of EMGAS. Run the version that wrote it; do not skip it.",
     UNKNOWN: "cannot read an event of the log (Invalid value 'GraphErased' - at `$.kind`). It was written by a newer "
@@ -75,8 +75,8 @@ def test_every_command_reads_an_older_log_and_leaves_its_bytes(tmp_path: Path) -
     assert emgas_here(data, "replay", "verify", "--json").json["match"] is True
     emgas_here(data, "export", "--out", str(tmp_path / "again"), "--json")
     with (tmp_path / "again").open("rb") as again:
-        found = [stored.record.value for stored in backup.records(again) if stored.partition == PLACE]
-    assert found[: len(log[PLACE])] == [record.value for record in log[PLACE]]
+        values = [stored.record.value for stored in backup.records(again) if stored.partition == PLACE]
+    assert values[: len(log[PLACE])] == [record.value for record in log[PLACE]]
 
 
 # a log of a newer version, or with an event that nobody knows
@@ -91,7 +91,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
-@pytest.fixture(params=TOLD, ids=["newer version", "unknown kind"])
+@pytest.fixture(params=MESSAGES, ids=["newer version", "unknown kind"])
 def bad(request: pytest.FixtureRequest, good: Path, tmp_path: Path) -> tuple[Path, bytes]:
     """Return a copy of it, at whose end somebody wrote a record that this version cannot read; and that record."""
     shutil.copytree(good, tmp_path / "bad")
@@ -103,9 +103,9 @@ def bad(request: pytest.FixtureRequest, good: Path, tmp_path: Path) -> tuple[Pat
 
 def records(data: Path) -> list[bytes | None]:
     log = EmbeddedLog(Settings(data=data, broker=None).home)
-    found = [record.value for record in log.read("emgas.events", PLACE, 0)]
+    values = [record.value for record in log.read("emgas.events", PLACE, 0)]
     log.close()
-    return found
+    return values
 
 
 def test_every_command_that_folds_stops_at_an_event_that_it_cannot_read(bad: tuple[Path, bytes]) -> None:
@@ -123,21 +123,21 @@ def test_every_command_that_folds_stops_at_an_event_that_it_cannot_read(bad: tup
         "forget demo --concept cat",
         "configure demo --preset default",
     ):
-        assert TOLD[value] in emgas_here(data, *words.split(), code=1).err, words
+        assert MESSAGES[value] in emgas_here(data, *words.split(), code=1).err, words
     assert records(data) == before, "nothing was written behind it"
     assert emgas_here(data, "replay", "verify", "--json").json["match"] is True, "what was folded is right"
 
 
-@pytest.mark.parametrize("value", TOLD, ids=["newer version", "unknown kind"])
+@pytest.mark.parametrize("value", MESSAGES, ids=["newer version", "unknown kind"])
 def test_a_state_that_has_folded_what_this_version_cannot_read_is_not_verified(
     value: bytes, good: Path, tmp_path: Path
 ) -> None:
     """As after going back to an older EMGAS."""
     shutil.copytree(good, tmp_path / "bad")
     overwrite(Settings(data=tmp_path / "bad", broker=None).home, ("emgas.events", PLACE), 50, value)
-    said = emgas_here(tmp_path / "bad", "replay", "verify", "--json", code=4)
-    assert f"partition {PLACE}, offset 50 (the record before it lies at 49): {TOLD[value]}" in said.err
-    assert said.json["match"] is False
+    result = emgas_here(tmp_path / "bad", "replay", "verify", "--json", code=4)
+    assert f"partition {PLACE}, offset 50 (the record before it lies at 49): {MESSAGES[value]}" in result.err
+    assert result.json["match"] is False
 
 
 def test_a_log_that_cannot_be_read_can_be_exported_and_is_complete(bad: tuple[Path, bytes], tmp_path: Path) -> None:
@@ -147,10 +147,10 @@ def test_a_log_that_cannot_be_read_can_be_exported_and_is_complete(bad: tuple[Pa
         assert value in [stored.record.value for stored in backup.records(file)]
 
 
-@pytest.mark.parametrize("value", TOLD, ids=["newer version", "unknown kind"])
+@pytest.mark.parametrize("value", MESSAGES, ids=["newer version", "unknown kind"])
 def test_a_backup_of_such_a_log_is_refused_before_anything_is_written(value: bytes, tmp_path: Path) -> None:
     file = backup_of(with_one_more(value), tmp_path / "backup")
-    said = emgas_here(tmp_path / "data", "import", file, code=1)
+    result = emgas_here(tmp_path / "data", "import", file, code=1)
     place = f"the backup's event at offset {len(NEWEST[PLACE])} of partition {PLACE} cannot be folded: "
-    assert place + TOLD[value] in said.err
+    assert place + MESSAGES[value] in result.err
     assert records(tmp_path / "data") == []

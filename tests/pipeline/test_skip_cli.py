@@ -26,16 +26,16 @@ def put(data: Path, value: bytes) -> int:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    said = tmp_path / "said.jsonl"
-    said.write_text('{"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."}\n')
-    emgas_here(tmp_path, "publish", str(said), **TWO)
+    file = tmp_path / "said.jsonl"
+    file.write_text('{"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."}\n')
+    emgas_here(tmp_path, "publish", str(file), **TWO)
     return tmp_path
 
 
 def test_garbage_halts_its_partition_until_it_is_skipped_and_then_every_reader_agrees(data: Path) -> None:
     offset = put(data, b"\xff garbage")
-    found = emgas_here(data, "doctor", "--json", code=1).json
-    (halted,) = [check for check in found["checks"] if check["name"] == f"partition {HERE} answers"]
+    report = emgas_here(data, "doctor", "--json", code=1).json
+    (halted,) = [check for check in report["checks"] if check["name"] == f"partition {HERE} answers"]
     assert (halted["ok"], f"offset {offset}" in halted["detail"]) == (False, True)
     assert f"emgas events skip {HERE}:{offset}" in halted["detail"]
     for is_new in (True, False):
@@ -57,16 +57,18 @@ def test_a_backup_of_a_mended_log_can_be_restored(data: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (None, "is readable, a Claim"),
         (b'{"v":%d,"kind":"Unheard"}' % (VERSION + 1), "was written by a newer version"),
     ],
 )
-def test_what_can_be_read_now_or_by_a_newer_version_is_not_skipped(data: Path, value: bytes | None, told: str) -> None:
+def test_what_can_be_read_now_or_by_a_newer_version_is_not_skipped(
+    data: Path, value: bytes | None, message: str
+) -> None:
     offset = 0 if value is None else put(data, value)
-    said = emgas_here(data, "events", "skip", f"{HERE}:{offset}", "--reason", "no", code=1)
-    assert told in said.err
+    result = emgas_here(data, "events", "skip", f"{HERE}:{offset}", "--reason", "no", code=1)
+    assert message in result.err
 
 
 def test_a_record_that_is_not_there_is_not_skipped(data: Path) -> None:
@@ -80,7 +82,7 @@ def test_the_doctor_tells_that_the_head_of_the_log_is_gone_while_the_store_lives
         row = log._partition("emgas.events", HERE).row  # noqa: SLF001 - only from inside can this be told
         log._db.execute(f"delete from records_{row} where offset < 1")  # noqa: S608, SLF001 - noqa: S608
         log._db.execute("update partition set start=1 where r=?", (row,))  # noqa: SLF001 - only from inside can this be told
-    found = emgas_here(data, "doctor", "--json", code=1).json
-    (whole,) = [check for check in found["checks"] if check["name"] == "the log is whole"]
+    report = emgas_here(data, "doctor", "--json", code=1).json
+    (whole,) = [check for check in report["checks"] if check["name"] == "the log is whole"]
     assert (whole["ok"], f"partition {HERE} begins at offset 1" in whole["detail"]) == (False, True)
     assert emgas_here(data, "query", "ada", "kettle", "--json").json["passages"][0]["id"] == "t1", "the store lives"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lab.retrievers.literal import LITERAL
 from processors.association import Edges
-from processors.recall.ranking.activation import CEILING, DEFAULT, LITERAL, Activation, SpreadingParameters, spread
+from processors.recall.ranking.activation import CEILING, DEFAULT, Activation, SpreadingParameters, spread
 
 Weights = dict[int, dict[int, float]]  # node → neighbour → weight
 PLAIN = replace(LITERAL, firing_threshold=0.0, propagation_decay=0.5, max_iterations=1, delta=0.0)

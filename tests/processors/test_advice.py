@@ -13,11 +13,11 @@ from emgas.messages.advice import JudgedTurn, NamedTheme, RatedLink, Rewritten, 
 from processors.advice import bounds
 from processors.advice.advisor import (
     KINDS,
+    AdviceContent,
     JudgeWorth,
     NameTheme,
     RateLinks,
     Rewrite,
-    Said,
     Split,
     Summarise,
     Task,
@@ -28,7 +28,7 @@ from processors.advice.prompts import answers, messages
 from tests.support.models import answered
 
 TEXT = "We moved in May. The lift is broken, and the landlord is away."
-TASKS: dict[str, tuple[Task, dict[str, Any], Said]] = {
+TASKS: dict[str, tuple[Task, dict[str, Any], AdviceContent]] = {
     "name": (NameTheme("topic-1", ("cat", "vet")), {"name": " The  cat "}, NamedTheme(theme="topic-1", name="The cat")),
     "rate": (
         RateLinks((("cat", "vet"), ("cat", "tea")), (("cat", "vet"), ("cat", "tea"))),
@@ -60,19 +60,19 @@ TASKS: dict[str, tuple[Task, dict[str, Any], Said]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_thing_that_an_advisor_is_asked_for_is_told_as_data_and_read_by_its_form(kind: str) -> None:
-    task, answer, said = TASKS[kind]
+    task, answer, content = TASKS[kind]
     assert kind_of(task) == kind
     system, user = messages([task])
     assert (system["role"], user["role"]) == ("system", "user")
     assert json.loads(user["content"])["items"][0]["n"] == 1
-    assert answers([task], answered(answer)) == [said]
-    assert advice("ada", "me 1", "a1", said).by == "me 1"
+    assert answers([task], answered(answer)) == [content]
+    assert advice("ada", "me 1", "a1", content).by == "me 1"
 
 
 def test_what_surrounds_an_answer_does_not_hide_it() -> None:
-    task, answer, said = TASKS["name"]
+    task, answer, answer_text = TASKS["name"]
     content = f'<think>is it {{"answers": 1}}?</think>Here you are:\n```json\n{answered(answer)}\n```'
-    assert answers([task], content) == [said]
+    assert answers([task], content) == [answer_text]
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ WRONG: dict[str, list[Any]] = {
 def test_an_answer_that_breaks_the_form_says_nothing_and_others_beside_it_still_do(
     kind: str, answer: dict[str, Any]
 ) -> None:
-    task, good, said = TASKS[kind]
+    task, good, content = TASKS[kind]
     if kind == "summarise" and answer.get("summary") == "x\x00":
         assert bounds.unshowable("x\x00") is not None, "the form allows it, the bounds do not"
         return
-    assert answers([task, task], answered(answer, good)) == [None, said]
+    assert answers([task, task], answered(answer, good)) == [None, content]
 
 
 def test_two_answers_to_one_question_are_none_and_answers_to_no_question_are_passed_over() -> None:
@@ -121,32 +121,32 @@ def test_whatever_a_model_says_is_an_answer_or_none_and_never_an_error_of_anothe
     for task, _, _ in TASKS.values():
         for content in (text, json.dumps({"answers": [{"n": 1, "name": value, "text": value, "parts": value}]})):
             try:
-                found = answers([task], content)
+                parsed = answers([task], content)
             except ValueError:
                 continue
-            assert len(found) == 1
+            assert len(parsed) == 1
 
 
 # bounds
 
-KNOWN = {"cat", "vet", "ear drop"}
+CONCEPTS = {"cat", "vet", "ear drop"}
 
 
 def test_a_text_may_not_say_more_than_its_sources() -> None:
-    said = ["The vet prescribed 3 ear drops for the cat."]
-    assert bounds.invented("The cat gets 3 drops from the vet.", said, {"cat", "drop", "vet"}, KNOWN) is None
-    assert "number" in (bounds.invented("The cat gets 30 drops.", said, {"cat", "drop"}, KNOWN) or "")
+    sources = ["The vet prescribed 3 ear drops for the cat."]
+    assert bounds.invented("The cat gets 3 drops from the vet.", sources, {"cat", "drop", "vet"}, CONCEPTS) is None
+    assert "number" in (bounds.invented("The cat gets 30 drops.", sources, {"cat", "drop"}, CONCEPTS) or "")
     foreign = {"bank", "account", "password", "transfer", "cat"}
-    assert "was not said" in (bounds.invented("Transfer the cat …", said, foreign, KNOWN) or "")
+    assert "was not said" in (bounds.invented("Transfer the cat …", sources, foreign, CONCEPTS) or "")
 
 
 @pytest.mark.source("P22")
 def test_other_words_are_consistent_cover_what_was_said_and_are_not_the_same_words() -> None:
-    source, known = "Coffee on 29 mornings.", {"coffee", "morning"}
-    assert bounds.no_rewriting("Mornings begin with coffee.", source, {"morning", "coffee"}, known) is None
-    assert "same words" in (bounds.no_rewriting("coffee on  29 mornings.", source, known, known) or "")
-    assert "missing" in (bounds.no_rewriting("Tea.", source, {"tea"}, known) or "")
-    assert "number" in (bounds.invented("Coffee on 31 mornings.", [source], known, known) or "")
+    source, original = "Coffee on 29 mornings.", {"coffee", "morning"}
+    assert bounds.no_rewriting("Mornings begin with coffee.", source, {"morning", "coffee"}, original) is None
+    assert "same words" in (bounds.no_rewriting("coffee on  29 mornings.", source, original, original) or "")
+    assert "missing" in (bounds.no_rewriting("Tea.", source, {"tea"}, original) or "")
+    assert "number" in (bounds.invented("Coffee on 31 mornings.", [source], original, original) or "")
 
 
 def test_a_name_is_one_short_line_that_can_be_shown() -> None:

@@ -30,9 +30,9 @@ from processors.text.anchors import anchored
     ],
 )
 def test_what_people_keep_is_found_with_the_rule_that_says_so(text: str, rule: str, kind: str) -> None:
-    found = anchored(text)
-    assert found is not None
-    anchor, importance = found
+    anchors = anchored(text)
+    assert anchors is not None
+    anchor, importance = anchors
     assert (anchor.rule, anchor.kind) == (rule, kind)
     assert 0.5 < importance <= 1
 

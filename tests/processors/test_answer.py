@@ -14,6 +14,7 @@ from emgas.client.query_arguments import build_query
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
+from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
@@ -22,14 +23,14 @@ from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.tables.turn_facts import TurnFacts
-from tests.support.builders import turn_recorded
 from tests.support.clocks import DAY, NOON
+from tests.support.stories import extracted
 
 EXTRACTOR = YakeExtractor(language="en")
-ANSWERER = Answerer(EXTRACTOR)
+ANSWERER = Answerer(EXTRACTOR, policies=POLICIES)
 HERE = Position(partition=0, watermark=7, source=3)
 WHO, WHERE = ("Ada", "Bob", "Cleo"), ("one", "two")
-SAID = (
+TEXTS = (
     "The kettle broke yesterday, and the tea went cold.",
     "Did you buy another kettle in Lisbon?",
     "My cat sleeps beside the kettle.",
@@ -42,21 +43,19 @@ EASY, HARD = "the kettle", "Why do Ada and Bob like the kettle, the garden, and 
 
 
 @cache
-def told() -> tuple[Graph, tuple[TurnRecorded, ...]]:
+def conversation() -> tuple[Graph, tuple[TurnRecorded, ...]]:
     graph, turns = Graph("ada"), []
     for n in range(TURNS):
-        text, speaker, at = f"{SAID[n % len(SAID)]} That was number {n}.", WHO[n % 3], NOON + n * DAY // 3
-        found = EXTRACTOR.of_turn(text, speaker=speaker, at=at)
+        text, speaker, at = f"{TEXTS[n % len(TEXTS)]} That was number {n}.", WHO[n % 3], NOON + n * DAY // 3
         metadata = {"even": n % 2 == 0, "n": n, "app": "chat" if n < 20 else "mail"}
-        facts = {"concepts": list(found.concepts), "times": list(found.times), "tokens": found.tokens}
-        said = {"id": f"t{n}", "text": text, "speaker": speaker, "session": WHERE[n // 18], "at": at}
-        turns.append(turn_recorded(**said, **facts, metadata=metadata, question=found.question))
+        there = {"id": f"t{n}", "speaker": speaker, "session": WHERE[n // 18], "at": at}
+        turns.append(extracted(text, **there, metadata=metadata, by=EXTRACTOR))
         graph.fold(turns[-1])
     return graph, tuple(turns)
 
 
 def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Reply:
-    graph, turns = told()
+    graph, turns = conversation()
     query = build_query(None, only, {"graph": "ada", "text": text, **options})
     return in_one_go(ANSWERER.answer(query, QueriedGraph(graph, lambda _, number: turns[number], HERE))).reply
 
@@ -66,35 +65,35 @@ def passages(only: dict[str, Any] | None = None, **options: Any) -> list[Recalle
 
 
 def turn(passage: RecalledPassage) -> TurnRecorded:
-    return told()[1][int(passage.id[1:])]
+    return conversation()[1][int(passage.id[1:])]
 
 
 MIDDLE, THIRD = NOON + 5 * DAY, NOON + 3 * DAY // 2
 FILTERS: dict[str, tuple[dict[str, Any], Callable[[TurnRecorded], bool]]] = {
-    "session": ({"sessions": ["two"]}, lambda said: said.session == "two"),
-    "sessions": ({"sessions": {"two", "one", "three"}}, lambda said: True),
-    "speaker": ({"speakers": ["Bob", "Cleo"]}, lambda said: said.speaker != "Ada"),
-    "since": ({"since": MIDDLE}, lambda said: said.at >= MIDDLE),
-    "until": ({"until": MIDDLE + DAY}, lambda said: said.at < MIDDLE + DAY),
-    "a day as written": ({"since": "2023-05-10", "until": "2023-05-11"}, lambda said: THIRD <= said.at < THIRD + DAY),
-    "concept": ({"concepts": ["cat"]}, lambda said: "cat" in said.text),
-    "concept as written": ({"concepts": ["Cats"]}, lambda said: "cat" in said.text),
-    "a concept of two": ({"concepts": ["cat", "Lisbon"]}, lambda said: "cat" in said.text or "Lisbon" in said.text),
-    "metadata": ({"metadata": {"app": "mail"}}, lambda said: said.metadata["app"] == "mail"),
-    "two entries": ({"metadata": {"app": "mail", "even": True}}, lambda said: int(said.id[1:]) in range(20, 36, 2)),
-    "true is not 1": ({"metadata": {"even": 1}}, lambda said: False),
-    "1 is 1.0": ({"metadata": {"n": 2.0}}, lambda said: said.id == "t2"),
-    "exclude": ({"exclude": ("t0", "t7", "nothing")}, lambda said: said.id not in ("t0", "t7")),
-    "both": ({"speakers": ["Ada"], "sessions": ["one"]}, lambda said: said.speaker == "Ada" and said.session == "one"),
-    "no such session": ({"sessions": ["three"]}, lambda said: False),
-    "no such speaker": ({"speakers": ["ada"]}, lambda said: False),
-    "no such concept": ({"concepts": ["zebra"]}, lambda said: False),
+    "session": ({"sessions": ["two"]}, lambda text: text.session == "two"),
+    "sessions": ({"sessions": {"two", "one", "three"}}, lambda text: True),
+    "speaker": ({"speakers": ["Bob", "Cleo"]}, lambda text: text.speaker != "Ada"),
+    "since": ({"since": MIDDLE}, lambda text: text.at >= MIDDLE),
+    "until": ({"until": MIDDLE + DAY}, lambda text: text.at < MIDDLE + DAY),
+    "a day as written": ({"since": "2023-05-10", "until": "2023-05-11"}, lambda text: THIRD <= text.at < THIRD + DAY),
+    "concept": ({"concepts": ["cat"]}, lambda text: "cat" in text.text),
+    "concept as written": ({"concepts": ["Cats"]}, lambda text: "cat" in text.text),
+    "a concept of two": ({"concepts": ["cat", "Lisbon"]}, lambda text: "cat" in text.text or "Lisbon" in text.text),
+    "metadata": ({"metadata": {"app": "mail"}}, lambda text: text.metadata["app"] == "mail"),
+    "two entries": ({"metadata": {"app": "mail", "even": True}}, lambda text: int(text.id[1:]) in range(20, 36, 2)),
+    "true is not 1": ({"metadata": {"even": 1}}, lambda text: False),
+    "1 is 1.0": ({"metadata": {"n": 2.0}}, lambda text: text.id == "t2"),
+    "exclude": ({"exclude": ("t0", "t7", "nothing")}, lambda text: text.id not in ("t0", "t7")),
+    "both": ({"speakers": ["Ada"], "sessions": ["one"]}, lambda text: text.speaker == "Ada" and text.session == "one"),
+    "no such session": ({"sessions": ["three"]}, lambda text: False),
+    "no such speaker": ({"speakers": ["ada"]}, lambda text: False),
+    "no such concept": ({"concepts": ["zebra"]}, lambda text: False),
     "time spoken of": (
         {"spoken_since": NOON - 2 * DAY, "spoken_until": NOON + DAY},
-        lambda said: any(span.until > NOON - 2 * DAY and span.since < NOON + DAY for span in said.times),
+        lambda text: any(span.until > NOON - 2 * DAY and span.since < NOON + DAY for span in text.times),
     ),
-    "long ago": ({"spoken_until": NOON - 900 * DAY}, lambda said: False),
-    "no such metadata": ({"metadata": {"mood": None}}, lambda said: False),
+    "long ago": ({"spoken_until": NOON - 900 * DAY}, lambda text: False),
+    "no such metadata": ({"metadata": {"mood": None}}, lambda text: False),
 }  # fmt: skip
 
 
@@ -122,7 +121,7 @@ def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) ->
 def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
     only, passes = FILTERS[name]
     context = ask(only=only, budget=4000).context
-    texts = {said.text for said in told()[1] if passes(said)}
+    texts = {text.text for text in conversation()[1] if passes(text)}
     lines = [line.partition(": ")[2] for line in context.splitlines() if line]
     assert all(any(line.startswith(text) for text in texts) for line in lines)
     assert bool(lines) == bool(passages(only))
@@ -130,7 +129,7 @@ def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
 
 @pytest.mark.source("P16", "P17")
 def test_what_turns_tell_of_themselves_is_read_once_however_often_it_is_asked() -> None:
-    graph, turns = told()
+    graph, turns = conversation()
     read: list[int] = []
 
     def text_of(_: Graph, number: int) -> TurnRecorded:
@@ -166,9 +165,9 @@ def test_a_misspelt_filter_is_refused() -> None:
 @pytest.mark.source("M22", "P33")
 @pytest.mark.parametrize("text", ["the kettle", "What did Ada say about the cat yesterday?", "Who drank tea in 2023?"])
 def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
-    found = ask(text, explain=True, top_passages=100).passages
-    assert found
-    for passage in found:
+    explained = ask(text, explain=True, top_passages=100).passages
+    assert explained
+    for passage in explained:
         assert passage.why is not None
         assert sum(passage.why.terms.values()) == pytest.approx(passage.score)
         assert all(passage.why.terms.values())
@@ -176,14 +175,14 @@ def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
 
 @pytest.mark.source("E17")
 def test_an_explanation_names_the_seeds_the_neighbours_and_the_hops() -> None:
-    found = {each.id: each.why for each in passages(explain=True)}
-    own = [mention for mention in found["t5"].mentions if mention.distance == 0]  # type: ignore[union-attr]
+    explanations = {each.id: each.why for each in passages(explain=True)}
+    own = [mention for mention in explanations["t5"].mentions if mention.distance == 0]  # type: ignore[union-attr]
     assert [(mention.concept, mention.weight, mention.turn, mention.times) for mention in own] == [
         ("kettle", 1.0, "t5", 1)
     ]
-    near = {(mention.turn, mention.distance) for mention in found["t3"].mentions}  # type: ignore[union-attr]
+    near = {(mention.turn, mention.distance) for mention in explanations["t3"].mentions}  # type: ignore[union-attr]
     assert {("t2", -1), ("t5", 2)} <= near
-    hops = [hop for why in found.values() if why is not None for hop in why.associations]
+    hops = [hop for why in explanations.values() if why is not None for hop in why.associations]
     assert hops
     assert all(hop.source != hop.target and hop.times > 0 and hop.weight > 0 for hop in hops)
 
@@ -210,9 +209,9 @@ def test_kinds_of_memory_are_of_the_default_mode() -> None:
 @pytest.mark.source("P47")
 @pytest.mark.parametrize("text", [EASY, HARD])
 def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
-    found = ask(text).passages
-    assert LEAST_DEPTH <= len(found) <= MOST_DEPTH
-    assert found == ask(text, top_passages=len(found)).passages
+    matches = ask(text).passages
+    assert LEAST_DEPTH <= len(matches) <= MOST_DEPTH
+    assert matches == ask(text, top_passages=len(matches)).passages
 
 
 @pytest.mark.source("P32")
@@ -250,8 +249,8 @@ def test_a_budget_is_an_upper_bound_where_scores_drop() -> None:
 @pytest.mark.source("P31")
 @pytest.mark.parametrize("text", ["Good morning!", "Thanks, Ada!", "你好"])
 def test_a_greeting_brings_back_nothing(text: str) -> None:
-    found = ask(text)
-    assert (found.found, found.passages, found.context, found.tokens) == (True, [], "", 0)
+    reply = ask(text)
+    assert (reply.found, reply.passages, reply.context, reply.tokens) == (True, [], "", 0)
 
 
 def test_the_context_says_which_day_yesterday_was() -> None:
@@ -268,7 +267,7 @@ def test_where_nothing_is_found_the_reply_says_so_and_nothing_comes_back() -> No
 @pytest.mark.parametrize("text", ["xyzzy frobnicate", "hi"])
 def test_where_nothing_is_found_the_latest_turns_may_come_back_newest_first(text: str) -> None:
     reply = ask(text, fallback="recent", top_passages=3, explain=True)
-    newest = sorted(told()[1], key=lambda turn: turn.at)[::-1][:3]
+    newest = sorted(conversation()[1], key=lambda turn: turn.at)[::-1][:3]
     assert not reply.matched
     assert [passage.id for passage in reply.passages] == [turn.id for turn in newest]
     assert {passage.score for passage in reply.passages} == {0.0}
@@ -276,7 +275,7 @@ def test_where_nothing_is_found_the_latest_turns_may_come_back_newest_first(text
 
 
 def test_the_latest_turns_pass_the_filter_too() -> None:
-    speaker = told()[1][0].speaker
+    speaker = conversation()[1][0].speaker
     reply = ask("xyzzy", {"speakers": [speaker]}, fallback="recent")
     assert {passage.speaker for passage in reply.passages} == {speaker}
 

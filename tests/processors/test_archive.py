@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from emgas import limits
-from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
+from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle.forgetting import requested
+from processors.lifecycle.decay.forgetting import requested
 from processors.lifecycle.parts import parts
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import DueWindow, close, next_alarm
-from processors.recall.answer.answer import Answer, Answerer, QueriedGraph
+from processors.recall.answer.answer import Answer, Answerer
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
@@ -36,6 +36,7 @@ from tests.support.builders import (
     turn_recorded,
 )
 from tests.support.living import Life
+from tests.support.stories import extracted, queried
 
 EXTRACTOR = YakeExtractor(language="en")
 MAY_2023 = 1_683_547_200_000  # 2023-05-08T12:00:00Z
@@ -47,25 +48,19 @@ THINGS = (
 PRESETS_THAT_FADE = [name for name, settings in PRESETS.items() if settings.prune_below or settings.episode_life]
 
 
-def said(name: str, text: str, at: int, **more: Any) -> TurnRecorded:
+def a_turn(name: str, text: str, at: int, **more: Any) -> TurnRecorded:
     """Return a turn as a worker records it."""
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=at)
-    facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
-    return turn_recorded(id=name, text=text, at=at, **facts, **more)
+    return extracted(text, id=name, at=at, by=EXTRACTOR, **more)
 
 
 def answered(life: Life, text: str, **more: Any) -> Answer:
     """Answer a question from a life's graph."""
     turns = {event.id: event for event in life.events if isinstance(event, TurnRecorded)}
-    memory = QueriedGraph(
-        life.graph,
-        lambda graph, number: turns[graph.passages.ids[number]],
-        Position(partition=0, watermark=0, source=0),
-    )
-    return in_one_go(Answerer(EXTRACTOR).answer(Query(graph="ada", text=text, **more), memory))
+    query = Query(graph="ada", text=text, **more)
+    return in_one_go(Answerer(EXTRACTOR, policies=POLICIES).answer(query, queried(life.graph, turns)))
 
 
-def found(life: Life, text: str, **more: Any) -> dict[str, RecalledPassage]:
+def retrieve(life: Life, text: str, **more: Any) -> dict[str, RecalledPassage]:
     return {passage.id: passage for passage in answered(life, text, top_passages=100, **more).reply.passages}
 
 
@@ -74,8 +69,8 @@ def imported(preset: str) -> Life:
     life = Life([graph_configured(preset=preset)])
     for n in range(60):
         text = f"We bought the {THINGS[n % 16]} number{n} at the market."
-        life.tell(said(f"t{n}", text, MAY_2023 + n * HOUR, session=f"s{n // 10}", live=False))
-    life.tell(said("hello", "Hello there, the lighthouse keeper is back.", NOVEMBER_2026, live=True))
+        life.tell(a_turn(f"t{n}", text, MAY_2023 + n * HOUR, session=f"s{n // 10}", live=False))
+    life.tell(a_turn("hello", "Hello there, the lighthouse keeper is back.", NOVEMBER_2026, live=True))
     return life
 
 
@@ -84,39 +79,39 @@ def test_every_turn_of_an_old_chat_is_found_after_one_hello_of_today(preset: str
     life = imported(preset)
     assert sum(life.graph.passages.archived) == 60, "the active tier has let go of all of them"
     for n in range(60):
-        assert f"t{n}" in found(life, f"Where is number{n}?"), n
+        assert f"t{n}" in retrieve(life, f"Where is number{n}?"), n
 
 
 def test_every_day_of_a_diary_of_two_years_is_found() -> None:
     life = Life([graph_configured(preset="forgetful")])
     for day in range(0, 730, 5):
         text = f"Today I wrote page{day} about the {THINGS[day % 16]}."
-        life.tell(said(f"d{day}", text, MAY_2023 + day * DAY, session=f"{day}"))
+        life.tell(a_turn(f"d{day}", text, MAY_2023 + day * DAY, session=f"{day}"))
     active = int(life.graph.passages.is_active().sum())
     assert active <= 14, "60 days of it are active"
-    assert all(f"d{day}" in found(life, f"What was page{day} about?") for day in range(0, 730, 5))
+    assert all(f"d{day}" in retrieve(life, f"What was page{day} about?") for day in range(0, 730, 5))
 
 
 def test_of_29_coffee_mornings_each_is_a_turn_that_is_found() -> None:
     life = Life([graph_configured(least_turns=2)])
     for day in range(29):
         at = MAY_2023 + day * DAY + day % 3 * 10 * MINUTE
-        life.tell(said(f"m{day}", "I drank a strong black coffee with oat milk this morning.", at))
+        life.tell(a_turn(f"m{day}", "I drank a strong black coffee with oat milk this morning.", at))
     life.tick(MAY_2023 + 30 * DAY)
     assert any(isinstance(window, ConsolidationWindowClosed) for window in life.windows)
     assert not any(life.graph.passages.archived)
-    assert len(found(life, "When did I drink coffee with oat milk?")) == 29
+    assert len(retrieve(life, "When did I drink coffee with oat milk?")) == 29
 
 
 @pytest.mark.source("S22")
 def test_what_is_said_twice_in_one_conversation_is_archived_and_linked_to_what_says_more() -> None:
     life = Life([graph_configured(least_turns=2)])
-    life.tell(said("t0", "The blue oven dish is in the cold cellar.", MAY_2023))
-    life.tell(said("t1", "The blue oven dish is in the cold cellar!", MAY_2023 + MINUTE))
+    life.tell(a_turn("t0", "The blue oven dish is in the cold cellar.", MAY_2023))
+    life.tell(a_turn("t1", "The blue oven dish is in the cold cellar!", MAY_2023 + MINUTE))
     life.tick(MAY_2023 + HOUR)
     passages = life.graph.passages
     assert (passages.archived.tolist(), passages.repeats.tolist()) == ([0, 1], [-1, 0])
-    assert set(found(life, "Where is the oven dish?")) == {"t0", "t1"}
+    assert set(retrieve(life, "Where is the oven dish?")) == {"t0", "t1"}
     refound = Graph.unpack(life.graph.pack())
     assert refound.digest() == life.graph.digest()
     assert refound.passages.repeats.tolist() == [-1, 0]
@@ -137,8 +132,8 @@ def test_a_link_to_a_turn_that_is_gone_is_none_and_others_are_renumbered() -> No
 
 def a_faded_twin() -> Life:
     life = Life([graph_configured()])
-    life.tell(said("old", "The kettle stands beside the anchor.", MAY_2023, session="one"))
-    life.tell(said("new", "The kettle stands beside the anchor.", MAY_2023 + 1, session="two"))
+    life.tell(a_turn("old", "The kettle stands beside the anchor.", MAY_2023, session="one"))
+    life.tell(a_turn("new", "The kettle stands beside the anchor.", MAY_2023 + 1, session="two"))
     life.fold(memory_archived(at=MAY_2023 + 2, turns="old"))
     return life
 
@@ -146,18 +141,18 @@ def a_faded_twin() -> Life:
 @pytest.mark.source("P1")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 def test_the_archive_ranks_behind_and_a_passage_says_that_it_comes_from_there(mode: str) -> None:
-    passages = found(a_faded_twin(), "Where is the kettle?", mode=mode)
+    passages = retrieve(a_faded_twin(), "Where is the kettle?", mode=mode)
     assert [(name, passage.archived) for name, passage in passages.items()] == [("new", False), ("old", True)]
     assert passages["old"].score < passages["new"].score
 
 
 @pytest.mark.source("P24")
 def test_the_archive_can_be_left_out() -> None:
-    assert set(found(a_faded_twin(), "Where is the kettle?", only=Filter(include_archive=False))) == {"new"}
+    assert set(retrieve(a_faded_twin(), "Where is the kettle?", only=Filter(include_archive=False))) == {"new"}
 
 
 def test_an_explanation_tells_what_the_archive_took_from_the_score() -> None:
-    passages = found(a_faded_twin(), "Where is the kettle?", explain=True)
+    passages = retrieve(a_faded_twin(), "Where is the kettle?", explain=True)
     whys = {name: passage.why for name, passage in passages.items()}
     assert whys["old"] is not None
     assert whys["new"] is not None
@@ -248,8 +243,8 @@ def test_what_is_in_the_archive_can_be_forgotten() -> None:
     gone = requested(life.graph, [], ["t3"], ["s1"])
     assert gone.turns == ["t3", *(f"t{n}" for n in range(10, 20))]
     life.fold(forgotten(concepts=gone.concepts, turns=gone.turns))
-    assert "t3" not in found(life, "Where is number3?")
-    assert "t30" in found(life, "Where is number30?")
+    assert "t3" not in retrieve(life, "Where is number3?")
+    assert "t30" in retrieve(life, "Where is number30?")
 
 
 # parts
@@ -307,8 +302,8 @@ def test_a_window_after_a_large_import_is_several_events_that_each_fit(monkeypat
 def test_there_is_one_part_at_least_and_what_is_too_large_alone_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(parts({"concepts": [], "turns": []})) == [{"concepts": [], "turns": []}]
     monkeypatch.setattr(limits, "EVENT_NAMES_BYTES", 12)
-    found = list(parts({"concepts": ["ab", "a" * 50, "c"], "turns": ["d"]}))
-    assert found == [
+    split = list(parts({"concepts": ["ab", "a" * 50, "c"], "turns": ["d"]}))
+    assert split == [
         {"concepts": ["ab"], "turns": []},
         {"concepts": ["a" * 50], "turns": []},
         {"concepts": ["c"], "turns": ["d"]},

@@ -25,8 +25,8 @@ def counts_of(windows: Sequence[Sequence[int]]) -> WindowCounts:
     pairs = PairCounts()
     for window in windows:
         pairs.add(window)
-    held = array("q", [sum(concept in window for window in windows) for concept in range(CONCEPTS)])
-    return WindowCounts(len(windows), lambda: held, pairs)
+    turn_counts = array("q", [sum(concept in window for window in windows) for concept in range(CONCEPTS)])
+    return WindowCounts(len(windows), lambda: turn_counts, pairs)
 
 
 def weights_of(windows: Sequence[Sequence[int]], weighting: Weighting) -> dict[tuple[int, int], float]:
@@ -104,9 +104,9 @@ def test_a_concept_with_many_neighbours_gives_less_to_each() -> None:
     assert many == pytest.approx(math.log(2) / math.sqrt(2))
 
 
-@given(windows=windows_of_concepts, asked=st.lists(st.integers(0, CONCEPTS - 1), unique=True).map(sorted))
-def test_edges_come_by_source_and_then_by_target(windows: list[list[int]], asked: list[int]) -> None:
-    edges = edges_out(counts_of(windows), np.array(asked, np.int64), "ppmi")
+@given(windows=windows_of_concepts, rows=st.lists(st.integers(0, CONCEPTS - 1), unique=True).map(sorted))
+def test_edges_come_by_source_and_then_by_target(windows: list[list[int]], rows: list[int]) -> None:
+    edges = edges_out(counts_of(windows), np.array(rows, np.int64), "ppmi")
     ends = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
     assert ends == sorted(ends)
-    assert {source for source, _ in ends} <= set(asked)
+    assert {source for source, _ in ends} <= set(rows)

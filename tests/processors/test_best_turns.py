@@ -43,13 +43,18 @@ MARKS = ("@time", "@name", "@number", "@day:2023-05-08", "@month:2023-05")
 PEOPLE = ("Ada", "Ben", "Cyd")
 
 
-def said(drawn: np.random.Generator, number: int, sessions: int) -> dict[str, Any]:
+def turn_fields(drawn: np.random.Generator, number: int, sessions: int) -> dict[str, Any]:
     """Make up a turn: what it holds by chance, words of the front more often."""
     chances = 1 / (np.arange(len(WORDS)) + 2)
     words = [word for word, chance in zip(WORDS, chances, strict=True) if drawn.random() < chance]
     marks = [mark for mark in MARKS if drawn.random() < 0.2]
     speaker = PEOPLE[int(drawn.integers(3))]
-    held = [*words, *marks, f"@speaker:{speaker.casefold()}", *(["rare" + str(number % 7)] if number % 3 == 0 else [])]
+    concepts = [
+        *words,
+        *marks,
+        f"@speaker:{speaker.casefold()}",
+        *(["rare" + str(number % 7)] if number % 3 == 0 else []),
+    ]
     lone = drawn.random() < 0.2
     return {
         "id": f"t{number}",
@@ -61,7 +66,7 @@ def said(drawn: np.random.Generator, number: int, sessions: int) -> dict[str, An
         "tokens": int(drawn.integers(0, 90)),
         "question": bool(drawn.random() < 0.3),
         "importance": [None, 0.1, 0.9][int(drawn.integers(3))],
-        "concepts": [concept(name, count=int(drawn.integers(1, 4))) for name in held],
+        "concepts": [concept(name, count=int(drawn.integers(1, 4))) for name in concepts],
     }
 
 
@@ -69,7 +74,7 @@ def talk(seed: int, turns: int) -> Graph:
     """Fold made-up turns, and some of all else that can befall them."""
     drawn, graph = np.random.default_rng(seed), Graph("g")
     for number in range(turns):
-        graph.fold(turn_recorded(**said(drawn, number, sessions=max(turns // 6, 1))))
+        graph.fold(turn_recorded(**turn_fields(drawn, number, sessions=max(turns // 6, 1))))
     some = [f"t{number}" for number in drawn.permutation(turns).tolist()]
     graph.fold(memory_archived(graph="g", turns=some[: turns // 8], concepts=[WORDS[int(drawn.integers(12))]]))
     graph.fold(pinned(graph="g", turns=some[2:4]))
@@ -84,23 +89,23 @@ def exhaustive(looked_at: Inquiry, weights: FlowWeights, only: Filter, limit: in
     view, laid = looked_at.view, looked_at.on(np.arange(len(looked_at.view.sessions)))
     scores, reached = weighed(values(laid), weights)
     scores = np.where(view.passage_archived[laid.turn], scores - BEHIND, scores)
-    found = [
+    ranking = [
         (turn, score)
         for turn, score, is_reached in zip(laid.turn.tolist(), scores.tolist(), reached.tolist(), strict=True)
         if is_reached and passes(view, only, turn)
     ]
-    return sorted(found, key=lambda each: (-each[1], -each[0]))[:limit]
+    return sorted(ranking, key=lambda each: (-each[1], -each[0]))[:limit]
 
 
 def passes(view: GraphView, only: Filter, turn: int) -> bool:
-    held = {view.ids[number] for number in view.posting_concept[view.posting_passage == turn].tolist()}
+    concepts = {view.ids[number] for number in view.posting_concept[view.posting_passage == turn].tolist()}
     matters = 1.0 if view.passage_pinned[turn] else view.importance[turn]
     return (
         (not only.sessions or view.sessions[view.passage_session[turn]] in only.sessions)
         and (not only.speakers or view.speakers[view.passage_speaker[turn]] in only.speakers)
         and (only.since is None or view.passage_at[turn] >= only.since)
         and (only.until is None or view.passage_at[turn] < only.until)
-        and (not only.concepts or bool(held.intersection(only.concepts)))
+        and (not only.concepts or bool(concepts.intersection(only.concepts)))
         and (only.include_archive or not view.passage_archived[turn])
         and (not only.roles or view.passage_role[turn] in only.roles)
         and (only.min_importance is None or matters >= only.min_importance)
@@ -143,12 +148,12 @@ weighted = st.sampled_from(
 @pytest.fixture(params=[(2, 1, 0), (8, 9, 25), (64, 512, 20_000)])
 def _of_another_scale(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs be large ones: what is common there, and how much is looked up at once."""
-    common, fewest, held = request.param
+    common, fewest, original = request.param
     monkeypatch.setattr(inquiry, "COMMON", common)
     monkeypatch.setattr(inquiry, "FEWEST_COMMON", fewest)
-    monkeypatch.setattr(best_turns, "HELD", held)
-    monkeypatch.setattr(best_turns, "AT_ONCE", min(held, 500) // 5 + 1)
-    monkeypatch.setattr(best_turns, "SOON_DONE", held // 5)
+    monkeypatch.setattr(best_turns, "LOOKED_UP", original)
+    monkeypatch.setattr(best_turns, "AT_ONCE", min(original, 500) // 5 + 1)
+    monkeypatch.setattr(best_turns, "SOON_DONE", original // 5)
 
 
 def extraction(words: list[str], marks: list[str]) -> Extraction:
@@ -157,7 +162,7 @@ def extraction(words: list[str], marks: list[str]) -> Extraction:
 
 def inquiry_of(view: GraphView, question: Extraction, text: str, cosine: bool) -> Inquiry:
     meant = find_query_terms(view, question, text)
-    activation = activate(view, seeds_of(view, question, meant, "default"), RecallOptions().spreading)
+    activation = activate(view, seeds_of(view, meant), RecallOptions().spreading)
     return Inquiry(view, meant, activation.energy, np.cos(np.arange(view.turns)) if cosine else None)
 
 
@@ -185,10 +190,10 @@ def test_the_best_turns_are_those_of_an_exhaustive_search(
     for more in range(2):
         view = graph.view()
         looked_at = inquiry_of(view, extraction(words, marks), text, cosine)
-        found = best_turns.best_turns(looked_at, weights, Allowed(view, only), limit, few=0)
+        result = best_turns.best_turns(looked_at, weights, Allowed(view, only), limit, few=0)
         expected = exhaustive(inquiry_of(view, extraction(words, marks), text, cosine), weights, only, limit)
-        assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
-        graph.fold(turn_recorded(**said(np.random.default_rng(seed + more), turns + more, sessions=3)))
+        assert list(zip(*(column.tolist() for column in result), strict=True)) == expected
+        graph.fold(turn_recorded(**turn_fields(np.random.default_rng(seed + more), turns + more, sessions=3)))
 
 
 def test_a_question_lays_out_the_sessions_that_it_names_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +204,7 @@ def test_a_question_lays_out_the_sessions_that_it_names_and_no_others(monkeypatc
     view = graph.view()
     whole = exhaustive(inquiry_of(view, extraction(["kettle"], []), "?", cosine=False), DEFAULT_FLOW, Filter(), 12)
     excerpt = GraphView.excerpt
-    monkeypatch.setattr(GraphView, "excerpt", lambda self, found: laid_out.extend(found) or excerpt(self, found))
+    monkeypatch.setattr(GraphView, "excerpt", lambda self, laid: laid_out.extend(laid) or excerpt(self, laid))
     result = recall(view, extraction(["kettle"], []), "?", RecallOptions(passages=12, few=0))
     assert list(result.passages) == whole
     assert sorted(laid_out) == list(range(0, 60, 5))

@@ -9,8 +9,8 @@ import pytest
 
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
-from processors.lifecycle.candidates import batch, frequencies, linked
-from processors.lifecycle.consolidation import consolidated, fresh_passages
+from processors.lifecycle.consolidation.candidates import batch, frequencies, linked
+from processors.lifecycle.consolidation.consolidation import consolidated, fresh_passages
 from processors.lifecycle.windows import due_events
 from processors.recall.ranking.links import recall_links
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed
@@ -41,8 +41,10 @@ def test_frequency_is_recalls_over_the_time_from_the_first_to_the_last_of_them()
     graph.fold(turn_recorded(id="late", concepts="coffee", at=NOON + 100 * DAY))
     graph.fold(concepts_recalled(concepts="milk", at=NOON + 100 * DAY))
     graph.settle()
-    found = {graph.concepts.ids[number]: value for number, value in frequencies(graph).items()}
-    assert found == {"coffee": 2 / 4, "tea": 3 / 8, "milk": 1.0}, "to speak of it is no recall; one recall is one a day"
+    result = {graph.concepts.ids[number]: value for number, value in frequencies(graph).items()}
+    assert result == {"coffee": 2 / 4, "tea": 3 / 8, "milk": 1.0}, (
+        "to speak of it is no recall; one recall is one a day"
+    )
 
 
 @pytest.mark.source("S18")
@@ -174,6 +176,6 @@ def test_what_a_window_links_is_in_its_event_and_a_replay_links_it_once() -> Non
 def test_a_graph_that_asks_for_none_of_it_has_no_trace_of_it() -> None:
     graph = graph_of({"concepts": "coffee tea"}, {"concepts": "coffee tea"})
     graph.fold(concepts_recalled(concepts="coffee tea", at=NOON + DAY))
-    found = consolidated(graph, graph.clock)
-    assert found.links == []
+    event = consolidated(graph, graph.clock)
+    assert event.links == []
     assert set(graph.concepts.last_recall) == {0}

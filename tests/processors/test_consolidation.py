@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.lifecycle import consolidation
-from processors.lifecycle.consolidation import LEAST_WORDS, consolidated
+from processors.lifecycle.consolidation import consolidation
+from processors.lifecycle.consolidation.consolidation import LEAST_WORDS, consolidated
 from processors.lifecycle.windows import DueWindow, close, due_events, next_due
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
@@ -32,54 +32,54 @@ def graph_with(*turns: dict[str, Any], **changed: Any) -> Graph:
     return graph
 
 
-def said(words: str, **more: Any) -> dict[str, Any]:
+def turn_fields(words: str, **more: Any) -> dict[str, Any]:
     return {"concepts": words, **more}
 
 
 def test_a_word_mentioned_in_enough_windows_becomes_long_term() -> None:
-    turns = [said("coffee @speaker:ada", at=NOON + week * WEEK) for week in range(3)]
-    graph = graph_with(*turns, said("tea", at=NOON + 2 * WEEK), long_windows=3)
+    turns = [turn_fields("coffee @speaker:ada", at=NOON + week * WEEK) for week in range(3)]
+    graph = graph_with(*turns, turn_fields("tea", at=NOON + 2 * WEEK), long_windows=3)
     assert consolidated(graph, graph.clock).consolidated == ["coffee"]
 
 
 def test_a_word_recalled_often_enough_becomes_long_term() -> None:
-    graph = graph_with(said("coffee tea"), long_recalls=2)
+    graph = graph_with(turn_fields("coffee tea"), long_recalls=2)
     for _ in range(2):
         graph.fold(concepts_recalled(concepts="tea"))
     assert consolidated(graph, graph.clock).consolidated == ["tea"]
 
 
 def test_nothing_becomes_long_term_by_a_number_that_is_zero() -> None:
-    graph = graph_with(said("coffee"), said("coffee"), long_windows=0, long_recalls=0)
+    graph = graph_with(turn_fields("coffee"), turn_fields("coffee"), long_windows=0, long_recalls=0)
     assert consolidated(graph, graph.clock).consolidated == []
 
 
 def test_a_word_becomes_long_term_once() -> None:
-    graph = graph_with(said("coffee"), long_windows=1)
-    found = consolidated(graph, NOON)
-    graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, **found._asdict()))
-    assert (found.consolidated, consolidated(graph, NOON).consolidated) == (["coffee"], [])
+    graph = graph_with(turn_fields("coffee"), long_windows=1)
+    event = consolidated(graph, NOON)
+    graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, **event._asdict()))
+    assert (event.consolidated, consolidated(graph, NOON).consolidated) == (["coffee"], [])
 
 
 def test_a_word_that_has_faded_does_not_become_long_term() -> None:
-    graph = graph_with(said("coffee"), long_windows=1, half_life=DAY)
+    graph = graph_with(turn_fields("coffee"), long_windows=1, half_life=DAY)
     assert consolidated(graph, NOON + 30 * DAY).consolidated == []
 
 
 @pytest.mark.source("M7")
 def test_of_two_turns_that_say_the_same_the_longer_one_stays() -> None:
     words = "coffee tea milk sugar"
-    graph = graph_with(said(words, tokens=5), said("piano"), said(words, tokens=9))
+    graph = graph_with(turn_fields(words, tokens=5), turn_fields("piano"), turn_fields(words, tokens=9))
     assert consolidated(graph, NOON).repeats == [("t2", "t0")]
 
 
 def test_of_equally_long_turns_the_earlier_one_stays() -> None:
-    graph = graph_with(said("coffee tea milk sugar"), said("sugar milk tea coffee"))
+    graph = graph_with(turn_fields("coffee tea milk sugar"), turn_fields("sugar milk tea coffee"))
     assert consolidated(graph, NOON).repeats == [("t0", "t1")]
 
 
 def test_marks_do_not_make_turns_differ() -> None:
-    graph = graph_with(said("coffee tea milk sugar @day:2023-05-08"), said("coffee tea milk sugar @time"))
+    graph = graph_with(turn_fields("coffee tea milk sugar @day:2023-05-08"), turn_fields("coffee tea milk sugar @time"))
     assert consolidated(graph, NOON).repeats == [("t0", "t1")]
 
 
@@ -94,18 +94,18 @@ def test_marks_do_not_make_turns_differ() -> None:
     ],
 )
 def test_turns_that_do_not_say_the_same_both_stay(other: dict[str, Any]) -> None:
-    first = said("coffee tea milk sugar")
+    first = turn_fields("coffee tea milk sugar")
     assert consolidated(graph_with(first, {**first, **other}), NOON).repeats == []
 
 
 def test_a_greeting_may_be_said_again() -> None:
     words = " ".join(f"hello{number}" for number in range(LEAST_WORDS - 1))
-    assert consolidated(graph_with(said(words), said(words)), NOON).repeats == []
+    assert consolidated(graph_with(turn_fields(words), turn_fields(words)), NOON).repeats == []
 
 
 def test_old_turns_are_compared_with_new_ones_only() -> None:
     words = "coffee tea milk sugar"
-    graph = graph_with(said(words), said(words), duplicate_above=2.0)
+    graph = graph_with(turn_fields(words), turn_fields(words), duplicate_above=2.0)
     graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, consolidated=[], topics=[], merged=[]))
     graph.fold(GraphConfigured(**UNSTAMPED, graph="ada", preset="default", settings=PRESETS["default"]))
     assert consolidated(graph, NOON).repeats == []
@@ -116,7 +116,7 @@ def test_old_turns_are_compared_with_new_ones_only() -> None:
 _words = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=7, unique=True).map(" ".join)
 _turns = st.lists(
     st.builds(
-        said,
+        turn_fields,
         _words,
         tokens=st.integers(1, 9),
         session=st.sampled_from(["home", "home", "work"]),
@@ -140,7 +140,7 @@ def test_a_turn_is_compared_with_those_of_its_conversation_alone_however_much_el
             yield pair
 
     monkeypatch.setattr(consolidation, "_sharing", counted)
-    turns = [said("coffee tea cake milk", session=f"s{number % 40}", at=NOON + number) for number in range(120)]
+    turns = [turn_fields("coffee tea cake milk", session=f"s{number % 40}", at=NOON + number) for number in range(120)]
     assert len(consolidated(graph_with(*turns), NOON + DAY).repeats) == 40 * 2
     assert len(compared) == 120 * 2
     assert all(one % 40 == other % 40 for one, other in compared)
@@ -175,7 +175,7 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(
 
 
 def test_a_session_is_consolidated_once_it_is_over() -> None:
-    graph = graph_with(*(said("coffee tea milk", at=NOON + turn) for turn in range(12)))
+    graph = graph_with(*(turn_fields("coffee tea milk", at=NOON + turn) for turn in range(12)))
     for event in due_events(graph, NOON + HOUR):
         assert isinstance(event, ConsolidationWindowClosed)
         graph.fold(event)
@@ -184,16 +184,16 @@ def test_a_session_is_consolidated_once_it_is_over() -> None:
 
 
 def test_a_consolidation_that_finds_nothing_is_closed_all_the_same() -> None:
-    graph = graph_with(said("coffee"))
+    graph = graph_with(turn_fields("coffee"))
     assert close(graph, DueWindow("consolidation", NOON)) == [consolidation_closed(at=NOON, **UNSTAMPED)]
 
 
 def test_a_decay_window_tells_what_has_faded() -> None:
-    graph = graph_with(said("coffee tea"), half_life=DAY)
+    graph = graph_with(turn_fields("coffee tea"), half_life=DAY)
     later = NOON + 30 * DAY
     expected = memory_archived(at=later, concepts="coffee tea", turns="t0", **UNSTAMPED)
     assert close(graph, DueWindow("decay", later)) == [expected]
 
 
 def test_a_decay_window_in_which_nothing_faded_leaves_no_event() -> None:
-    assert close(graph_with(said("coffee")), DueWindow("decay", NOON + DAY)) == []
+    assert close(graph_with(turn_fields("coffee")), DueWindow("decay", NOON + DAY)) == []

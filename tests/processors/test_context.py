@@ -68,15 +68,15 @@ few_words = st.frozensets(st.sampled_from([f"w{number}" for number in range(24)]
 def test_what_repeats_is_found_by_its_first_words_as_by_comparing_it_with_all(
     chosen: list[frozenset[str]], words: frozenset[str]
 ) -> None:
-    before, nearly = context._Said(), words - frozenset({"w0", "w11"})  # noqa: SLF001 - nobody else needs to know
+    before, nearly = context._PackedTexts(), words - frozenset({"w0", "w11"})  # noqa: SLF001 - nobody else needs to know
     for each in (*chosen, nearly):
         before.add(each, context._first(each))  # noqa: SLF001
-    for asked in (words, *chosen):
-        alike = any(context._alike(asked, each) for each in (*chosen, nearly))  # noqa: SLF001
-        assert before.repeats(asked, context._first(asked)) == alike  # noqa: SLF001
+    for words_list in (words, *chosen):
+        alike = any(context._alike(words_list, each) for each in (*chosen, nearly))  # noqa: SLF001
+        assert before.repeats(words_list, context._first(words_list)) == alike  # noqa: SLF001
 
 
-def said(number: int, text: str, at: int = MAY_8) -> ContextPassage:
+def a_passage(number: int, text: str, at: int = MAY_8) -> ContextPassage:
     return ContextPassage(number, at, "Ada", text)
 
 
@@ -130,46 +130,48 @@ def test_texts_that_differ_in_signs_and_capitals_alone_repeat_each_other() -> No
 
 @pytest.mark.source("P34", "E28")
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
-    ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
+    ranked = [a_passage(2, "best", MAY_8 + HOUR), a_passage(0, "second", MAY_8), a_passage(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)
 
 
 def test_an_empty_line_stands_between_sessions() -> None:
-    ranked = [said(number, f"number {number}")._replace(session=where) for number, where in enumerate("aabba")]
+    ranked = [a_passage(number, f"number {number}")._replace(session=where) for number, where in enumerate("aabba")]
     shown = packed(ranked, 1000)
     assert shown.text.split("\n\n") == ["\n".join(map(line, part)) for part in (ranked[:2], ranked[2:4], ranked[4:])]
     assert shown.tokens == sum(tokens(line(passage)) for passage in ranked), "a gap costs nothing"
 
 
 def test_packing_stops_at_the_first_passage_that_does_not_fit() -> None:
-    ranked = [said(0, "short"), said(1, "rather long " * 4), said(2, "short")]
+    ranked = [a_passage(0, "short"), a_passage(1, "rather long " * 4), a_passage(2, "short")]
     assert packed(ranked, tokens(line(ranked[1]))).passages == (0,)  # though the third would still fit
 
 
 def test_a_passage_larger_than_the_whole_budget_silences_nobody() -> None:
-    assert packed([said(0, "long " * 1000), said(1, "short")], 100).passages == (1,)
+    assert packed([a_passage(0, "long " * 1000), a_passage(1, "short")], 100).passages == (1,)
 
 
 def test_a_line_says_what_its_time_expressions_mean() -> None:
     yesterday, long_ago = TimeSpan("yesterday", MAY_7, MAY_7 + DAY), TimeSpan("in 2019", YEAR_2019, YEAR_2020)
     that_day = TimeSpan("that day", MAY_7, MAY_7 + DAY)
-    passage = said(0, "I went yesterday.")._replace(times=(yesterday, long_ago, that_day))
+    passage = a_passage(0, "I went yesterday.")._replace(times=(yesterday, long_ago, that_day))
     assert packed([passage], 1000).text == line(passage) + " [yesterday = 2023-05-07; that day = 2023-05-07]"
 
 
 def test_what_times_mean_takes_no_passage_its_place() -> None:
     yesterday = TimeSpan("yesterday", MAY_7, MAY_7 + DAY)
-    best, other = (said(number, text)._replace(times=(yesterday,)) for number, text in enumerate(("short", "other")))
+    best, other = (
+        a_passage(number, text)._replace(times=(yesterday,)) for number, text in enumerate(("short", "other"))
+    )
     both = tokens(line(best)) + tokens(line(other))
     assert packed([best, other], both).text.splitlines() == [line(best), line(other)]
-    told = packed([best, other], both + tokens(note_of(best)))
-    assert told.text.splitlines() == [line(best) + note_of(best), line(other)]
-    assert told.tokens == both + tokens(note_of(best))
+    report = packed([best, other], both + tokens(note_of(best)))
+    assert report.text.splitlines() == [line(best) + note_of(best), line(other)]
+    assert report.tokens == both + tokens(note_of(best))
 
 
 def test_nothing_recalled_or_no_budget_gives_an_empty_context() -> None:
     assert packed([], 1000) == ("", 0, ())
-    assert packed([said(0, "short")], 0) == ("", 0, ())
+    assert packed([a_passage(0, "short")], 0) == ("", 0, ())
 
 
 @pytest.mark.source("E28")
@@ -185,8 +187,8 @@ def test_a_context_keeps_its_budget_and_one_line_for_each_passage(ranked: list[C
 @given(ranked=passages, budget=st.integers(0, 120))
 def test_of_passages_that_could_fit_alone_a_context_holds_the_best(ranked: list[ContextPassage], budget: int) -> None:
     fitting = [passage.number for passage in ranked if tokens(line(passage)) <= budget]
-    held = packed(ranked, budget).passages
-    assert set(held) == set(fitting[: len(held)])
+    kept = packed(ranked, budget).passages
+    assert set(kept) == set(fitting[: len(kept)])
 
 
 @given(ranked=passages, budget=st.integers(0, 120), more=st.integers(0, 120))
@@ -199,8 +201,8 @@ def test_a_larger_budget_takes_nothing_away_that_fitted_alone(
 
 def test_a_context_reads_no_further_than_the_first_that_does_not_fit() -> None:
     def ranked() -> Iterator[ContextPassage]:
-        yield said(0, "short")
-        yield said(1, "rather long " * 4)
+        yield a_passage(0, "short")
+        yield a_passage(1, "rather long " * 4)
         raise AssertionError("read on")
 
-    assert packed(ranked(), tokens(line(said(1, "rather long " * 4)))).passages == (0,)
+    assert packed(ranked(), tokens(line(a_passage(1, "rather long " * 4)))).passages == (0,)

@@ -22,8 +22,8 @@ class Tiny:
         self._width = width
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        known = {"cat": 0, "dog": 1}
-        return np.array([[known.get(text) == place for place in range(self._width)] for text in texts], np.float32)
+        vectors = {"cat": 0, "dog": 1}
+        return np.array([[vectors.get(text) == place for place in range(self._width)] for text in texts], np.float32)
 
 
 def embedded() -> GraphView:

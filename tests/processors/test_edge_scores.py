@@ -29,13 +29,13 @@ def talk(*turns: str) -> GraphView:
     """Fold turns written "session speaker: concepts", those that ask with a "?" at the end."""
     graph = Graph("g")
     for number, turn in enumerate(turns):
-        head, _, said = turn.partition(":")
+        head, _, text = turn.partition(":")
         session, speaker = head.split()
-        words = said.replace("?", "").split()
-        found = concepts(" ".join([*words, f"@speaker:{speaker.casefold()}"]))
-        facts = {"question": said.endswith("?"), "tokens": len(words), "concepts": list(found)}
-        said_at = {"id": f"t{number}", "session": session, "speaker": speaker, "text": said, "at": 1_000_000 + number}
-        graph.fold(turn_recorded(**said_at, **facts, graph="g", role=None, extractor="by hand"))
+        words = text.replace("?", "").split()
+        extraction = concepts(" ".join([*words, f"@speaker:{speaker.casefold()}"]))
+        facts = {"question": text.endswith("?"), "tokens": len(words), "concepts": list(extraction)}
+        fields = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": 1_000_000 + number}
+        graph.fold(turn_recorded(**fields, **facts, graph="g", role=None, extractor="by hand"))
     return graph.view()
 
 
@@ -50,7 +50,7 @@ def explain(view: GraphView, words: Extraction, text: str, passage: int, options
 def columns(view: GraphView, words: str, text: str = "") -> dict[str, list[float]]:
     """Return every feature by passage number."""
     meant = find_query_terms(view, question(words), text or words)
-    energy = activate(view, seeds_of(view, question(words), meant, "default"), RecallOptions().spreading).energy
+    energy = activate(view, seeds_of(view, meant), RecallOptions().spreading).energy
     values = features(view, meant, energy)[:, view.session_order.place]
     return {name: values[row].tolist() for row, name in enumerate(FEATURES)}
 
@@ -72,15 +72,15 @@ def heir(words: int) -> float:
 
 @pytest.mark.source("P10")
 def test_a_mention_is_inherited_by_the_turns_around_it_and_less_by_those_before() -> None:
-    found = columns(talk("s Ada: sun", "s Ben: tea", "s Ada: cup", "s Ben: pot", "t Ada: sea"), "tea")
-    given = idf(5, 1) / math.sqrt(idf(5, 1))
-    assert found["match"] == pytest.approx([0, given, 0, 0, 0])
-    assert found["inherited"] == pytest.approx([given * bm25(c * heir(1)) for c in (0.35, 0, 0.7, 0.49, 0)])
+    values = columns(talk("s Ada: sun", "s Ben: tea", "s Ada: cup", "s Ben: pot", "t Ada: sea"), "tea")
+    weight = idf(5, 1) / math.sqrt(idf(5, 1))
+    assert values["match"] == pytest.approx([0, weight, 0, 0, 0])
+    assert values["inherited"] == pytest.approx([weight * bm25(c * heir(1)) for c in (0.35, 0, 0.7, 0.49, 0)])
 
 
 def test_nothing_is_inherited_across_sessions_even_where_they_alternate() -> None:
-    found = columns(talk("s Ada: tea", "t Ben: sun", "s Ada: cup", "t Ben: sea"), "tea")
-    assert found["inherited"] == pytest.approx([0, 0, math.sqrt(idf(4, 1)) * bm25(0.7 * heir(1)), 0])
+    values = columns(talk("s Ada: tea", "t Ben: sun", "s Ada: cup", "t Ben: sea"), "tea")
+    assert values["inherited"] == pytest.approx([0, 0, math.sqrt(idf(4, 1)) * bm25(0.7 * heir(1)), 0])
 
 
 def test_who_says_much_inherits_little() -> None:
@@ -90,37 +90,37 @@ def test_who_says_much_inherits_little() -> None:
 
 
 def test_a_session_gives_all_its_turns_what_is_mentioned_in_it() -> None:
-    found = columns(talk(*TEA), "tea")["session"]
-    assert found[0] == found[1] == found[2] > 0
-    assert found[3] == found[4] == 0
+    values = columns(talk(*TEA), "tea")["session"]
+    assert values[0] == values[1] == values[2] > 0
+    assert values[3] == values[4] == 0
 
 
 def test_seeds_that_are_said_in_a_turn_or_near_it_cover_more_of_the_question() -> None:
-    found = columns(talk(*TEA), "tea pot")["coverage"]
-    assert found == pytest.approx([(1 + 0.3) / 2, (0.6 + 0.6) / 2, (0.3 + 1) / 2, 0, 0])
+    values = columns(talk(*TEA), "tea pot")["coverage"]
+    assert values == pytest.approx([(1 + 0.3) / 2, (0.6 + 0.6) / 2, (0.3 + 1) / 2, 0, 0])
 
 
 def test_who_says_a_word_ranks_before_those_who_stand_beside() -> None:
     words = "kettle harbour violin dentist passport meadow lantern yeast"
     view = talk(*(f"s Ada: {word} break" for word in words.split()))
     for number, word in enumerate(words.split()):
-        found = recall(view, question(f"{word} break"), f"The {word} broke.", RecallOptions())
-        assert found.passages[0].number == number, word
+        values = recall(view, question(f"{word} break"), f"The {word} broke.", RecallOptions())
+        assert values.passages[0].number == number, word
 
 
 def test_who_answers_speaks_of_the_date_that_was_asked_for() -> None:
     view = talk("s Ada: @day:2023-05-07 hike?", "s Ben: lake", "s Ada: tea", "t Ben: @day:2023-05-07 sun", "t Ben: sea")
-    found = columns(view, "@day:2023-05-07")["match"]
-    assert found[0] == found[3] > found[1] > 0, "less than to name it"
-    assert found[2] == found[4] == 0, "no further than the answer, and only from a question"
+    values = columns(view, "@day:2023-05-07")["match"]
+    assert values[0] == values[3] > values[1] > 0, "less than to name it"
+    assert values[2] == values[4] == 0, "no further than the answer, and only from a question"
 
 
 def replies(*turns: str) -> list[float]:
     graph = Graph("g")
     for number, turn in enumerate(turns):
-        role, _, said = turn.partition(":")
-        facts = {"question": False, "tokens": len(said.split()), "concepts": list(concepts(said))}
-        named = {"id": f"t{number}", "session": "s", "speaker": role, "text": said, "at": 1_000_000 + number}
+        role, _, text = turn.partition(":")
+        facts = {"question": False, "tokens": len(text.split()), "concepts": list(concepts(text))}
+        named = {"id": f"t{number}", "session": "s", "speaker": role, "text": text, "at": 1_000_000 + number}
         graph.fold(turn_recorded(**named, **facts, graph="g", role=role, extractor="by hand"))
     return columns(graph.view(), "cat vet")["echo"]
 
@@ -131,19 +131,19 @@ def test_an_assistant_that_only_takes_up_what_a_user_says_is_an_echo() -> None:
 
 
 def test_a_lone_turn_has_its_match_and_what_concepts_tell_of_each_other_and_nothing_twice() -> None:
-    found = columns(talk("s Ada: tea cup", "t Ben: cup pot", "u Ada: sun"), "tea")
-    assert found["match"][0] > 0
+    values = columns(talk("s Ada: tea cup", "t Ben: cup pot", "u Ada: sun"), "tea")
+    assert values["match"][0] > 0
     for name in ("inherited", "session", "coverage", "reply", "first"):
-        assert found[name] == [0, 0, 0]
+        assert values[name] == [0, 0, 0]
 
 
 def test_a_lone_turn_among_others_in_company_is_not_put_last_for_being_alone() -> None:
-    found = columns(talk("s Ada: tea cup", "t Ben: tea cup", "t Ada: sun", "u Ada: sea", "u Ben: sky"), "tea")
+    values = columns(talk("s Ada: tea cup", "t Ben: tea cup", "t Ada: sun", "u Ada: sea", "u Ben: sky"), "tea")
     for name in ("session", "coverage"):
-        alone, in_company = found[name][:2]
+        alone, in_company = values[name][:2]
         assert 0 < alone < in_company * 1.5
-    assert found["coverage"][0] == pytest.approx(0.8 * found["coverage"][1])  # four of five turns are in company
-    assert found["inherited"][0] == 0
+    assert values["coverage"][0] == pytest.approx(0.8 * values["coverage"][1])  # four of five turns are in company
+    assert values["inherited"][0] == 0
 
 
 def test_who_asks_and_says_much_besides_asks_less_unless_it_is_an_assistant() -> None:
@@ -157,8 +157,8 @@ def test_who_asks_and_says_much_besides_asks_less_unless_it_is_an_assistant() ->
 
 def test_a_bridge_leads_from_the_best_match_to_the_lone_turn_that_shares_its_rarest_concept() -> None:
     notes = ("a Ada: tea cup", "b Ben: cup", "c Ada: sun", "d Ben: sea")
-    found = columns(talk(*notes), "tea")["bridge"]
-    assert found[1] > found[0] == found[2] == found[3] == 0
+    values = columns(talk(*notes), "tea")["bridge"]
+    assert values[1] > values[0] == values[2] == values[3] == 0
     in_company = columns(talk(*notes, "b Ada: sky"), "tea")["bridge"]
     assert in_company == [0] * 5
 
@@ -172,17 +172,17 @@ def test_what_is_associated_counts_more_for_a_lone_turn() -> None:
 
 def test_length_counts_up_to_a_bound_and_brevity_without_end() -> None:
     turns = [f"s{words} Ada: {' '.join(f'w{number}' for number in range(words))}" for words in (1, 64, 128)]
-    found = columns(talk(*turns), "w0")
-    assert found["length"] == pytest.approx([0, math.log(64), math.log(64)])
-    assert found["brevity"] == pytest.approx([0, -math.log(64), -math.log(128)])
+    values = columns(talk(*turns), "w0")
+    assert values["length"] == pytest.approx([0, math.log(64), math.log(64)])
+    assert values["brevity"] == pytest.approx([0, -math.log(64), -math.log(128)])
 
 
 @pytest.mark.source("S8", "S24")
 def test_a_turn_that_was_never_near_the_question_is_reached_by_association() -> None:
     view = talk("s Ada: tea cup", "t Ben: sun", "u Ada: cup pot", "v Ben: sea", "w Ada: rain")
-    found = columns(view, "tea")
-    assert found["association"][2] > 0
-    assert found["association"][1] == found["match"][2] == 0
+    values = columns(view, "tea")
+    assert values["association"][2] > 0
+    assert values["association"][1] == values["match"][2] == 0
     assert 2 in [passage.number for passage in recall(view, question("tea"), "tea", RecallOptions()).passages]
     control = recall(view, question("tea"), "tea", RecallOptions(flow=NO_FLOW)).passages
     assert [passage.number for passage in control] == [0]
@@ -247,8 +247,8 @@ def test_an_explanation_adds_up_to_the_score_and_names_the_edges() -> None:
     view = talk("s Ada: tea cup", "s Ben: sun", "u Ada: cup pizza", "v Ben: sea")
     words, text = question("tea food"), "Which food has Ada with tea?"
     for passage in recall(view, words, text, RecallOptions()).passages:
-        told = explain(view, words, text, passage.number)
-        assert sum(told.terms.values()) == pytest.approx(passage.score)
+        explained = explain(view, words, text, passage.number)
+        assert sum(explained.terms.values()) == pytest.approx(passage.score)
     beside, far = explain(view, words, text, 1), explain(view, words, text, 2)
     assert [(m.concept, m.turn, m.distance, m.times) for m in beside.mentions] == [("tea", "t0", -1, 1)]
     assert [(hop.source, hop.target, hop.times) for hop in far.associations] == [("tea", "cup", 2)]  # of two exchanges
@@ -258,6 +258,6 @@ def test_an_explanation_adds_up_to_the_score_and_names_the_edges() -> None:
 
 def test_turns_without_any_concept_are_passed_over() -> None:
     view = talk("s Ada: tea", "s Ben:", "s Ada:")
-    found = columns(view, "tea")
-    assert np.isfinite(list(found.values())).all()
-    assert found["association"] == [0, 0, 0]
+    values = columns(view, "tea")
+    assert np.isfinite(list(values.values())).all()
+    assert values["association"] == [0, 0, 0]

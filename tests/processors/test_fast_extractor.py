@@ -33,17 +33,17 @@ def test_a_fast_extractor_and_a_precise_one_find_the_same_and_weigh_it_different
     assert precise.version != fast.version, "what is recorded names who found it"
 
 
-def unweighed(found: Extraction) -> tuple[object, ...]:
-    every = (replace(each, weight=0.0) for each in (*found.concepts, *found.phrases))
+def unweighed(extraction: Extraction) -> tuple[object, ...]:
+    every = (replace(each, weight=0.0) for each in (*extraction.concepts, *extraction.phrases))
     concepts = sorted(every, key=lambda each: each.id)
-    return concepts, found.times, found.tokens, found.question, found.relations
+    return concepts, extraction.times, extraction.tokens, extraction.question, extraction.relations
 
 
 @pytest.mark.source("M13")
 def test_what_is_said_more_often_and_earlier_weighs_more_and_a_name_more_than_another_word() -> None:
-    found = {each.id: each.weight for each in FastExtractor().of_turn(TEXTS[0], speaker="Bob", at=AT).concepts}
-    assert found["kettle"] > found["repair"]
-    assert found["ada"] > found["repair"]
+    weights = {each.id: each.weight for each in FastExtractor().of_turn(TEXTS[0], speaker="Bob", at=AT).concepts}
+    assert weights["kettle"] > weights["repair"]
+    assert weights["ada"] > weights["repair"]
 
 
 def test_the_fast_one_reads_no_score_of_yake(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,26 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, Reply
 from emgas.messages.views import Habits, Recurring
 from emgas.times import DAY_MS, HOUR_MS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle.affinity import NEIGHBOURS, Affinities, clusters
-from processors.lifecycle.consolidation import fresh_passages
-from processors.lifecycle.habits import recurring as found_by_a_window
+from processors.lifecycle.consolidation.consolidation import fresh_passages
+from processors.lifecycle.habits import habit_texts
+from processors.lifecycle.habits.affinity import NEIGHBOURS, Affinities, clusters
+from processors.lifecycle.habits.habits import recurring as recurring_habits
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.reports.habits import list_habits
-from processors.text.statements import statements
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
-from state.events.extraction_types import Concept
+from state.events.extraction_types import Concept, Exempt
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
 from tests.support.builders import UNLINKED, forgotten, turn_recorded
 from tests.support.clocks import NOON
 from tests.support.living import Life
+from tests.support.stories import extracted, queried
 
 EXTRACTOR = YakeExtractor()
 MORNING = NOON - 4 * HOUR_MS  # 08:00
@@ -43,23 +43,12 @@ WAYS = (
 CHINESE = ("在街角喝了拿铁。", "照例一杯拿铁。", "先喝拿铁,再看世界。", "拿铁到手,大杯的。")
 
 
-def said(name: str, text: str, at: int, speaker: str = "Ada", **more: Any) -> TurnRecorded:
-    found = EXTRACTOR.of_turn(text, speaker=speaker, at=at)
-    return turn_recorded(
-        id=name,
-        text=text,
-        speaker=speaker,
-        at=at,
-        session=f"day {at // DAY_MS}",
-        concepts=list(found.concepts),
-        question=found.question,
-        statements=statements(text),
-        **more,
-    )
+def a_turn(name: str, text: str, at: int, speaker: str = "Ada", **more: Any) -> TurnRecorded:
+    return extracted(text, id=name, speaker=speaker, at=at, session=f"day {at // DAY_MS}", **more)
 
 
 def mornings(days: Iterable[int], ways: tuple[str, ...] = WAYS, **more: Any) -> list[TurnRecorded]:
-    return [said(f"m{day:03d}", ways[day % len(ways)], MORNING + day * DAY_MS, **more) for day in days]
+    return [a_turn(f"m{day:03d}", ways[day % len(ways)], MORNING + day * DAY_MS, **more) for day in days]
 
 
 def lived(turns: Iterable[TurnRecorded], until: int = 400, **changed: Any) -> Life:
@@ -74,25 +63,23 @@ def lived(turns: Iterable[TurnRecorded], until: int = 400, **changed: Any) -> Li
 
 def memory(life: Life) -> QueriedGraph:
     turns = {event.id: event for event in life.events if isinstance(event, TurnRecorded)}
-    return QueriedGraph(
-        life.graph, lambda graph, n: turns[graph.passages.ids[n]], Position(partition=0, watermark=0, source=0)
-    )
+    return queried(life.graph, turns)
 
 
-def told(life: Life, text: str | None = None, **more: Any) -> Recurring:
+def habits_about(life: Life, text: str | None = None, **more: Any) -> Recurring:
     return list_habits(memory(life), Habits(graph="ada", text=text, **more), EXTRACTOR)
 
 
-def asked(life: Life, text: str, **more: Any) -> Reply:
+def query(life: Life, text: str, **more: Any) -> Reply:
     return in_one_go(Answerer(EXTRACTOR).answer(Query(graph="ada", text=text, asker="Ada", **more), memory(life))).reply
 
 
 @pytest.mark.source("P22", "P23", "P40")
 def test_twenty_nine_lattes_are_a_habit_with_its_count_its_hours_and_its_exceptions() -> None:
     days = [day for day in range(35) if not 12 <= day <= 16]
-    out = said("out", "No latte today, the café was closed.", MORNING + 20 * DAY_MS)
+    out = a_turn("out", "No latte today, the café was closed.", MORNING + 20 * DAY_MS)
     life = lived([*(turn for turn in mornings(days) if turn.id != "m020"), out])
-    (habit,) = told(life).habits
+    (habit,) = habits_about(life).habits
     assert habit.text == (
         "Ada: latte: 29 times on 29 days since 2023-05-08, about every day, in the morning; last on 2023-06-11; "
         "not from 2023-05-20 to 2023-05-24, on 2023-05-28"
@@ -105,7 +92,7 @@ def test_twenty_nine_lattes_are_a_habit_with_its_count_its_hours_and_its_excepti
 
 @pytest.mark.source("P22")
 def test_a_habit_in_chinese_is_told_in_chinese() -> None:
-    (habit,) = told(lived(mornings(range(0, 70, 7), CHINESE, ahead=480))).habits
+    (habit,) = habits_about(lived(mornings(range(0, 70, 7), CHINESE, ahead=480))).habits
     assert habit.text == "Ada:拿铁:自2023-05-08起共10次、10天,约每周,下午,在周一;最近一次2023-07-10"
 
 
@@ -122,34 +109,34 @@ def test_how_often_is_answered_by_the_habit_first_and_its_turns_are_still_found(
     ways: tuple[str, ...], question: str
 ) -> None:
     life = lived(mornings(range(20), ways))
-    reply = asked(life, question, top_passages=5)
+    reply = query(life, question, top_passages=5)
     first, *others = reply.passages
     assert first.kind == "habit"
     assert "20" in first.text
     assert set(first.members) == {f"m{day:03d}" for day in range(20)}
     assert {each.id for each in others} <= set(first.members)
     assert first.text.removeprefix("Ada:").strip() in reply.context
-    assert all(each.kind == "turn" for each in asked(life, "What did I order at the corner?").passages)
+    assert all(each.kind == "turn" for each in query(life, "What did I order at the corner?").passages)
 
 
 def test_a_question_that_names_nothing_asks_for_all_habits_and_one_of_the_evening_for_those() -> None:
     ways = ("bowls", "cups", "glazing")
     evenings = (NOON + 7 * week * DAY_MS + 8 * HOUR_MS for week in range(9))
-    pots = [said(f"p{week}", f"Pottery {ways[week % 3]}.", at) for week, at in enumerate(evenings)]
+    pots = [a_turn(f"p{week}", f"Pottery {ways[week % 3]}.", at) for week, at in enumerate(evenings)]
     life = lived([*mornings(range(30)), *pots])
-    assert [each.concepts[0].casefold() for each in told(life).habits] == ["latte", "pottery"]
-    assert [each.kind for each in asked(life, "What are my habits?").passages][:2] == ["habit", "habit"]
-    evening = asked(life, "What do I usually do in the evening?").passages
+    assert [each.concepts[0].casefold() for each in habits_about(life).habits] == ["latte", "pottery"]
+    assert [each.kind for each in query(life, "What are my habits?").passages][:2] == ["habit", "habit"]
+    evening = query(life, "What do I usually do in the evening?").passages
     assert [each.text.split(":")[1].strip() for each in evening if each.kind == "habit"] == ["Pottery"]
-    assert told(life, "how often do I drink latte?").habits[0].concepts[0] == "latte"
-    assert told(life, speaker="Bob").habits == []
+    assert habits_about(life, "how often do I drink latte?").habits[0].concepts[0] == "latte"
+    assert habits_about(life, speaker="Bob").habits == []
 
 
 def test_only_questions_for_what_recurs_get_habits_and_no_filter_lets_one_through() -> None:
     life = lived(mornings(range(20)))
     for only in (Filter(sessions=["day 1"]), Filter(since=NOON), Filter(pinned=True), Filter(speakers=["Bob"])):
-        assert all(each.kind == "turn" for each in asked(life, "How often do I drink latte?", only=only).passages)
-    assert asked(life, "How often do I drink latte?", only=Filter(speakers=["Ada"])).passages[0].kind == "habit"
+        assert all(each.kind == "turn" for each in query(life, "How often do I drink latte?", only=only).passages)
+    assert query(life, "How often do I drink latte?", only=Filter(speakers=["Ada"])).passages[0].kind == "habit"
 
 
 @pytest.mark.source("P21")
@@ -157,22 +144,22 @@ def test_only_questions_for_what_recurs_get_habits_and_no_filter_lets_one_throug
     "turns",
     [
         mornings(range(4)),
-        [said(f"s{n}", "A latte at the corner café.", MORNING + n * HOUR_MS) for n in range(9)],
-        [said(f"q{n}", "Shall we have a latte?", MORNING + n * DAY_MS) for n in range(9)],
-        [said(f"j{n}", WAYS[n % 4], MORNING + n * DAY_MS, role="assistant") for n in range(9)],
-        [said(f"b{n}", WAYS[n % 4], MORNING + n * DAY_MS, speaker=f"Guest {n}") for n in range(9)],
+        [a_turn(f"s{n}", "A latte at the corner café.", MORNING + n * HOUR_MS) for n in range(9)],
+        [a_turn(f"q{n}", "Shall we have a latte?", MORNING + n * DAY_MS) for n in range(9)],
+        [a_turn(f"j{n}", WAYS[n % 4], MORNING + n * DAY_MS, role="assistant") for n in range(9)],
+        [a_turn(f"b{n}", WAYS[n % 4], MORNING + n * DAY_MS, speaker=f"Guest {n}") for n in range(9)],
     ],
     ids=["too few", "on one day", "asked", "by an assistant", "by nobody twice"],
 )
 def test_what_is_no_habit(turns: list[TurnRecorded]) -> None:
-    assert told(lived(turns)).habits == []
+    assert habits_about(lived(turns)).habits == []
 
 
 @pytest.mark.source("P41")
 def test_what_tells_a_time_may_hang_together_by_other_constants_than_what_tells_none() -> None:
     hours = zip((8, 9), WAYS[:2], strict=True)
-    dated = [said(f"d{n}", f"At {hour} o'clock: {text}", MORNING) for n, (hour, text) in enumerate(hours)]
-    plain = [said(f"p{n}", text, MORNING + n * 90 * DAY_MS) for n, text in enumerate(WAYS[:2])]
+    dated = [a_turn(f"d{n}", f"At {hour} o'clock: {text}", MORNING) for n, (hour, text) in enumerate(hours)]
+    plain = [a_turn(f"p{n}", text, MORNING + n * 90 * DAY_MS) for n, text in enumerate(WAYS[:2])]
 
     def between(**changed: Any) -> tuple[float, float]:
         life = lived([*dated, *plain], until=300, **changed)
@@ -192,10 +179,10 @@ def test_what_tells_a_time_may_hang_together_by_other_constants_than_what_tells_
 
 @pytest.mark.source("P19", "P20", "P41")
 def test_gamma_and_tau_are_settings_of_a_graph() -> None:
-    turns = [said(f"m{n}", text, MORNING + n * 40 * DAY_MS) for n, text in enumerate(WAYS * 3)]
-    assert told(lived(turns, until=900)).habits == []  # too far apart for months of habit
-    assert len(told(lived(turns, until=900, affinity_tau=400 * DAY_MS, affinity_gamma=0.3)).habits) == 1
-    assert told(lived(mornings(range(20)), habit_members=0)).habits == []
+    turns = [a_turn(f"m{n}", text, MORNING + n * 40 * DAY_MS) for n, text in enumerate(WAYS * 3)]
+    assert habits_about(lived(turns, until=900)).habits == []  # too far apart for months of habit
+    assert len(habits_about(lived(turns, until=900, affinity_tau=400 * DAY_MS, affinity_gamma=0.3)).habits) == 1
+    assert habits_about(lived(mornings(range(20)), habit_members=0)).habits == []
 
 
 @pytest.mark.source("P23")
@@ -214,13 +201,13 @@ def test_a_habit_goes_with_a_turn_or_a_word_that_is_forgotten_and_its_other_turn
     for gone in (forgotten(turns=["m003"]), forgotten(concepts=["latte"])):
         life = lived(mornings(range(20)))
         life.fold(gone)
-        assert told(life).habits == []
+        assert habits_about(life).habits == []
         assert "m004" in life.graph.passages.numbers
 
 
 @pytest.mark.source("P18")
 def test_affinity_is_of_words_and_of_time() -> None:
-    turns = [*mornings(range(8)), said("x", "The plumber repaired the tap.", MORNING + DAY_MS)]
+    turns = [*mornings(range(8)), a_turn("x", "The plumber repaired the tap.", MORNING + DAY_MS)]
     life = lived(turns, habit_members=0)
     life.graph.settle()
     near, numbers = Affinities(life.graph), life.graph.passages.numbers
@@ -250,8 +237,8 @@ def test_turns_compared_many_at_once_are_near_where_two_by_two_they_are(
     life = Life([GraphConfigured(**UNLINKED, graph="ada", preset="elephant", settings=MemorySettings(**changed))])
     for number, (words, day) in enumerate(turns):
         marks = ["@time"] * (number % 3 == 0)
-        found = [Concept(name, name, 0.5, 1) for name in [*(f"word{word}" for word in sorted(words)), *marks]]
-        life.fold(turn_recorded(id=f"t{number}", at=NOON + day * DAY_MS, concepts=found))
+        result = [Concept(name, name, 0.5, 1) for name in [*(f"word{word}" for word in sorted(words)), *marks]]
+        life.fold(turn_recorded(id=f"t{number}", at=NOON + day * DAY_MS, concepts=result))
     life.graph.settle()
     near, passages = Affinities(life.graph), list(range(len(turns)))
     expected = [
@@ -265,11 +252,11 @@ def test_turns_compared_many_at_once_are_near_where_two_by_two_they_are(
 
 @given(some.lists(some.tuples(some.integers(0, 20), some.integers(0, 20)), max_size=30))
 def test_clusters_are_what_hangs_together(edges: list[tuple[int, int]]) -> None:
-    found = list(clusters(edges))
-    assert sorted(node for cluster in found for node in cluster) == sorted({node for edge in edges for node in edge})
+    groups = list(clusters(edges))
+    assert sorted(node for cluster in groups for node in cluster) == sorted({node for edge in edges for node in edge})
     for left, right in edges:
-        assert any(left in cluster and right in cluster for cluster in found)
-    assert found == list(clusters(reversed(edges)))
+        assert any(left in cluster and right in cluster for cluster in groups)
+    assert groups == list(clusters(reversed(edges)))
 
 
 @settings(max_examples=20)
@@ -284,8 +271,8 @@ def test_however_often_time_is_told_and_whenever_a_graph_is_packed_the_same_habi
         if chance.random() < 0.2:
             often.graph = Graph.unpack(often.graph.pack())
     often.tick(NOON + 400 * DAY_MS)
-    told_once = [event for event in once.events if isinstance(event, MemoryConsolidated)]
-    assert [event for event in often.events if isinstance(event, MemoryConsolidated)] == told_once
+    expected = [event for event in once.events if isinstance(event, MemoryConsolidated)]
+    assert [event for event in often.events if isinstance(event, MemoryConsolidated)] == expected
     again = Graph("ada")
     for event in once.events:
         again.fold(event)
@@ -296,16 +283,45 @@ def test_a_window_that_was_cut_off_behind_a_habit_decides_no_habit_again() -> No
     life = lived([], until=0)
     for turn in mornings(range(12)):
         life.fold(turn)
-    (habit,) = found_by_a_window(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS)
+    (habit,) = recurring_habits(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS)
     life.fold(habit)
-    assert found_by_a_window(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS) == []
+    assert recurring_habits(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS) == []
     life.close_due(NOON + 30 * DAY_MS)
     assert any(isinstance(event, ConsolidationWindowClosed) for event in life.events)
 
 
 @pytest.mark.source("P21")
 def test_habits_that_are_near_each_other_are_a_group_of_the_tree() -> None:
-    runs = [said(f"r{n}", "Ran along the towpath.", NOON + n * 7 * DAY_MS) for n in range(10)]
-    late = [said(f"l{n}", "Chess with Hamid.", NOON + (300 + n * 7) * DAY_MS) for n in range(10)]
-    groups = told(lived([*mornings(range(60)), *runs, *late], until=500)).groups
+    runs = [a_turn(f"r{n}", "Ran along the towpath.", NOON + n * 7 * DAY_MS) for n in range(10)]
+    late = [a_turn(f"l{n}", "Chess with Hamid.", NOON + (300 + n * 7) * DAY_MS) for n in range(10)]
+    groups = habits_about(lived([*mornings(range(60)), *runs, *late], until=500)).groups
     assert [(group.above, len(group.habits)) for group in groups] == [(0.5, 2)]
+
+
+MORNINGS = [0] * 8 + [7] + [0] * 11 + [3] + [0] * 3  # 7 of 10 at 8 o'clock
+BREAKS = [Exempt(NOON + 10 * DAY_MS, NOON + 11 * DAY_MS), Exempt(NOON + 12 * DAY_MS, NOON + 15 * DAY_MS)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (
+            ["latte", "corner café"],
+            (
+                "Ada: latte (corner café): 29 times on 20 days since 2023-05-08, about every 2 days, mostly in the "
+                "morning, on weekdays; last on 2023-06-17; not on 2023-05-18, from 2023-05-20 to 2023-05-22"
+            ),
+        ),
+        (
+            ["拿铁", "街角"],
+            (
+                "Ada:拿铁(街角):自2023-05-08起共29次、20天,约每2天,多在早上,在工作日;最近一次2023-06-17"
+                ";2023-05-18、2023-05-20至2023-05-22除外"
+            ),
+        ),
+    ],
+)
+def test_a_text_says_how_often_when_and_when_not(labels: list[str], text: str) -> None:
+    days = {"first": NOON, "last": NOON + 40 * DAY_MS, "period": 2 * DAY_MS, "weekdays": [3, 3, 3, 3, 3, 0, 0]}
+    existing = habit_texts.Counts(count=29, days=20, hours=MORNINGS, exceptions=BREAKS, **days)  # type: ignore[arg-type]
+    assert habit_texts.habit_text("Ada", labels, existing) == text

@@ -32,9 +32,9 @@ def test_the_path_length_of_a_chain_is_the_mean_of_its_distances() -> None:
 
 
 def test_what_is_archived_is_no_longer_a_part_of_what_is_measured() -> None:
-    told = [turn_recorded(id=f"t{n}", at=NOON + n * DAY_MS, concepts=f"w{n} x", tokens=10) for n in range(4)]
-    before = measures(folded(*told))
-    after = measures(folded(*told, memory_archived(at=NOON + 4 * DAY_MS, turns="t0 t1 t2", concepts="w0 w1 w2")))
+    turns = [turn_recorded(id=f"t{n}", at=NOON + n * DAY_MS, concepts=f"w{n} x", tokens=10) for n in range(4)]
+    before = measures(folded(*turns))
+    after = measures(folded(*turns, memory_archived(at=NOON + 4 * DAY_MS, turns="t0 t1 t2", concepts="w0 w1 w2")))
     assert (before.active, before.archived, before.compression) == (4, 0, 1.0)
     assert (after.active, after.archived) == (1, 3)
     assert (after.words, after.active_words, after.compression) == (40, 10, 0.25)
@@ -60,12 +60,12 @@ def test_measuring_changes_nothing_and_says_the_same_again() -> None:
 def busy(each_day: list[int], **settings: float) -> Life:
     """Live through days with so many turns, in windows that adapt if `settings` say so."""
     birth = graph_configured(least_turns=8, consolidate_every=DAY_MS, prune_below=0.0, episode_life=0, **settings)
-    said = [
+    turns = [
         turn_recorded(id=f"d{day}-{n}", at=NOON + day * DAY_MS + n * 60_000, concepts=f"w{day} v{n}", session=f"s{day}")
         for day, count in enumerate(each_day)
         for n in range(count)
     ]
-    return live(said, [birth], until=NOON + (len(each_day) + 2) * DAY_MS)
+    return live(turns, [birth], until=NOON + (len(each_day) + 2) * DAY_MS)
 
 
 def closed(life: Life) -> list[ConsolidationWindowClosed]:
@@ -117,16 +117,16 @@ def test_turns_in_batches_close_the_same_windows() -> None:
     each_day = [8, 8, 16, 32, 5, 40]
     one_by_one = busy(each_day, steady_growth=0.1)
     birth = one_by_one.events[:1]
-    said = [event for event in one_by_one.events if type(event).__name__ == "TurnRecorded"]
-    together = live(said, birth, batches=random.Random(3), until=NOON + (len(each_day) + 2) * DAY_MS)
+    expected = [event for event in one_by_one.events if type(event).__name__ == "TurnRecorded"]
+    together = live(expected, birth, batches=random.Random(3), until=NOON + (len(each_day) + 2) * DAY_MS)
     assert together.windows == one_by_one.windows
 
 
 @pytest.mark.parametrize("pace", range(-3, 4))
 def test_a_pace_keeps_every_setting_within_its_bounds(pace: int) -> None:
     for least, above in ((1, 0.0), (2**53, 2.0), (12, 0.75)):
-        told = MemorySettings(least_turns=least, affinity_above=above).paced(pace)
-        assert told.affinity_above >= 0
-        assert told.least_turns >= 1
+        settings = MemorySettings(least_turns=least, affinity_above=above).paced(pace)
+        assert settings.affinity_above >= 0
+        assert settings.least_turns >= 1
     assert MemorySettings().paced(0) == MemorySettings()
     assert MemorySettings().paced(1).consolidate_every * 2 == MemorySettings().consolidate_every

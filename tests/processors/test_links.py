@@ -67,9 +67,9 @@ def test_a_theme_passes_on_the_same_energy_in_all_however_large_it_is() -> None:
 
 
 def test_themes_take_part_in_spreading_only_when_they_are_asked_to() -> None:
-    view, asked = themed().view(), Extraction((Concept("tea", "tea", 1.0, 1),), True, 1)
-    silent = recall(view, asked, "tea?", RecallOptions(spreading=DEFAULT))
-    spread = recall(view, asked, "tea?", RecallOptions(spreading=replace(DEFAULT, topic_links=0.6)))
+    view, question = themed().view(), Extraction((Concept("tea", "tea", 1.0, 1),), True, 1)
+    silent = recall(view, question, "tea?", RecallOptions(spreading=DEFAULT))
+    spread = recall(view, question, "tea?", RecallOptions(spreading=replace(DEFAULT, topic_links=0.6)))
     assert [woken.id for woken in silent.concepts] == ["tea"]
     assert [woken.id for woken in spread.concepts] == ["tea", "milk", "sugar"]
     assert spread.concepts[1].path == ["tea", "milk"]
@@ -85,13 +85,13 @@ def test_what_turns_say_of_two_concepts_links_them_by_the_weight_of_its_type() -
         graph.fold(turn_recorded(id=f"t{number}", concepts=[*words, york], relations=says))
     view = graph.view()
     number = {name: view.numbers[name] for name in ("stress", "headache", "ada", "york")}
-    asked = np.array(sorted(number.values()))
-    edges = relation_links(view, asked, {"cause": 2.0, "lives-in": 0.0})
-    found = {(view.ids[s], view.ids[t]): w for s, t, w in zip(edges.source, edges.target, edges.weight, strict=True)}
-    assert found == {("stress", "headache"): 1.5, ("headache", "stress"): 1.5}
+    numbers = np.array(sorted(number.values()))
+    edges = relation_links(view, numbers, {"cause": 2.0, "lives-in": 0.0})
+    result = {(view.ids[s], view.ids[t]): w for s, t, w in zip(edges.source, edges.target, edges.weight, strict=True)}
+    assert result == {("stress", "headache"): 1.5, ("headache", "stress"): 1.5}
     lives = relation_links(view, np.array([number["ada"]]), {"lives-in": 1.0})
     assert [view.ids[target] for target in lives.target] == ["york"]
-    assert len(relation_links(view, asked, {"has": 1.0}).source) == 0
+    assert len(relation_links(view, numbers, {"has": 1.0}).source) == 0
 
 
 @pytest.mark.source("E37")
@@ -99,11 +99,11 @@ def test_a_query_may_weigh_the_types_of_relations_and_without_weights_nothing_ch
     graph = Graph("ada")
     for number, words in enumerate(("stress", "headache", "rain")):
         concepts = [Concept(words, words, 0.5, 1)]
-        said = [Relation("stress", "cause", "headache", 0, 1)] if words == "headache" else []
-        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=concepts, relations=said))
-    view, asked = graph.view(), Extraction((Concept("stress", "stress", 1.0, 1),), question=True, tokens=1)
-    plain = recall(view, asked, "stress?", RecallOptions())
-    weighed = recall(view, asked, "stress?", RecallOptions(spreading=replace(DEFAULT, type_weights={"cause": 1.0})))
+        relations = [Relation("stress", "cause", "headache", 0, 1)] if words == "headache" else []
+        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=concepts, relations=relations))
+    view, question = graph.view(), Extraction((Concept("stress", "stress", 1.0, 1),), question=True, tokens=1)
+    plain = recall(view, question, "stress?", RecallOptions())
+    weighed = recall(view, question, "stress?", RecallOptions(spreading=replace(DEFAULT, type_weights={"cause": 1.0})))
     assert "headache" not in {each.id for each in plain.concepts}
     assert "headache" in {each.id for each in weighed.concepts}
 
@@ -112,16 +112,16 @@ def test_a_query_may_weigh_the_types_of_relations_and_without_weights_nothing_ch
 def test_spreading_follows_how_closely_an_advisor_says_that_concepts_belong_together() -> None:
     rated_links = [Rated("milk", "tea", 1.0), Rated("rain", "tea", 0.0), Rated("sugar", "tea", 0.5)]
     advice = EdgesRated(**UNLINKED, src=0, graph="ada", by="me 1", ratings=rated_links)
-    said = ("tea milk", "tea rain", "tea sugar", "tea cup", "moon")
+    texts = ("tea milk", "tea rain", "tea sugar", "tea cup", "moon")
 
-    def given(graph: Graph) -> dict[str, float]:
+    def energies(graph: Graph) -> dict[str, float]:
         view = graph.view()
-        found = activate(view, np.array([view.numbers["tea"]]), DEFAULT)
-        return {name: float(found.energy[view.numbers[name]]) for name in ("milk", "rain", "sugar", "cup")}
+        activation = activate(view, np.array([view.numbers["tea"]]), DEFAULT)
+        return {name: float(activation.energy[view.numbers[name]]) for name in ("milk", "rain", "sugar", "cup")}
 
-    plain, graph = graph_of(*said), graph_of(*said)
+    plain, graph = graph_of(*texts), graph_of(*texts)
     graph.fold(advice)
-    before, after = given(plain), given(graph)
+    before, after = energies(plain), energies(graph)
     assert before["milk"] > 0
     assert after["milk"] == pytest.approx(1.5 * before["milk"])
     assert after["rain"] == pytest.approx(0.5 * before["rain"])

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
-from processors.lifecycle.fading_links import faded_links
-from processors.lifecycle.forgetting import faded
+from lab.windows.fading_links import faded_links
+from processors.lifecycle.decay.forgetting import faded
 from state.events.events import (
     ConsolidationWindowClosed,
     GraphEvent,
@@ -118,10 +118,10 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
         life.tell(event)
         graph = life.graph
         graph.settle()
-        active, held = graph.concepts.is_active(), graph.passages.is_active()
+        active, concepts_now = graph.concepts.is_active(), graph.passages.is_active()
         expiries = [graph.concepts.expiry(n, graph.settings) for n in np.flatnonzero(active).tolist()]
         if life_of_turns := graph.settings.episode_life:
-            ending = [n for n in np.flatnonzero(held).tolist() if not graph.passages.stays(n)]
+            ending = [n for n in np.flatnonzero(concepts_now).tolist() if not graph.passages.stays(n)]
             expiries += [graph.passages.over_at(n, life_of_turns) for n in ending]
         assert graph.expiry_queue().earliest() <= min(expiries, default=NEVER)
 
@@ -211,7 +211,7 @@ def test_in_a_long_life_nothing_that_happens_to_the_worker_changes_what_is_remem
     configured, happened = long_life(seed)
     seeded = random.Random(seed)
     plain = live(happened, [configured], until=END)
-    told = live(happened, [configured], ticks=[seeded.randint(NOON, END) for _ in range(100)], until=END)
+    undisturbed = live(happened, [configured], ticks=[seeded.randint(NOON, END) for _ in range(100)], until=END)
     batched = live(happened, [configured], batches=seeded, until=END)
     mortal = Life([configured])
     for event in happened:
@@ -220,7 +220,7 @@ def test_in_a_long_life_nothing_that_happens_to_the_worker_changes_what_is_remem
             mortal.graph = Graph.unpack(mortal.graph.pack())
     mortal.tick(END)
     replayed = refolded(plain.events, Graph("ada"))
-    assert told.windows == batched.windows == mortal.windows == plain.windows
-    digests = {graph.digest() for graph in (plain.graph, told.graph, batched.graph, mortal.graph, replayed)}
+    assert undisturbed.windows == batched.windows == mortal.windows == plain.windows
+    digests = {graph.digest() for graph in (plain.graph, undisturbed.graph, batched.graph, mortal.graph, replayed)}
     assert len(digests) == 1
     assert {type(window) for window in plain.windows} >= {ConsolidationWindowClosed}

@@ -14,8 +14,9 @@ from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import ConsolidationWindowClosed, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.builders import graph_configured, refolded, turn_recorded
+from tests.support.builders import graph_configured, refolded
 from tests.support.living import Life, live
+from tests.support.stories import extracted
 
 DEMO = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MONDAY = 1_704_067_200_000  # 2024-01-01T00:00:00Z
@@ -25,7 +26,7 @@ WEEKLY_WORDS = {"piano", "lesson", "odile", "mazurka"}
 
 
 @pytest.fixture(scope="module")
-def said() -> list[TurnRecorded]:
+def turns() -> list[TurnRecorded]:
     """Yield the year's turns as they are recorded, by time."""
     lines = DEMO.read_text().splitlines()
     turns = [turn for turn in map(Turn.model_validate_json, lines) if turn.graph == "demo"]
@@ -40,20 +41,13 @@ def said() -> list[TurnRecorded]:
 
 
 def recorded(extractor: YakeExtractor, at: int, name: str, session: str, speaker: str, text: str) -> TurnRecorded:
-    found = extractor.of_turn(text, speaker=speaker, at=at)
-    facts = {
-        "question": found.question,
-        "tokens": found.tokens,
-        "concepts": list(found.concepts),
-        "times": list(found.times),
-    }
-    return turn_recorded(id=name, session=session, speaker=speaker, text=text, at=at, **facts)
+    return extracted(text, id=name, session=session, speaker=speaker, at=at, by=extractor)
 
 
 @pytest.fixture(scope="module")
-def year(said: list[TurnRecorded]) -> Life:
+def year(turns: list[TurnRecorded]) -> Life:
     """Live a forgetful graph's year, and a month of silence."""
-    return live(said, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
+    return live(turns, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
 
 
 def words(graph: Graph) -> set[str]:
@@ -67,9 +61,9 @@ def long_term(graph: Graph) -> set[str]:
     return {name for name in words(graph) if graph.concepts.long_term[graph.concepts.numbers[name]]}
 
 
-def mentions(said: list[TurnRecorded]) -> dict[str, int]:
-    found = [concept.id for turn in said for concept in turn.concepts if not concept.id.startswith("@")]
-    return {name: found.count(name) for name in found}
+def mentions(text: list[TurnRecorded]) -> dict[str, int]:
+    concepts = [concept.id for turn in text for concept in turn.concepts if not concept.id.startswith("@")]
+    return {name: concepts.count(name) for name in concepts}
 
 
 @pytest.mark.source("E31")
@@ -84,35 +78,35 @@ def test_it_became_so_in_the_eighth_week_and_not_before(year: Life) -> None:
 
 
 @pytest.mark.source("E31")
-def test_what_was_said_once_is_gone(year: Life, said: list[TurnRecorded]) -> None:
-    once = {name for name, count in mentions(said).items() if count == 1}
+def test_what_was_said_once_is_gone(year: Life, turns: list[TurnRecorded]) -> None:
+    once = {name for name, count in mentions(turns).items() if count == 1}
     assert len(once) > 100
     assert not once & words(year.graph)
 
 
-def test_what_is_left_is_a_small_part_and_was_said_more_than_once(year: Life, said: list[TurnRecorded]) -> None:
-    counted = mentions(said)
+def test_what_is_left_is_a_small_part_and_was_said_more_than_once(year: Life, turns: list[TurnRecorded]) -> None:
+    counted = mentions(turns)
     assert all(counted[name] > 1 for name in words(year.graph))
     assert len(words(year.graph)) < len(counted) / 5
 
 
-def test_turns_went_with_the_last_of_their_words(year: Life, said: list[TurnRecorded]) -> None:
+def test_turns_went_with_the_last_of_their_words(year: Life, turns: list[TurnRecorded]) -> None:
     graph = year.graph
     graph.compact()
-    kept = {turn.id: {concept.id for concept in turn.concepts} & words(graph) for turn in said}
+    kept = {turn.id: {concept.id for concept in turn.concepts} & words(graph) for turn in turns}
     active = {turn for turn, is_active in zip(graph.passages.ids, graph.passages.is_active(), strict=True) if is_active}
-    assert {turn for turn, held in kept.items() if held} >= active
-    assert 0 < len(active) < len(graph.passages) == len(said)
+    assert {turn for turn, concepts in kept.items() if concepts} >= active
+    assert 0 < len(active) < len(graph.passages) == len(turns)
 
 
-def test_an_elephant_still_has_every_word(said: list[TurnRecorded]) -> None:
-    life = live(said, [graph_configured(preset="elephant")], until=MONDAY + YEAR + 30 * DAY)
-    assert words(life.graph) == set(mentions(said))
+def test_an_elephant_still_has_every_word(turns: list[TurnRecorded]) -> None:
+    life = live(turns, [graph_configured(preset="elephant")], until=MONDAY + YEAR + 30 * DAY)
+    assert words(life.graph) == set(mentions(turns))
 
 
 @pytest.mark.source("E31")
-def test_without_the_weekly_mention_it_would_be_gone_too(said: list[TurnRecorded]) -> None:
-    once = [turn for turn in said if not turn.id.startswith("weekly-") or turn.id == "weekly-0"]
+def test_without_the_weekly_mention_it_would_be_gone_too(turns: list[TurnRecorded]) -> None:
+    once = [turn for turn in turns if not turn.id.startswith("weekly-") or turn.id == "weekly-0"]
     life = live(once, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
     assert not WEEKLY_WORDS & words(life.graph)
 

@@ -20,14 +20,14 @@ Talk = list[tuple[str, str]]
 def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
     """Return what the pronouns of the last turn mean: word, concept, confidence."""
     before: list[TurnBefore] = []
-    found: list[tuple[str, str, float]] = []
+    bindings: list[tuple[str, str, float]] = []
     for speaker, text in talk:
         extracted = EXTRACTOR.of_turn(text, speaker=speaker, at=NOON)
         concepts, tag = [*extracted.concepts, *extracted.phrases], f"@speaker:{speaker.lower()}"
         bound_here = mentions(text, concepts, tag, before)
-        found = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
+        bindings = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
         before.insert(0, TurnBefore(tag, tuple(those_meant(concepts))))
-    return found
+    return bindings
 
 
 @pytest.mark.source("P10")
@@ -65,7 +65,7 @@ def test_a_pronoun_means_the_only_one_who_fits(talk: Talk, means: tuple[str, str
     ],
 )
 def test_nothing_is_bound_where_nobody_or_several_fit(talk: Talk) -> None:
-    assert [found for found in bound(*talk) if found[0] not in ("I", "我")] == []
+    assert [mention for mention in bound(*talk) if mention[0] not in ("I", "我")] == []
 
 
 def test_what_is_far_back_is_not_meant_and_the_last_of_two_is_less_sure() -> None:
@@ -75,13 +75,13 @@ def test_what_is_far_back_is_not_meant_and_the_last_of_two_is_less_sure() -> Non
 
 
 WORD = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])|(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
-SAID = st.sampled_from([*_KIND_OF, *map(str.upper, _KIND_OF), *map(str.title, _KIND_OF)])
+PRONOUNS = st.sampled_from([*_KIND_OF, *map(str.upper, _KIND_OF), *map(str.title, _KIND_OF)])
 AROUND = st.sampled_from([*"' _-.3sSXé我们里\n\u2019\u0130\u017f", "'s", "'S", "'sx", "'sX", "the", "then"])
 
 
-@given(st.lists(st.one_of(SAID, AROUND, st.characters()), max_size=8).map("".join))
+@given(st.lists(st.one_of(PRONOUNS, AROUND, st.characters()), max_size=8).map("".join))
 def test_pronouns_are_those_of_all_words_that_are_in_the_list(text: str) -> None:
     cleaned = clean(text)
     plainly = [match for match in WORD.finditer(cleaned) if match.group().lower() in _KIND_OF]
-    wanted = [(match.span(), match.group()) for match in plainly] if len(cleaned) == len(text) else []
-    assert [(match.span(), match.group()) for match in pronouns(text)] == wanted
+    expected = [(match.span(), match.group()) for match in plainly] if len(cleaned) == len(text) else []
+    assert [(match.span(), match.group()) for match in pronouns(text)] == expected

@@ -19,8 +19,8 @@ EXTRACTOR = YakeExtractor()
 
 def neighbours(graph: Graph, concept: str) -> dict[str, Neighbour]:
     memory = QueriedGraph(graph, lambda graph, number: turn_recorded(), Position(partition=0, watermark=0, source=0))
-    found = explore_graph(memory, Explore(graph="ada", concept=concept), EXTRACTOR)
-    return {each.id: each for each in found.neighbours}
+    explored = explore_graph(memory, Explore(graph="ada", concept=concept), EXTRACTOR)
+    return {each.id: each for each in explored.neighbours}
 
 
 @pytest.mark.source("M2")
@@ -39,8 +39,8 @@ def test_saying_two_words_together_again_makes_their_link_stronger_and_each_alon
         graph = Graph("ada")
         for number, words in enumerate(["coffee tea", *("coffee milk", "tea sugar") * 3, *("honey",) * 9, *more]):
             graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number * DAY))
-        found = neighbours(graph, "tea")
-        return found["coffee"].strength if "coffee" in found else 0.0
+        by_id = neighbours(graph, "tea")
+        return by_id["coffee"].strength if "coffee" in by_id else 0.0
 
     once, again, apart = strength("salt"), strength("coffee tea"), strength("coffee salt")
     assert apart < once < again

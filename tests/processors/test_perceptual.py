@@ -57,11 +57,11 @@ def graph_of(*turns: tuple[str, int, float | None, list[float]]) -> Graph:
     return graph
 
 
-def ranked(graph: Graph, like: str | None = None, found: tuple[Ranked, ...] = (), only: Filter = NO_FILTER) -> Any:
+def ranked(graph: Graph, like: str | None = None, candidates: tuple[Ranked, ...] = (), only: Filter = NO_FILTER) -> Any:
     view = graph.view()
     return {
         view.passage_id[each.number]: each.score
-        for each in rank_perceived(view, found, allowed=Allowed(view, only), like=like)
+        for each in rank_perceived(view, candidates, allowed=Allowed(view, only), like=like)
     }
 
 
@@ -70,34 +70,35 @@ def test_a_score_has_the_constants_of_the_source() -> None:
     graph = graph_of(
         ("asked", 0, None, [1, 0]), ("same", 10, 1.0, [1, 0]), ("near", 0, None, [0.6, 0.8]), ("text", 0, None, [])
     )
-    found = ranked(graph, like="asked")
-    assert found == pytest.approx({"same": (0.8 + 0.2 * np.exp(-1)) * 1.2, "near": (0.8 * 0.6 + 0.2) * 1.0}, abs=1e-3)
-    assert list(found) == ["same", "near"]
+    ranking = ranked(graph, like="asked")
+    assert ranking == pytest.approx({"same": (0.8 + 0.2 * np.exp(-1)) * 1.2, "near": (0.8 * 0.6 + 0.2) * 1.0}, abs=1e-3)
+    assert list(ranking) == ["same", "near"]
 
 
 def test_without_a_turn_that_it_is_like_the_captions_decide_and_only_turns_with_something_come_back() -> None:
     graph = graph_of(("old", 400, None, [1, 0]), ("new", 0, None, [1, 0]), ("text", 0, None, []))
-    found = ranked(graph, found=(Ranked(0, 5.0), Ranked(1, 5.0), Ranked(2, 9.0)))
-    assert list(found) == ["new", "old"]
-    assert list(ranked(graph, found=(Ranked(0, 5.0), Ranked(1, 5.0)), only=Filter(exclude=["new"]))) == ["old"]
+    ranking = ranked(graph, candidates=(Ranked(0, 5.0), Ranked(1, 5.0), Ranked(2, 9.0)))
+    assert list(ranking) == ["new", "old"]
+    assert list(ranked(graph, candidates=(Ranked(0, 5.0), Ranked(1, 5.0)), only=Filter(exclude=["new"]))) == ["old"]
     assert ranked(graph, like="text") == {}
     assert ranked(graph, like="nobody") == {}
 
 
 @pytest.mark.source("H13")
 def test_the_example_tells_colours_and_reads_nothing_but_what_it_can(tmp_path: Path) -> None:
-    encoder, found = ColourHistogram(), {}
+    encoder, vector = ColourHistogram(), {}
     for name, colour in COLOURS.items():
         uri = png(tmp_path / f"{name}.png", colour)
-        found[name] = encoder.encode(uri)
+        vector[name] = encoder.encode(uri)
         assert (read_png((tmp_path / f"{name}.png").read_bytes())[-1] == colour).all()
-    assert found["sea"] @ found["lake"] > 0.99
-    assert found["sea"] @ found["fire"] < 0.2
+    assert vector["sea"] @ vector["lake"] > 0.99
+    assert vector["sea"] @ vector["fire"] < 0.2
     (tmp_path / "text.png").write_bytes(b"no picture")
     assert encoder.encode(str(tmp_path / "text.png")) is None
     assert encoder.encode("https://example.invalid/sea.png") is None
 
 
+@pytest.mark.slow
 @pytest.mark.source("H13", "P49")
 def test_photos_like_another_are_found_by_vectors_that_the_log_holds(tmp_path: Path) -> None:
     photos = {name: png(tmp_path / f"{name}.png", colour) for name, colour in COLOURS.items()}
@@ -110,15 +111,15 @@ def test_photos_like_another_are_found_by_vectors_that_the_log_holds(tmp_path: P
                   "attachments": [{"uri": str(tmp_path / "none.png")}]})  # fmt: skip
     lines = "".join(json.dumps(turn) + "\n" for turn in turns).encode()
     encoders = {"encoders": "colour_histogram.ColourHistogram"}
-    said = tmp_path / "said.jsonl"
-    said.write_bytes(lines)
+    file = tmp_path / "said.jsonl"
+    file.write_bytes(lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT / "examples"))
-        emgas(tmp_path / "data", "publish", str(said), **encoders)
+        emgas(tmp_path / "data", "publish", str(file), **encoders)
     for name in COLOURS:
         (tmp_path / f"{name}.png").unlink()
-    asked = ("query", "ada", "anything like this?", "--kind", "perceptual", "--like", "sea", "--json")
-    found = emgas(tmp_path / "data", *asked).json["passages"]  # by a worker that has no encoder
-    assert found[0]["id"] == "lake"
-    assert "gone" not in [each["id"] for each in found]
-    assert found[0]["attachments"][0]["caption"] == "A picture 1"
+    query = ("query", "ada", "anything like this?", "--kind", "perceptual", "--like", "sea", "--json")
+    passages = emgas(tmp_path / "data", *query).json["passages"]  # by a worker that has no encoder
+    assert passages[0]["id"] == "lake"
+    assert "gone" not in [each["id"] for each in passages]
+    assert passages[0]["attachments"][0]["caption"] == "A picture 1"

@@ -6,6 +6,7 @@ import pytest
 
 from emgas.limits import CONCEPTS_PER_TURN, PHRASES_PER_TURN
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.text import names
 from tests.support.clocks import NOON
 
 EXTRACTOR = YakeExtractor("en")
@@ -13,12 +14,12 @@ EXTRACTOR = YakeExtractor("en")
 
 def phrases(text: str) -> dict[str, str]:
     """Return label → kind."""
-    return {found.label: found.kind for found in EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).phrases}
+    return {phrase.label: phrase.kind for phrase in EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).phrases}
 
 
 def kinds(text: str) -> dict[str, str]:
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).concepts
-    return {concept.id: concept.kind for concept in found if concept.kind}
+    concepts = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).concepts
+    return {concept.id: concept.kind for concept in concepts if concept.kind}
 
 
 @pytest.mark.source("E12")
@@ -61,10 +62,10 @@ def test_words_that_only_stand_beside_each_other_are_none(text: str) -> None:
 
 
 def test_a_phrase_stands_beside_its_words_and_changes_none_of_them() -> None:
-    found = EXTRACTOR.of_turn("We flew to New York on Monday.", speaker="Ada", at=NOON)
-    assert [concept.id for concept in found.phrases] == ["new york"]
-    assert "york" in {concept.id for concept in found.concepts}
-    assert not any(concept.is_phrase for concept in found.concepts)
+    extraction = EXTRACTOR.of_turn("We flew to New York on Monday.", speaker="Ada", at=NOON)
+    assert [concept.id for concept in extraction.phrases] == ["new york"]
+    assert "york" in {concept.id for concept in extraction.concepts}
+    assert not any(concept.is_phrase for concept in extraction.concepts)
 
 
 @pytest.mark.source("E12")
@@ -77,13 +78,18 @@ def test_names_have_the_kind_that_they_or_their_neighbours_tell() -> None:
 
 
 def test_a_word_inside_another_and_a_guess_of_the_segmenter_are_told_apart() -> None:
-    found = kinds("我在咖啡馆等苏阳下课。")
-    assert found["咖啡"] == "part"
+    by_name = kinds("我在咖啡馆等苏阳下课。")
+    assert by_name["咖啡"] == "part"
     assert kinds("这类票不好买，要离开了。") == {}
 
 
 def test_a_long_text_has_a_bounded_number_of_phrases() -> None:
     text = " ".join(f"The Alpha{chr(97 + n % 26)} Beta{chr(97 + n // 26)} came." for n in range(200))
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON)
-    assert len(found.phrases) == PHRASES_PER_TURN
-    assert len(found.concepts) <= CONCEPTS_PER_TURN
+    extraction = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON)
+    assert len(extraction.phrases) == PHRASES_PER_TURN
+    assert len(extraction.concepts) <= CONCEPTS_PER_TURN
+
+
+@pytest.mark.parametrize(("word", "kind"), [("friend", "person"), ("In", "place"), ("yellow", None)])
+def test_the_word_before_a_name_tells_what_it_names(word: str, kind: str | None) -> None:
+    assert names.before(word) == kind

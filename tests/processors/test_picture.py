@@ -30,8 +30,8 @@ def graph_of(*turns: str) -> Graph:
     return graph
 
 
-def drawn(graph: Graph | None, **wanted: object) -> Pictured:
-    return in_one_go(draw_picture(graph, Picture(graph="ada", **wanted), EXTRACTOR, POSITION))  # type: ignore[arg-type]
+def drawn(graph: Graph | None, **options: object) -> Pictured:
+    return in_one_go(draw_picture(graph, Picture(graph="ada", **options), EXTRACTOR, POSITION))  # type: ignore[arg-type]
 
 
 def links_of(seen: Pictured) -> list[tuple[frozenset[str], float]]:
@@ -44,8 +44,8 @@ turns = some.lists(some.sets(some.sampled_from(WORDS), min_size=1, max_size=6).m
 
 
 @given(turns, some.integers(0, 30))
-def test_the_strongest_links_of_every_concept_come_before_all_others(said: list[str], limit: int) -> None:
-    graph = graph_of(*said)
+def test_the_strongest_links_of_every_concept_come_before_all_others(texts: list[str], limit: int) -> None:
+    graph = graph_of(*texts)
     everything = links_of(drawn(graph, nodes=100, links=1000))
     firsts = set[frozenset[str]]()
     for name in graph.concepts.ids:
@@ -63,8 +63,8 @@ def test_the_strongest_links_of_every_concept_come_before_all_others(said: list[
 
 
 @given(turns, some.integers(0, 12))
-def test_the_strongest_concepts_are_chosen_and_no_link_leads_out_of_the_picture(said: list[str], nodes: int) -> None:
-    graph = graph_of(*said)
+def test_the_strongest_concepts_are_chosen_and_no_link_leads_out_of_the_picture(texts: list[str], nodes: int) -> None:
+    graph = graph_of(*texts)
     every, few = drawn(graph, nodes=100).concepts, drawn(graph, nodes=nodes)
     assert few.concepts.ids == every.ids[:nodes]
     assert few.total == len(every.ids)

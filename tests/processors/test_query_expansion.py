@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lab.catalogue import POLICIES
+from lab.retrievers.literal import LITERAL
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.answer.explanation import explanations
-from processors.recall.ranking.activation import LITERAL
 from processors.recall.ranking.edge_scores import find_mentions
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.retrieval.recall import RecallOptions, recall
+from processors.recall.retrieval.retrieval import retrieve
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.graph.view import GraphView
@@ -33,9 +35,9 @@ def question(text: str) -> Extraction:
 def talk(*turns: str) -> GraphView:
     """Fold turns of concepts, each in a session of its own."""
     graph = Graph("g")
-    for number, said in enumerate(turns):
-        where = {"id": f"t{number}", "session": f"s{number}", "speaker": "Ada", "text": said, "at": 1_000_000 + number}
-        facts = {"question": False, "tokens": len(said.split()), "concepts": list(concepts(said))}
+    for number, text in enumerate(turns):
+        where = {"id": f"t{number}", "session": f"s{number}", "speaker": "Ada", "text": text, "at": 1_000_000 + number}
+        facts = {"question": False, "tokens": len(text.split()), "concepts": list(concepts(text))}
         graph.fold(turn_recorded(**where, **facts, graph="g", role=None, extractor="by hand"))
     return graph.view()
 
@@ -43,10 +45,10 @@ def talk(*turns: str) -> GraphView:
 def shares(view: GraphView, words: str, text: str = "") -> dict[tuple[str, str], float]:
     """Return (word of the question, relative) → share."""
     meant = find_query_terms(view, question(words), text or words)
-    known = [view.ids[number] for number in meant.words]
-    names = dict(enumerate([*known, *("" for _ in (*meant.dates, *meant.speakers)), *meant.unknown]))
-    found = zip(meant.relatives.concept, meant.relatives.row, meant.relatives.share, strict=True)
-    return {(names[row], view.ids[concept]): share for concept, row, share in found}
+    existing = [view.ids[number] for number in meant.words]
+    names = dict(enumerate([*existing, *("" for _ in (*meant.dates, *meant.speakers)), *meant.unknown]))
+    relatives = zip(meant.relatives.concept, meant.relatives.row, meant.relatives.share, strict=True)
+    return {(names[row], view.ids[concept]): share for concept, row, share in relatives}
 
 
 @pytest.mark.parametrize(
@@ -107,8 +109,8 @@ def test_every_synonym_is_written_as_the_id_of_a_concept_and_goes_both_ways() ->
 @pytest.mark.source("M5")
 def test_what_means_nearly_the_same_counts_in_part() -> None:
     view = talk("painter", "purchase", "scooter", "sun")
-    found = shares(view, "paint buy vehicle")
-    assert found == {("paint", "painter"): FAMILY, ("buy", "purchase"): SYNONYM, ("vehicle", "scooter"): MEMBER}
+    by_word = shares(view, "paint buy vehicle")
+    assert by_word == {("paint", "painter"): FAMILY, ("buy", "purchase"): SYNONYM, ("vehicle", "scooter"): MEMBER}
 
 
 def test_a_question_in_one_language_reaches_turns_in_the_other() -> None:
@@ -124,24 +126,24 @@ def test_a_word_that_is_asked_for_itself_is_nobodys_relative() -> None:
 
 def test_a_relative_of_two_words_counts_for_the_one_it_is_nearest_to() -> None:
     view = talk("painter", "art", "paint")
-    found = shares(view, "art paint")
-    assert [pair for pair in found if pair[1] == "painter"] == [("paint", "painter")]
+    by_word = shares(view, "art paint")
+    assert [pair for pair in by_word if pair[1] == "painter"] == [("paint", "painter")]
 
 
 def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
     view = talk("buy purchase", "purchase", "sun")
-    said, near = find_mentions(
+    mentions, near = find_mentions(
         Inquiry(view, find_query_terms(view, question("buy"), "buy"), np.zeros(view.concepts)).everything
     )
-    assert said.counts.tolist() == [[1, 0, 0]]
+    assert mentions.counts.tolist() == [[1, 0, 0]]
     assert near.counts.tolist() == [[1, SYNONYM, 0]]
 
 
 def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
     view = talk("purchase", "sun", "sea")
     (passage,) = recall(view, question("buy"), "buy?", RecallOptions()).passages
-    told = next(explanations(view, question("buy"), "buy?", passages=[passage.number]))
+    explained = next(explanations(view, question("buy"), "buy?", passages=[passage.number]))
     assert view.passage_id[passage.number] == "t0"
-    assert sum(told.terms.values()) == pytest.approx(passage.score)
-    assert [(each.concept, each.distance, each.weight) for each in told.mentions] == [("purchase", 0, SYNONYM)]
-    assert not recall(view, question("buy"), "buy?", RecallOptions("literal", LITERAL)).passages
+    assert sum(explained.terms.values()) == pytest.approx(passage.score)
+    assert [(each.concept, each.distance, each.weight) for each in explained.mentions] == [("purchase", 0, SYNONYM)]
+    assert not retrieve(view, question("buy"), "buy?", RecallOptions("literal", LITERAL), policies=POLICIES).passages

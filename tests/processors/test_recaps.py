@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 
 from emgas.messages.fields import Position
 from emgas.messages.views import Recap, Recapped
-from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.reports import segmentation
 from processors.recall.reports.session_summaries import list_recaps
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON
+from tests.support.stories import HERE, extracted
 
-EXTRACTOR = YakeExtractor()
 SESSIONS = {
     "vet": ["Biscuit the cat has ear mites.", "Oh no!", "The vet prescribed ear drops for Biscuit.", "Good."],
     "zh": ["我对花生过敏，医生开了药。", "记得带药。", "花生酱也不能吃。"],
@@ -33,22 +31,19 @@ def memory() -> tuple[QueriedGraph, dict[int, TurnRecorded]]:
     graph, turns = Graph("ada"), dict[int, TurnRecorded]()
     for session, texts in SESSIONS.items():
         for text in texts:
-            at, id = NOON + len(turns), f"t{len(turns)}"
-            found = EXTRACTOR.of_turn(text, speaker="Ada", at=at)
-            facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
-            turns[len(turns)] = turn_recorded(id=id, text=text, session=session, at=at, **facts)
+            turns[len(turns)] = extracted(text, id=f"t{len(turns)}", session=session, at=NOON + len(turns))
             graph.fold(turns[len(turns) - 1])
-    return QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0)), turns
+    return QueriedGraph(graph, lambda _, number: turns[number], HERE), turns
 
 
-def told(**wanted: object) -> Recapped:
-    return list_recaps(memory()[0], Recap(graph="ada", **wanted))  # type: ignore[arg-type]
+def recaps_of(**options: object) -> Recapped:
+    return list_recaps(memory()[0], Recap(graph="ada", **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", [0, 5, 8, 60, 400])
 def test_every_quote_stands_in_its_turn_and_all_of_them_within_the_budget(words: int) -> None:
     turns = {turn.id: turn for turn in memory()[1].values()}
-    for session in told(words=words).sessions:
+    for session in recaps_of(words=words).sessions:
         assert all(quote.text in turns[quote.turn].text for quote in session.summary)
         assert sum(max(1, tokens(quote.text) * 10 // 13) for quote in session.summary) <= words
         assert [quote.at for quote in session.summary] == sorted(quote.at for quote in session.summary)
@@ -56,7 +51,7 @@ def test_every_quote_stands_in_its_turn_and_all_of_them_within_the_budget(words:
 
 
 def test_what_stands_for_a_conversation_is_what_sets_it_apart() -> None:
-    empty, zh, vet = told().sessions
+    empty, zh, vet = recaps_of().sessions
     assert [each.session for each in (empty, zh, vet)] == ["empty", "zh", "vet"]
     assert [quote.text for quote in vet.summary] == [SESSIONS["vet"][0], SESSIONS["vet"][2]]
     assert {"ear", "Biscuit"} <= set(vet.concepts)
@@ -85,15 +80,13 @@ TRIP = (
 )
 
 
-def talked(texts: Sequence[str], **wanted: object) -> Recapped:
+def talked(texts: Sequence[str], **options: object) -> Recapped:
     graph, turns = Graph("ada"), dict[int, TurnRecorded]()
     for number, text in enumerate(texts):
-        found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON + number)
-        facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
-        turns[number] = turn_recorded(id=f"t{number}", text=text, session="talk", at=NOON + number, **facts)
+        turns[number] = extracted(text, id=f"t{number}", session="talk", at=NOON + number)
         graph.fold(turns[number])
-    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
-    return list_recaps(memory, Recap(graph="ada", topics=True, **wanted))  # type: ignore[arg-type]
+    memory = QueriedGraph(graph, lambda _, number: turns[number], HERE)
+    return list_recaps(memory, Recap(graph="ada", topics=True, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.source("M4")
@@ -112,7 +105,7 @@ def test_a_conversation_is_compressed_into_topics_where_it_turns_to_something_el
 
 
 def test_topics_are_told_on_request_alone() -> None:
-    assert [session.topics for session in told().sessions] == [[], [], []]
+    assert [session.topics for session in recaps_of().sessions] == [[], [], []]
 
 
 @pytest.mark.source("M4")
@@ -125,7 +118,7 @@ def test_there_are_as_many_topics_as_the_source_has_them(turns: int, bits: float
 
 
 @given(st.lists(st.sets(st.integers(0, 5)), max_size=30), st.integers(1, 9))
-def test_parts_are_not_more_than_asked_for_and_none_is_too_short(held: list[set[int]], parts: int) -> None:
-    places = [0, *segmentation.cuts(held, parts), len(held)]
+def test_parts_are_not_more_than_asked_for_and_none_is_too_short(concept_sets: list[set[int]], parts: int) -> None:
+    places = [0, *segmentation.cuts(concept_sets, parts), len(concept_sets)]
     assert len(places) <= parts + 1
     assert all(after - before >= segmentation.SHORTEST for before, after in pairwise(places)) or len(places) == 2

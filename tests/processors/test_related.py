@@ -16,10 +16,10 @@ from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
 
 
-def related(*said: tuple[str, RelationType, str]) -> GraphView:
+def related(*relations: tuple[str, RelationType, str]) -> GraphView:
     """Fold a turn for each relation that is said."""
     turns = []
-    for number, (source, type, target) in enumerate(said):
+    for number, (source, type, target) in enumerate(relations):
         relation = Relation(source=source, type=type, target=target, start=0, end=1)
         turns.append(turn_recorded(id=f"t{number}", concepts=f"{source} {target}", relations=[relation]))
     graph: Graph = folded(*turns)
@@ -30,9 +30,9 @@ def related(*said: tuple[str, RelationType, str]) -> GraphView:
 def test_three_steps_are_gone_and_no_fourth_and_each_is_less_certain() -> None:
     chain = ["delft", "holland", "europe", "earth", "space"]
     view = related(*((here, "part-of", there) for here, there in pairwise(chain)))
-    found = inferred(view, view.numbers["delft"], "part-of", 3)
-    assert [(each.id, each.hops) for each in found] == [("holland", 1), ("europe", 2), ("earth", 3)]
-    assert [each.confidence for each in found] == pytest.approx([1.0, 1 / 2, 1 / 3])
+    results = inferred(view, view.numbers["delft"], "part-of", 3)
+    assert [(each.id, each.hops) for each in results] == [("holland", 1), ("europe", 2), ("earth", 3)]
+    assert [each.confidence for each in results] == pytest.approx([1.0, 1 / 2, 1 / 3])
     with pytest.raises(ValidationError, match="less than or equal to 3"):
         Explore.model_validate({"id": "q", "graph": "ada", "concept": "delft", "relation": "part-of", "hops": 4})
 
@@ -42,9 +42,9 @@ def test_ten_concepts_are_inferred_at_most_the_nearest_first() -> None:
     near: list[tuple[str, RelationType, str]] = [("tea", "is-a", f"kind{number:02}") for number in range(8)]
     far: list[tuple[str, RelationType, str]] = [("kind00", "is-a", f"more{number:02}") for number in range(8)]
     view = related(*far, *near)
-    found = inferred(view, view.numbers["tea"], "is-a", 3)
-    assert len(found) == MOST == 10
-    assert [each.hops for each in found] == [1] * 8 + [2] * 2
+    results = inferred(view, view.numbers["tea"], "is-a", 3)
+    assert len(results) == MOST == 10
+    assert [each.hops for each in results] == [1] * 8 + [2] * 2
 
 
 @pytest.mark.source("H12")

@@ -10,7 +10,7 @@ from tests.support.clocks import NOON
 EXTRACTOR = YakeExtractor("en")
 ADA = "@speaker:ada"
 
-SAID = {
+TEXTS = {
     "I live in Lisbon now, near the river.": (ADA, "lives-in", "lisbon"),
     "We moved to New York last year.": (ADA, "lives-in", "new york"),
     "My sister lives in Porto.": ("sister", "lives-in", "porto"),
@@ -76,31 +76,34 @@ SAYS_NOTHING = (
 )
 
 
-def told(text: str) -> list[tuple[str, str, str]]:
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
-    return [(each.source, each.type, each.target) for each in found]
+def relations_of(text: str) -> list[tuple[str, str, str]]:
+    relations = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
+    return [(each.source, each.type, each.target) for each in relations]
 
 
 @pytest.mark.source("H9")
-@pytest.mark.parametrize(("text", "relation"), SAID.items())
+@pytest.mark.parametrize(("text", "relation"), TEXTS.items())
 def test_what_a_sentence_says_plainly_is_a_relation_of_its_type(text: str, relation: tuple[str, str, str]) -> None:
-    assert relation in told(text)
+    assert relation in relations_of(text)
 
 
 @pytest.mark.parametrize("text", SAYS_NOTHING)
 def test_questions_wishes_the_past_and_phrases_of_speech_say_nothing(text: str) -> None:
-    assert told(text) == []
+    assert relations_of(text) == []
 
 
 def test_a_relation_names_the_characters_that_say_it_and_concepts_of_the_turn() -> None:
     text = "Good morning!  My sister lives in New York, and I love Thai food."
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON)
-    ids = {concept.id for concept in (*found.concepts, *found.phrases)}
-    assert [text[each.start : each.end] for each in found.relations] == ["sister lives in New York", "love Thai food"]
-    assert all({each.source, each.target} <= ids for each in found.relations)
+    extraction = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON)
+    ids = {concept.id for concept in (*extraction.concepts, *extraction.phrases)}
+    assert [text[each.start : each.end] for each in extraction.relations] == [
+        "sister lives in New York",
+        "love Thai food",
+    ]
+    assert all({each.source, each.target} <= ids for each in extraction.relations)
 
 
 def test_characters_are_those_of_the_text_as_it_was_said() -> None:
     text = "Ｉ live in Lisbon ﷺ."
-    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
-    assert [text[each.start : each.end] for each in found] == ["live in Lisbon"]
+    relations = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
+    assert [text[each.start : each.end] for each in relations] == ["live in Lisbon"]

@@ -14,8 +14,8 @@ FERRY = (QueryWord(("ferry",), 2.0),)
 FILLER = "We talked about nothing for a while, and then about nothing again. "
 
 
-def quoted(text: str, wanted: tuple[QueryWord, ...] = FERRY, budget: int = 20) -> str:
-    return best_sentences(text, wanted, budget, tokens)
+def quoted(text: str, query_words: tuple[QueryWord, ...] = FERRY, budget: int = 20) -> str:
+    return best_sentences(text, query_words, budget, tokens)
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_a_short_text_is_shown_whole() -> None:
 
 @pytest.mark.source("S20")
 def test_the_sentence_that_holds_what_is_asked_is_quoted_and_gaps_are_marked() -> None:
-    told = quoted(FILLER * 6 + "The ferry leaves on the 12th. " + FILLER * 6, budget=10)
-    assert told == f"{LEFT_OUT} The ferry leaves on the 12th. {LEFT_OUT}"
+    quote = quoted(FILLER * 6 + "The ferry leaves on the 12th. " + FILLER * 6, budget=10)
+    assert quote == f"{LEFT_OUT} The ferry leaves on the 12th. {LEFT_OUT}"
 
 
 def test_what_stands_around_it_comes_next() -> None:
-    told = quoted(FILLER * 6 + "The ferry is booked. It was cheap. " + FILLER * 6, budget=12)
-    assert told == f"{LEFT_OUT} The ferry is booked. It was cheap. {LEFT_OUT}"
+    quote = quoted(FILLER * 6 + "The ferry is booked. It was cheap. " + FILLER * 6, budget=12)
+    assert quote == f"{LEFT_OUT} The ferry is booked. It was cheap. {LEFT_OUT}"
 
 
 def test_a_word_is_found_in_any_form_that_the_turn_has_it_in() -> None:
@@ -63,17 +63,17 @@ def test_a_word_is_found_in_any_form_that_the_turn_has_it_in() -> None:
 
 
 def test_without_anything_asked_for_a_text_is_quoted_from_its_start() -> None:
-    told = quoted("It began so. " + FILLER * 9, (), 6)
-    assert told == f"It began so. {LEFT_OUT}"
+    quote = quoted("It began so. " + FILLER * 9, (), 6)
+    assert quote == f"It began so. {LEFT_OUT}"
 
 
 @given(st.lists(st.sampled_from(["The ferry left. ", "It rained. ", "Nothing. ", FILLER]), min_size=1, max_size=30))
 def test_every_part_that_is_quoted_stands_in_the_text_and_fits(parts: list[str]) -> None:
     text, budget = "".join(parts), 25
-    told = quoted(text, budget=budget)
-    for part in told.split(LEFT_OUT):
+    quote = quoted(text, budget=budget)
+    for part in quote.split(LEFT_OUT):
         assert part.strip() in " ".join(text.split())
-    assert tokens(told.replace(LEFT_OUT, "")) <= budget
+    assert tokens(quote.replace(LEFT_OUT, "")) <= budget
 
 
 def test_what_is_near_counts_less_the_farther_it_is() -> None:
@@ -89,7 +89,7 @@ def test_a_context_holds_several_long_turns_by_their_best_sentences() -> None:
     packer = ContextPacker(600)
     for number in range(3):
         text = long.replace("ferry", f"ferry number {number}")
-        assert packer.add(ContextPassage(number, number * 60_000, "Ada", text, wanted=FERRY))
+        assert packer.add(ContextPassage(number, number * 60_000, "Ada", text, query_words=FERRY))
     context = packer.context()
     assert context.passages == (0, 1, 2)
     for number in range(3):

@@ -26,21 +26,21 @@ def opened(turns: int) -> Callable[[], Partition]:
     return lambda: Partition(store)
 
 
-def found(state: Partition) -> Graph:
+def opened_graph(state: Partition) -> Graph:
     graph = state.graph(zipf.GRAPH)
     assert graph is not None
     return graph
 
 
 @pytest.mark.parametrize("turns", [100, 400])
-@pytest.mark.parametrize("is_asked", [False, True], ids=["opened", "asked"])
-def test_what_is_estimated_is_what_is_taken(turns: int, is_asked: bool) -> None:
+@pytest.mark.parametrize("is_queried", [False, True], ids=["opened", "asked"])
+def test_what_is_estimated_is_what_is_taken(turns: int, is_queried: bool) -> None:
     again = opened(turns)
 
     def used() -> Partition:
         state = again()
-        graph = found(state)
-        if is_asked:
+        graph = opened_graph(state)
+        if is_queried:
             ask(graph)
         return state
 
@@ -53,12 +53,12 @@ def test_what_is_estimated_is_what_is_taken(turns: int, is_asked: bool) -> None:
         taken = tracemalloc.get_traced_memory()[0] / MANY
     finally:
         tracemalloc.stop()
-    estimated = sum(found(state).size for state in kept) / MANY
+    estimated = sum(opened_graph(state).size for state in kept) / MANY
     assert taken / OFF < estimated < taken * OFF
 
 
 def test_a_graph_that_was_asked_is_estimated_to_take_more() -> None:
-    graph = found(opened(100)())
+    graph = opened_graph(opened(100)())
     before = graph.size
     ask(graph)
     assert graph.size > before
@@ -69,11 +69,11 @@ def test_a_graph_that_was_asked_is_estimated_to_take_more() -> None:
 
 def test_a_graph_that_is_let_go_of_goes_at_once_though_it_was_asked() -> None:
     state = opened(100)()
-    reference = weakref.ref(found(state))
+    reference = weakref.ref(opened_graph(state))
     gc.collect()
     gc.disable()  # it must not have to come by
     try:
-        ask(found(state))
+        ask(opened_graph(state))
         assert state.drop(zipf.GRAPH)
         assert reference() is None
     finally:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processors.text import tables
 from processors.text.statements import _Row, _row, _stated, is_same, statements
 
-SAID = [
+TEXTS = [
     ("I live in Lisbon now.", "lives in", "lisbon", False),
     ("We moved to New York last month!", "lives in", "new york", False),
     ("My sister lives in Porto.", "sister lives in", "porto", False),
@@ -44,10 +44,10 @@ SAID = [
 
 
 @pytest.mark.source("P38")
-@pytest.mark.parametrize(("text", "slot", "value", "ends"), SAID, ids=[each[0] for each in SAID])
+@pytest.mark.parametrize(("text", "slot", "value", "ends"), TEXTS, ids=[each[0] for each in TEXTS])
 def test_what_is_said_of_how_things_are_is_a_slot_and_a_value(text: str, slot: str, value: str, ends: bool) -> None:
-    found = [(one.slot, one.value, one.ends) for one in statements(text)]
-    assert (slot, value, ends) in found
+    stated = [(one.slot, one.value, one.ends) for one in statements(text)]
+    assert (slot, value, ends) in stated
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_questions_wishes_and_what_was_once_state_nothing(text: str) -> None:
 
 
 def test_a_slot_is_named_alike_however_it_is_spelled() -> None:
-    said = ["My number is 555.", "My phone number is 555.", "My mobile is 555."]
-    assert {statements(text)[0].slot for text in said} == {"phone"}
+    texts = ["My number is 555.", "My phone number is 555.", "My mobile is 555."]
+    assert {statements(text)[0].slot for text in texts} == {"phone"}
     assert statements("我的手机号是138")[0].slot == statements("我的电话号码是138")[0].slot
 
 
@@ -85,7 +85,7 @@ def test_a_value_that_says_more_of_the_same_is_the_same() -> None:
     assert not is_same("北京", "上海")
 
 
-SAID_OFTEN = [
+STATED_OFTEN = [
     "dentist is Dr. Vogel",
     "boss is Ana now",
     "favourite colour is green",
@@ -93,7 +93,7 @@ SAID_OFTEN = [
     "quit smoking",
 ]
 WORDS = ["my ", "My ", "MY ", "Tommy ", "new ", "I ", "I'm ", "AI ", "i ", "usually ", "each ", "drink ", "tea"]
-PIECES = st.sampled_from([*" .,!?Ii\u00a0\uff29", *WORDS, *SAID_OFTEN])
+PIECES = st.sampled_from([*" .,!?Ii\u00a0\uff29", *WORDS, *STATED_OFTEN])
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
@@ -106,8 +106,8 @@ def test_a_rule_is_passed_over_only_where_its_pattern_could_not_begin(text: str)
 
 def test_a_rule_that_is_known_by_its_beginning_has_no_other() -> None:
     rows = [_row(*row) for row in tables.rows("processors.text", "statements")]
-    known = [row.pattern.pattern for row in rows if row.begins != ("",)]
-    assert len(known) > 10
-    for pattern in known:
+    rules = [row.pattern.pattern for row in rows if row.begins != ("",)]
+    assert len(rules) > 10
+    for pattern in rules:
         depth = [pattern[:n].count("(") - pattern[:n].count(")") for n, sign in enumerate(pattern) if sign == "|"]
         assert 0 not in depth, pattern

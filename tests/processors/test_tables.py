@@ -40,10 +40,10 @@ def test_a_program_without_its_data_says_so() -> None:
 
 @pytest.mark.parametrize(("room", "name"), TABLES)
 def test_every_row_of_a_table_has_as_many_columns_and_none_stands_twice(room: str, name: str) -> None:
-    found = tables.rows(room, name)
-    assert len({len(row) for row in found}) == 1
-    assert len({tuple(row) for row in found}) == len(found)
-    assert all(cell for row in found for cell in row)
+    rows = tables.rows(room, name)
+    assert len({len(row) for row in rows}) == 1
+    assert len({tuple(row) for row in rows}) == len(rows)
+    assert all(cell for row in rows for cell in row)
 
 
 @pytest.mark.parametrize(("room", "name"), WORDS)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.times import MINUTE_MS
-from processors.lifecycle.clustering import LEAST, MOST, REGION, Links, Region, grouped
-from processors.lifecycle.consolidation import consolidated
+from processors.lifecycle.consolidation.clustering import LEAST, MOST, REGION, Links, Region, grouped
+from processors.lifecycle.consolidation.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
 from state.graph.tables.theme_table import Theme
@@ -51,10 +51,10 @@ class Talk:
 
     def close(self) -> dict[str, TopicChange]:
         at = self.graph.clock
-        found = consolidated(self.graph, at)
-        self.graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=at, **found._asdict()))
-        assert len({change.id for change in found.topics}) == len(found.topics)
-        return {change.id: change for change in found.topics}
+        event = consolidated(self.graph, at)
+        self.graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=at, **event._asdict()))
+        assert len({change.id for change in event.topics}) == len(event.topics)
+        return {change.id: change for change in event.topics}
 
     def topics(self) -> dict[str, set[str]]:
         ids = self.graph.concepts.ids
@@ -108,6 +108,16 @@ def test_a_topic_has_at_most_twenty_members(talk: Talk) -> None:
     talk.close()
     assert talk.topics()
     assert all(LEAST <= len(members) <= MOST for members in talk.topics().values())
+
+
+def test_a_group_may_have_just_the_most_members_and_its_strength_is_that_of_its_own_links() -> None:
+    """Two cliques, the second one stronger, with a link between them that counts for neither."""
+    links: Links = {word: {} for word in range(2 * MOST)}
+    for weight, first in ((2e8, 0), (3e8, MOST)):
+        for one in range(first, first + MOST):
+            links[one] = {other: weight for other in range(first, first + MOST) if other != one}
+    links[5][MOST + 5] = links[MOST + 5][5] = 1e8
+    assert grouped(links) == [list(range(MOST, 2 * MOST)), list(range(MOST))]
 
 
 def test_a_topic_that_says_the_same_again_did_not_change(talk: Talk) -> None:
@@ -222,10 +232,10 @@ def test_topics_are_the_same_whatever_the_seed_of_hashes(seed: str) -> None:
     here = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
     code = "from tests.processors.test_themes import told; print(told())"
     shown = subprocess.run([sys.executable, "-c", code], env=here, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert shown.stdout.strip() == told()
+    assert shown.stdout.strip() == state_of_themes()
 
 
-def told() -> str:
+def state_of_themes() -> str:
     """Return all changes of a conversation that goes through everything that can happen to topics."""
     talk, changes = Talk(), []
     for window in range(6):
@@ -288,10 +298,10 @@ _weights = st.dictionaries(
 @given(_weights, st.randoms(use_true_random=False))
 def test_groups_do_not_depend_on_the_order_of_links(weights: dict[tuple[int, int], float], random: object) -> None:
     def links(pairs: Iterable[tuple[int, int]]) -> Links:
-        found: Links = {}
+        links: Links = {}
         for left, right in pairs:
-            found.setdefault(left, {})[right] = found.setdefault(right, {})[left] = weights[left, right]
-        return found
+            links.setdefault(left, {})[right] = links.setdefault(right, {})[left] = weights[left, right]
+        return links
 
     shuffled = list(weights)
     random.shuffle(shuffled)  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import pytest
 
 from emgas.times import DAY_MS
 from state.events.events import MemoryArchived, Pinned
-from tests.processors.test_habits import asked, lived, mornings, said
+from tests.processors.test_habits import a_turn, lived, mornings, query
 from tests.support.builders import UNLINKED
 from tests.support.clocks import NOON
 from tests.support.living import Life
@@ -25,22 +25,22 @@ def test_nothing_leaves_unless_somebody_wants_that() -> None:
 
 @pytest.mark.source("P24", "P1")
 def test_what_a_habit_covers_is_archived_after_a_while_and_still_found() -> None:
-    other = said("vet", "The vet gave the cat a chip.", NOON)
+    other = a_turn("vet", "The vet gave the cat a chip.", NOON)
     life = lived([*mornings(range(60)), other], archive_covered=30 * DAY_MS)
     left = archived(life)
     assert "vet" not in left
     assert {f"m{day:03d}" for day in range(20)} <= left
     assert {f"m{day:03d}" for day in range(50, 60)}.isdisjoint(left)
-    found = asked(life, "What did I order at the corner?", top_passages=50).passages
-    assert any(each.archived for each in found)
-    alone = asked(life, "What did I order at the corner?", top_passages=50, only={"include_archive": False}).passages
+    passages = query(life, "What did I order at the corner?", top_passages=50).passages
+    assert any(each.archived for each in passages)
+    alone = query(life, "What did I order at the corner?", top_passages=50, only={"include_archive": False}).passages
     assert not any(each.archived for each in alone)
 
 
 @pytest.mark.source("P25", "P24")
 def test_the_oldest_of_too_many_are_archived_but_not_what_matters_or_is_pinned() -> None:
     turns = [
-        said(
+        a_turn(
             f"t{n:02d}",
             f"Thing number {n} happened with the {word}.",
             NOON + n * DAY_MS,

@@ -16,9 +16,9 @@ TEXTS = st.lists(st.sampled_from(["cat", "a", "t", "no", " ", "don't", "记住",
 
 @given(RULES, TEXTS)
 def test_a_rule_fits_a_text_that_says_one_of_its_words_and_all_come_in_their_order(
-    rules: list[tuple[str, ...]], said: list[str]
+    rules: list[tuple[str, ...]], words: list[str]
 ) -> None:
-    text = "".join(said)
+    text = "".join(words)
     plainly = [rule for rule in rules if any(word in text for word in rule)]
     triggers = Triggers(rules, lambda rule: rule)
     assert triggers.fitting(text) == plainly

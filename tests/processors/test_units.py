@@ -89,12 +89,12 @@ def test_a_long_turn_is_windows_that_overlap(long: str, one: str, near: str, far
 
 @pytest.mark.source("P4")
 def test_a_window_reaches_back_over_as_many_turns_as_fit() -> None:
-    def said(room: int) -> Gated:
+    def memory_of(room: int) -> Gated:
         memory = Gated(window_tokens=room, window_overlap=0.5)
         memory.say("The ferry leaves.", "Nora packs the tent.", "Walter brings the guitar.")
         return memory
 
-    wide, narrow = said(64), said(8)
+    wide, narrow = memory_of(64), memory_of(8)
     assert (wide.together("ferry", "guitar"), narrow.together("ferry", "guitar")) == (1, 0)
     assert narrow.together("tent", "guitar") == 1
     plain = Gated()
@@ -115,21 +115,26 @@ def test_a_short_turn_is_judged_with_the_window_that_it_stands_in() -> None:
 
 def test_a_text_of_very_many_clauses_has_no_more_units_than_an_event_holds() -> None:
     text = "The cat sleeps all day; " * (UNITS + 50)
-    found = extractor().of_turn(text, speaker="Ada", at=0)
-    told = units(extractor(), text, found.concepts, tokens=found.tokens, settings=Gated(clauses=1).graph.settings)
-    assert len(told) == UNITS
+    extraction = extractor().of_turn(text, speaker="Ada", at=0)
+    counted_units = units(
+        extractor(), text, extraction.concepts, tokens=extraction.tokens, settings=Gated(clauses=1).graph.settings
+    )
+    assert len(counted_units) == UNITS
 
 
 parts = st.lists(st.lists(st.integers(0, 3), max_size=4, unique=True), max_size=4)
-said = st.lists(st.tuples(parts, st.integers(1, 30), st.booleans(), st.integers(0, 6)), max_size=15)
+conversations = st.lists(st.tuples(parts, st.integers(1, 30), st.booleans(), st.integers(0, 6)), max_size=15)
 
 
-@given(said, st.sampled_from([{"clauses": 1}, {"window_tokens": 20}, {"window_tokens": 40, "window_overlap": 0.9}]))
+@given(
+    conversations,
+    st.sampled_from([{"clauses": 1}, {"window_tokens": 20}, {"window_tokens": 40, "window_overlap": 0.9}]),
+)
 def test_when_units_are_counted_changes_nothing(
-    told: list[tuple[list[list[int]], int, bool, int]], settings: dict[str, float]
+    conversation: list[tuple[list[list[int]], int, bool, int]], settings: dict[str, float]
 ) -> None:
     events: list[GraphEvent] = [graph_configured(**settings)]
-    for number, (unit, tokens, forgets, back) in enumerate(told):
+    for number, (unit, tokens, forgets, back) in enumerate(conversation):
         words = concepts("coffee tea milk sugar")
         events.append(turn_recorded(id=f"t{number}", concepts=words, units=unit, tokens=tokens, at=number))
         if forgets:

@@ -38,8 +38,8 @@ def configured(**changes: Any) -> Life:
 
 def turn(at: int, words: str = "coffee", weight: float = 0.4, **changes: Any) -> Any:
     """Return a turn whose words have lost all but a quarter after two days: then they have faded."""
-    found = [concept(name, weight=weight) for name in words.split()]
-    return turn_recorded(**{"id": f"{words} at {at}", "at": at, "concepts": found, **changes})
+    concepts = [concept(name, weight=weight) for name in words.split()]
+    return turn_recorded(**{"id": f"{words} at {at}", "at": at, "concepts": concepts, **changes})
 
 
 # Decay
@@ -117,7 +117,7 @@ def test_what_ended_by_the_graphs_own_clock_is_closed_whatever_time_is_told() ->
     assert next(due_events(life.graph, MONDAY)).at == MONDAY + 1 + 30 * MINUTE
 
 
-def many_said() -> Life:
+def long_conversation() -> Life:
     """Return a graph of many turns that say much of the same, some of which is forgotten, and its rows are there."""
     life = configured(habit_members=3, habit_days=2, least_turns=2)
     for number in range(300):
@@ -128,7 +128,7 @@ def many_said() -> Life:
 
 
 def test_a_window_of_many_turns_is_decided_in_steps_between_which_others_come_in() -> None:
-    life = many_said()
+    life = long_conversation()
     due = next_due(life.graph, MONDAY + 30 * DAY)
     assert due is not None
     assert len(list(closing(life.graph, due))) > 300, "one for each new turn, at least"
@@ -136,18 +136,18 @@ def test_a_window_of_many_turns_is_decided_in_steps_between_which_others_come_in
 
 @pytest.mark.parametrize("after", [1, 100, 400])
 def test_a_window_is_decided_anew_if_its_graph_is_compacted_by_who_is_let_in(after: int) -> None:
-    alone, asked = many_said().graph, many_said().graph
+    alone, waits = long_conversation().graph, long_conversation().graph
     alone.compact()
-    found: list[GraphEvent] = []
-    for place, events in enumerate(due_windows(asked, MONDAY + 30 * DAY)):
+    result: list[GraphEvent] = []
+    for place, events in enumerate(due_windows(waits, MONDAY + 30 * DAY)):
         if place == after:
-            numbers = len(asked.concepts)
-            asked.view()  # as a question does
-            assert len(asked.concepts) < numbers
+            numbers = len(waits.concepts)
+            waits.view()  # as a question does
+            assert len(waits.concepts) < numbers
         if events:
-            found = events
+            result = events
             break
-    assert found == next(events for events in due_windows(alone, MONDAY + 30 * DAY) if events)
+    assert result == next(events for events in due_windows(alone, MONDAY + 30 * DAY) if events)
 
 
 def test_a_window_event_that_nobody_folds_is_not_handed_out_again() -> None:

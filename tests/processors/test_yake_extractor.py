@@ -20,14 +20,14 @@ from tests.contracts.extractor_contract import AT, ExtractorContract
 EXTRACTOR = YakeExtractor()
 
 
-def found(text: str, extractor: YakeExtractor = EXTRACTOR) -> dict[str, Concept]:
+def concepts_by_id(text: str, extractor: YakeExtractor = EXTRACTOR) -> dict[str, Concept]:
     """Return the concepts of a turn that are not tags, by id."""
     turn = extractor.of_turn(text, speaker="Ann", at=AT)
     return {concept.id: concept for concept in turn.concepts if not concept.id.startswith("@")}
 
 
 def ids(text: str) -> set[str]:
-    return set(found(text))
+    return set(concepts_by_id(text))
 
 
 class TestYakeExtractor(ExtractorContract):
@@ -42,13 +42,13 @@ def test_mixed_chinese_and_english_gives_its_four_concepts() -> None:
 @pytest.mark.source("E13")
 def test_run_running_ran_and_runs_are_one_node() -> None:
     assert ids("I run. Running? She ran, he runs.") == {"run"}
-    assert found("I run. Running? She ran, he runs.")["run"].count == 4
+    assert concepts_by_id("I run. Running? She ran, he runs.")["run"].count == 4
 
 
 def test_the_label_is_the_form_in_the_text() -> None:
-    assert found("Frameworks matter")["framework"].label == "Frameworks"
-    assert found("用密鑰")["密钥"].label == "密鑰"
-    assert found("Caroline’s painting")["caroline"].label == "Caroline"
+    assert concepts_by_id("Frameworks matter")["framework"].label == "Frameworks"
+    assert concepts_by_id("用密鑰")["密钥"].label == "密鑰"
+    assert concepts_by_id("Caroline’s painting")["caroline"].label == "Caroline"
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_name_that_is_talked_about_is_a_concept(text: str) -> None:
 
 
 def test_a_question_keeps_every_name() -> None:
-    asked = EXTRACTOR.of_query("Who is the dog of my neighbour, Tom?")
-    assert {concept.id for concept in asked.concepts} == {"dog", "neighbour", "tom", "@name"}
+    extraction = EXTRACTOR.of_query("Who is the dog of my neighbour, Tom?")
+    assert {concept.id for concept in extraction.concepts} == {"dog", "neighbour", "tom", "@name"}
 
 
 def test_two_places_are_not_a_call() -> None:
@@ -142,8 +142,8 @@ def test_a_relative_week_is_no_concept() -> None:
 
 def test_words_of_ones_own_are_cut_whole_and_named_in_the_version() -> None:
     own = YakeExtractor(words=["機器學習", "", " 何伟 "])
-    assert {"机器学习", "机器", "学习"} == set(found("机器学习", own))
-    assert set(found("何伟带父母去泉州", own)) == {"何伟", "父母", "泉州"}
+    assert {"机器学习", "机器", "学习"} == set(concepts_by_id("机器学习", own))
+    assert set(concepts_by_id("何伟带父母去泉州", own)) == {"何伟", "父母", "泉州"}
     assert " words 2:" in own.version
     assert own.version != YakeExtractor(words=["机器学习"]).version != EXTRACTOR.version
     assert own.version == YakeExtractor(words=["何伟", "机器学习"]).version
@@ -157,7 +157,7 @@ def test_what_is_no_chinese_word_cannot_be_added(word: str) -> None:
 
 def test_words_inside_a_word_do_not_make_a_text_longer() -> None:
     assert EXTRACTOR.of_turn("咖啡馆", speaker="Ann", at=AT).tokens == 1
-    assert found("咖啡館")["咖啡"].label == "咖啡"
+    assert concepts_by_id("咖啡館")["咖啡"].label == "咖啡"
 
 
 def test_an_address_is_one_concept() -> None:
@@ -172,7 +172,8 @@ def test_simplified_and_traditional_characters_are_one_node() -> None:
 @pytest.mark.source("E9")
 def test_a_name_weighs_more_than_a_plain_word() -> None:
     weights = {
-        name: concept.weight for name, concept in found("The old lighthouse near Lisbon, a lighthouse of stone").items()
+        name: concept.weight
+        for name, concept in concepts_by_id("The old lighthouse near Lisbon, a lighthouse of stone").items()
     }
     assert weights["lisbon"] > weights["stone"]
 
@@ -199,19 +200,19 @@ def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tupl
 def test_yake_failing_is_an_error_and_never_an_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yake_extractor, "_yake", lambda transcript: {})
     with pytest.raises(ExtractionFailedError):
-        found("A lighthouse stood near the harbour while we walked along the old pier in autumn")
+        concepts_by_id("A lighthouse stood near the harbour while we walked along the old pier in autumn")
 
 
 @pytest.mark.parametrize("text", ["Which cat did the vet see?", "WHO fed the cat, the dog and the cat?", "喝咖啡"])
 def test_a_short_text_scores_as_it_does_when_nothing_is_known(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, again = found(text), found(text)
+    first, again = concepts_by_id(text), concepts_by_id(text)
     monkeypatch.setattr(yake_extractor, "SHORT", 0)
-    assert first == again == found(text)
+    assert first == again == concepts_by_id(text)
 
 
 def test_another_language_brings_its_own_function_words() -> None:
     german = YakeExtractor("de")
-    assert set(found("Die Häuser und das Haus gehören der Katze", german)) == {"haus", "gehören", "katze"}
+    assert set(concepts_by_id("Die Häuser und das Haus gehören der Katze", german)) == {"haus", "gehören", "katze"}
     assert german.version.endswith(" de")
 
 

@@ -46,10 +46,10 @@ def required(why: str) -> None:
 
 def chromium() -> str:
     """Find a Chromium."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    program = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if program is None:
         required("there is no Chromium here: ./scripts/chromium installs one on Debian, as root")
-    return str(found)
+    return str(program)
 
 
 def build_page() -> None:
@@ -67,7 +67,7 @@ def launched(playwright: Playwright) -> Browser:
 @contextmanager
 def served_demo(data: Path, keys: Keys | None = None) -> Iterator[str]:
     """Serve the demo's memory from a thread, until the block ends: a browser is driven without an event loop."""
-    loop, ready, told = asyncio.new_event_loop(), threading.Event(), list[str]()
+    loop, ready, addresses = asyncio.new_event_loop(), threading.Event(), list[str]()
     ending = asyncio.Event()
 
     async def serve() -> None:
@@ -75,7 +75,7 @@ def served_demo(data: Path, keys: Keys | None = None) -> Iterator[str]:
             turns = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
             async for _ in memory.publish_many(turns):
                 pass
-            told.append(url)
+            addresses.append(url)
             ready.set()
             await ending.wait()
 
@@ -83,7 +83,7 @@ def served_demo(data: Path, keys: Keys | None = None) -> Iterator[str]:
     thread.start()
     try:
         assert ready.wait(PATIENCE)
-        yield told[0]
+        yield addresses[0]
     finally:
         loop.call_soon_threadsafe(ending.set)
         thread.join(PATIENCE)
@@ -97,10 +97,10 @@ class Visit:
         self.page: Page = context.new_page()
         self.page.set_default_timeout(MILLISECONDS)
         self.problems: list[str] = []
-        self.asked: set[str] = set()
-        self.page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
+        self.requested: set[str] = set()
+        self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", lambda request: self.asked.add(request.url))
+        self.page.on("request", lambda request: self.requested.add(request.url))
 
     def open(self, url: str) -> Visit:
         """Open an address; come back once the graph lies still."""

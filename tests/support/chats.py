@@ -20,13 +20,13 @@ def items(
     return list(read(io.BytesIO(raw), name, graph, format=format, options=Options(**options)))
 
 
-def turns(found: list[Item]) -> list[Turn]:
-    assert [item for item in found if isinstance(item, BadLine)] == []
-    return [item for item in found if isinstance(item, Turn)]
+def turns(result: list[Item]) -> list[Turn]:
+    assert [item for item in result if isinstance(item, BadLine)] == []
+    return [item for item in result if isinstance(item, Turn)]
 
 
-def reasons(found: list[Item]) -> list[str]:
-    return [item.reason for item in found if isinstance(item, BadLine)]
+def reasons(result: list[Item]) -> list[str]:
+    return [item.reason for item in result if isinstance(item, BadLine)]
 
 
 def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -41,7 +41,7 @@ def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> 
 
 
 def message(node: str, parent: str | None, role: str, *parts: Any, **changes: Any) -> tuple[str, dict[str, Any]]:
-    said = {
+    fields = {
         "id": node,
         "author": {"role": role},
         "create_time": 1_683_554_160.5,
@@ -49,7 +49,7 @@ def message(node: str, parent: str | None, role: str, *parts: Any, **changes: An
         "metadata": {},
         "recipient": "all",
     }
-    return node, {"id": node, "parent": parent, "children": [], "message": said | changes}
+    return node, {"id": node, "parent": parent, "children": [], "message": fields | changes}
 
 
 def conversation(*nodes: tuple[str, dict[str, Any]], **changes: Any) -> dict[str, Any]:

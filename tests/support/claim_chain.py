@@ -186,12 +186,12 @@ def survived(seed: int, fault: str) -> Simulation:
     simulation = Simulation(seed, fault)
     simulation.run()
     position, accepted = folded(simulation.log)
-    wanted = [(source, turn) for source, turn in simulation.records() if turn != INVALID]
-    assert [(event.src, event.id) for event in accepted] == wanted, "a turn was lost, doubled or reordered"
+    expected = [(source, turn) for source, turn in simulation.records() if turn != INVALID]
+    assert [(event.src, event.id) for event in accepted] == expected, "a turn was lost, doubled or reordered"
     state = fold(enumerate(simulation.log))
     graph = state.graph("ada")
     assert graph is not None
-    assert graph.passages.ids == list(dict.fromkeys(turn for _, turn in wanted)), "a turn counts once, in order"
+    assert graph.passages.ids == list(dict.fromkeys(turn for _, turn in expected)), "a turn counts once, in order"
     assert (state.position.source, state.position.turns) == (position.source, len(graph.passages))
     cut = simulation.random.randrange(len(simulation.log))
     assert folded(simulation.log[:cut])[1] == accepted[: len(folded(simulation.log[:cut])[1])], "not a prefix"

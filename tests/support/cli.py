@@ -22,7 +22,7 @@ COMMAND = (sys.executable, "-m", "streams.cli.main")
 PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command printed, and its exit code."""
 
     code: int
@@ -52,7 +52,7 @@ def sure(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return (*arguments, "--yes") if asks and "--ask" not in arguments else tuple(a for a in arguments if a != "--ask")
 
 
-def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
+def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> CommandResult:
     """Run a command in a process of its own, and check its exit code."""
     done = subprocess.run(
         [*COMMAND, *sure(arguments)],
@@ -61,13 +61,13 @@ def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0,
         capture_output=True,
         timeout=PATIENCE,
     )
-    said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
-    assert said.code == code, said
-    assert "Traceback" not in said.err, said.err
-    return said
+    result = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert result.code == code, result
+    assert "Traceback" not in result.err, result.err
+    return result
 
 
-def emgas_here(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
+def emgas_here(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> CommandResult:
     """Run a command in this process, and check its exit code."""
     try:
         done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings), input=stdin)
@@ -75,9 +75,9 @@ def emgas_here(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, *
         logging.basicConfig(force=True)  # it was told to print to a stderr that is gone
         logging.getLogger("emgas").setLevel(logging.NOTSET)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    said = Said(done.exit_code, done.stdout, done.stderr)
-    assert said.code == code, said
-    return said
+    result = CommandResult(done.exit_code, done.stdout, done.stderr)
+    assert result.code == code, result
+    return result
 
 
 def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -6,6 +6,7 @@ import json
 from typing import Any, cast
 
 from emgas.wire import Record, partition_of
+from lab.catalogue import GATES
 from state.events.events import (
     DataEvent,
     GraphConfigured,
@@ -33,6 +34,7 @@ def a_handler(
     state: Partition | None = None, extractor: Any = None, embedder: Any = None, *, keys: Keyring = NO_KEYS
 ) -> CommandHandler:
     context = HandlerContext(
+        gate=GATES.__getitem__,
         partitions=PARTITIONS,
         extractor=extractor or OneConcept(),
         embedder=embedder,

@@ -108,9 +108,9 @@ class ListReader:
         return (records[0].offset, records[-1].offset + 1) if records else (0, 0)
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        found = [record for record in self.records[partition] if start <= record.offset < end]
-        for at in range(0, len(found), self._batch):
-            yield found[at : at + self._batch]
+        records = [record for record in self.records[partition] if start <= record.offset < end]
+        for at in range(0, len(records), self._batch):
+            yield records[at : at + self._batch]
 
 
 class MemoryLog(ListReader):

@@ -10,6 +10,7 @@ import numpy as np
 from emgas.messages.fields import Position
 from emgas.messages.queries import Query, Reply
 from emgas.messages.turns import Turn
+from lab.catalogue import GATES, POLICIES
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import TurnRecorded
@@ -34,20 +35,27 @@ class Gated:
 
     def say(self, *texts: str, session: str = "s", **more: Any) -> list[TurnRecorded]:
         """Say texts, a minute apart; give the events that they were recorded as."""
-        return [self._said(text, session, **more) for text in texts]
+        return [self._turn(text, session, **more) for text in texts]
 
-    def _said(self, text: str, session: str, at: int | None = None, importance: float | None = None) -> TurnRecorded:
+    def _turn(self, text: str, session: str, at: int | None = None, importance: float | None = None) -> TurnRecorded:
         at = NOON + len(self.turns) * MINUTE if at is None else at
         turn = Turn(
             id=f"t{len(self.turns)}", graph="ada", speaker="Ada", text=text, session=session, importance=importance
         )
-        found = extractor().of_turn(text, speaker="Ada", at=at)
-        facts = {"concepts": [*found.concepts, *found.phrases], "relations": list(found.relations)}
-        facts |= {"times": list(found.times), "tokens": found.tokens, "question": found.question, "at": at}
+        extraction = extractor().of_turn(text, speaker="Ada", at=at)
+        facts = {"concepts": [*extraction.concepts, *extraction.phrases], "relations": list(extraction.relations)}
+        facts |= {
+            "times": list(extraction.times),
+            "tokens": extraction.tokens,
+            "question": extraction.question,
+            "at": at,
+        }
         event = turn_recorded(
             id=turn.id, text=text, session=session, statements=stated_by(turn), **facts, **importance_of(turn)
         )
-        event = with_gates(event, text, graph=self.graph, settings=self.graph.settings, extractor=extractor())
+        event = with_gates(
+            event, text, graph=self.graph, settings=self.graph.settings, extractor=extractor(), gate=GATES.__getitem__
+        )
         self.graph.fold(event)
         self.turns.append(event)
         return event
@@ -59,7 +67,7 @@ class Gated:
             self.graph, lambda graph, number: self.turns[int(graph.passages.ids[number][1:])], HERE, now
         )
         query = Query(graph="ada", text=text, **options)
-        return in_one_go(Answerer(extractor()).answer(query, memory)).reply
+        return in_one_go(Answerer(extractor(), policies=POLICIES).answer(query, memory)).reply
 
     def together(self, one: str, other: str, window: str = "exchange") -> int:
         """Count how often two words were counted as said together."""
@@ -67,8 +75,8 @@ class Gated:
         if one not in concepts or other not in concepts:
             return 0
         pairs = self.graph.pairs[window]  # type: ignore[index]
-        _, found, times = pairs.neighbours(np.array([concepts[one]], np.int64))
-        return dict(zip(found.tolist(), times.tolist(), strict=True)).get(concepts[other], 0)
+        _, neighbours, times = pairs.neighbours(np.array([concepts[one]], np.int64))
+        return dict(zip(neighbours.tolist(), times.tolist(), strict=True)).get(concepts[other], 0)
 
 
 def why(turns: Sequence[TurnRecorded]) -> list[str]:

@@ -43,7 +43,7 @@ CHANGES: dict[str, list[Any]] = {
 _concepts = st.lists(
     st.builds(concept, st.sampled_from(WORDS), weight=st.sampled_from(WEIGHTS)),
     max_size=4,
-    unique_by=lambda found: found.id,
+    unique_by=lambda result: result.id,
 )
 _moments = st.tuples(
     st.sampled_from([*STEPS, *STEPS[:6]]),  # ms from the time before; time mostly goes on
@@ -56,21 +56,21 @@ _moments = st.tuples(
 def _happened(moments: list[tuple[int, int, list[Any], str]]) -> list[Happening]:
     events: list[Happening] = []
     at = NOON - NOON % DAY  # on the edge of a window
-    for number, (step, kind, found, session) in enumerate(moments):
+    for number, (step, kind, moment, session) in enumerate(moments):
         at += step
         if kind == 0:
-            events.append(concepts_recalled(at=at, concepts=[each.id for each in found]))
+            events.append(concepts_recalled(at=at, concepts=[each.id for each in moment]))
         elif kind == 1:
-            sessions = [session] if len(found) > 2 else []
+            sessions = [session] if len(moment) > 2 else []
             turns = [f"t{number - 1}", f"t{number - 4}"]
-            events.append(ForgetRequest([each.id for each in found[:1]], turns, sessions))
-        elif kind == 2 and found:
-            names = {"concepts": [each.id for each in found], "turns": f"t{number - 1} t{number - 2}"}
-            events.append((pinned if len(found) % 2 else unpinned)(**names))
+            events.append(ForgetRequest([each.id for each in moment[:1]], turns, sessions))
+        elif kind == 2 and moment:
+            names = {"concepts": [each.id for each in moment], "turns": f"t{number - 1} t{number - 2}"}
+            events.append((pinned if len(moment) % 2 else unpinned)(**names))
         else:
             importance = [None, None, 0.3, 0.9][number % 4]
             anchor = [None, Anchor("promise", "spontaneous"), None, None, Anchor("code", "forced")][number % 5]
-            more = {"id": f"t{number}", "at": at, "concepts": found, "session": session}
+            more = {"id": f"t{number}", "at": at, "concepts": moment, "session": session}
             more |= {"importance": importance, "anchor": anchor}
             events.append(turn_recorded(**more))
     return events
@@ -100,7 +100,7 @@ def long_life(seed: int) -> tuple[Any, list[Happening]]:
     steps = seeded.choices(STEPS, [4, 1, 8, 6, 6, 4, 2, 0.4, 0.5, 0.5, 0.5, 0.3], k=250)
     moments = []
     for step in steps:
-        found = [concept(name, weight=seeded.choice(WEIGHTS)) for name in seeded.sample(names, seeded.randint(0, 7))]
-        moments.append((step, seeded.randrange(14), found, seeded.choice(["one", "two", "three"])))
+        concepts = [concept(name, weight=seeded.choice(WEIGHTS)) for name in seeded.sample(names, seeded.randint(0, 7))]
+        moments.append((step, seeded.randrange(14), concepts, seeded.choice(["one", "two", "three"])))
     changed = {name: seeded.choice(values) for name, values in CHANGES.items() if seeded.random() < 0.5}
     return graph_configured(preset=seeded.choice(sorted(PRESETS)), **changed), _happened(moments)

@@ -14,7 +14,7 @@ import random
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from processors.lifecycle.forgetting import requested
+from processors.lifecycle.decay.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_events
 from state.events.events import (
     ConceptsRecalled,
@@ -88,7 +88,7 @@ class Batching:
     def __init__(self, life: Life, seeded: random.Random) -> None:
         self._life = life
         self._seeded = seeded
-        self._held: list[TurnRecorded] = []
+        self._pending: list[TurnRecorded] = []
         self._ahead = WindowForecast.of(life.graph)
 
     def tell(self, event: Happening) -> None:
@@ -103,16 +103,16 @@ class Batching:
             self._life.close_due(event.at)
             self._ahead = WindowForecast.of(self._life.graph)
         self._ahead.add(event.at)
-        self._held.append(event)
+        self._pending.append(event)
 
     def release(self) -> None:
         """Fold what is held; no window may have been missed."""
-        for number, event in enumerate(self._held):
+        for number, event in enumerate(self._pending):
             if number:  # of a copy: what seems due by a low bound need not have anything to close
                 missed = next(due_events(Graph.unpack(self._life.graph.pack()), event.at), None)
                 assert missed is None, f"WindowForecast missed {missed}"
             self._life.fold(event)
-        self._held.clear()
+        self._pending.clear()
 
 
 def live(

@@ -32,19 +32,19 @@ def memory_of(turns: Sequence[Turn]) -> Memory:
     """Return the memory of these turns, whatever their graph."""
     graph = Graph("eval")
     for turn in turns:
-        found = extractor().of_turn(turn.text, speaker=turn.speaker, at=turn.at or NOON)
-        graph.fold(turn_recorded(**{**turn.model_dump(), **_facts(found), "graph": "eval", "at": turn.at or NOON}))
+        extraction = extractor().of_turn(turn.text, speaker=turn.speaker, at=turn.at or NOON)
+        graph.fold(turn_recorded(**{**turn.model_dump(), **_facts(extraction), "graph": "eval", "at": turn.at or NOON}))
     return Memory(graph.view(), [turn.text for turn in turns], extractor())
 
 
-def _facts(found: Extraction) -> dict[str, Any]:
+def _facts(extraction: Extraction) -> dict[str, Any]:
     """Return what extraction found, under the names that an event has for it."""
-    given = {each.name: getattr(found, each.name) for each in fields(found)}
-    given["concepts"] += given.pop("phrases")
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    values = {each.name: getattr(extraction, each.name) for each in fields(extraction)}
+    values["concepts"] += values.pop("phrases")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def said(*texts: str, session: str = "s", speaker: str = "Ada") -> list[Turn]:
+def turns_of(*texts: str, session: str = "s", speaker: str = "Ada") -> list[Turn]:
     """Return turns t0, t1, … with these texts."""
     return [
         Turn(id=f"t{number}", graph="eval", session=session, speaker=speaker, text=text, at=NOON + number)
@@ -57,6 +57,6 @@ def demo() -> Examined:
     """Return the demo's bilingual conversation with its questions."""
     with (DEMO / "conversation.jsonl").open("rb") as stream:
         turns = [item for item in read(stream, "conversation.jsonl") if isinstance(item, Turn) and item.graph == "demo"]
-    asked = [each for each in json.loads((DEMO / "questions.json").read_text()) if each["graph"] == "demo"]
-    questions = [Question(each["question"], each["kind"], frozenset(each["answers"]), "demo") for each in asked]
+    entries = [each for each in json.loads((DEMO / "questions.json").read_text()) if each["graph"] == "demo"]
+    questions = [Question(each["question"], each["kind"], frozenset(each["answers"]), "demo") for each in entries]
     return Examined(memory_of(turns), questions)

@@ -53,12 +53,12 @@ class ModelServer:
     async def answer(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.read())
         self.requests.append((dict(request.headers), body))
-        said = self.says(self.items[-1], body["messages"][0]["content"])
-        if isinstance(said, Fault):
-            return await self._fail(request, said)
-        if isinstance(said, bytes):
-            return web.Response(body=said, content_type="application/json")
-        return web.json_response({"choices": [{"message": {"role": "assistant", "content": said}}]})
+        content = self.says(self.items[-1], body["messages"][0]["content"])
+        if isinstance(content, Fault):
+            return await self._fail(request, content)
+        if isinstance(content, bytes):
+            return web.Response(body=content, content_type="application/json")
+        return web.json_response({"choices": [{"message": {"role": "assistant", "content": content}}]})
 
     async def _fail(self, request: web.Request, fault: Fault) -> web.StreamResponse:
         if fault.hangs:

@@ -20,8 +20,7 @@ from typing import Any, Self, cast
 from uuid import uuid4
 
 from emgas import MemoryClient
-from emgas.messages.topics import Answer
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Answer, Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
 from replay.log import LogReader
 from replay.verify.verify import Verification, verify_partition
@@ -196,8 +195,8 @@ class Pipeline:
 
     def ids(self, graph: str) -> list[str]:
         """Return the ids of the turns that `graph` holds."""
-        found = self.graph(graph)
-        return list(found.passages.ids) if found else []
+        opened = self.graph(graph)
+        return list(opened.passages.ids) if opened else []
 
     def digests(self) -> dict[str, str]:
         """Return the digest of every graph of every partition."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from emgas.messages.queries import Reply
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
 from tests.support.weeks import THINGS
@@ -34,14 +34,14 @@ class PipelineSteps:
         """Return what an answer brought back, without where and when it was given."""
         return reply.model_dump(exclude={"graph", "position", "timing"})
 
-    async def live(self, pipeline: Pipeline, graph: str, said: list[tuple[str, int, str]]) -> None:
+    async def live(self, pipeline: Pipeline, graph: str, turns: list[tuple[str, int, str]]) -> None:
         """Let `graph` live forgetfully through what is said."""
         outcome = await pipeline.memory.configure(graph, "forgetful", least_turns=4)
         assert outcome.status == "accepted", outcome.reason
-        await self.say(pipeline, graph, said)
+        await self.say(pipeline, graph, turns)
 
-    async def say(self, pipeline: Pipeline, graph: str, said: list[tuple[str, int, str]]) -> None:
-        for id, at, text in said:
+    async def say(self, pipeline: Pipeline, graph: str, turns: list[tuple[str, int, str]]) -> None:
+        for id, at, text in turns:
             await pipeline.record(graph, id=id, at=at, text=text)
 
     async def event_of(self, pipeline: Pipeline, there: Outcome) -> list[Any]:

@@ -21,9 +21,9 @@ MISSING = "THERE IS NO POSTGRESQL HERE: apt-get install postgresql (Debian), or 
 
 def programs() -> Path | None:
     """Find the folder of initdb and postgres: Debian keeps them out of PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
-    return found[-1].parent if found else Path(on_path).parent if on_path else None
+    return installed[-1].parent if installed else Path(on_path).parent if on_path else None
 
 
 @contextmanager
@@ -42,8 +42,8 @@ def postgres() -> Iterator[str]:
         options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
 
         def run(*command: str) -> None:
-            with log.open("ab") as told:
-                subprocess.run(command, check=True, stdout=told, stderr=told, cwd=folder, **as_user)  # type: ignore[call-overload]
+            with log.open("ab") as log_file:
+                subprocess.run(command, check=True, stdout=log_file, stderr=log_file, cwd=folder, **as_user)  # type: ignore[call-overload]
 
         run(str(where / "initdb"), "--auth=trust", "--username=emgas", "--encoding=UTF8", "--pgdata", data)
         run(

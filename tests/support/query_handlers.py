@@ -7,7 +7,9 @@ import json
 from typing import Any
 
 from emgas.errors import TransportError
+from emgas.messages.turns import Reinforce
 from emgas.wire import partition_of
+from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from state.events.events import TurnRecorded
@@ -27,7 +29,7 @@ from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
-ANSWERER = Answerer(YakeExtractor(language="en"))
+ANSWERER = Answerer(YakeExtractor(language="en"), policies=POLICIES)
 
 
 class Answering:
@@ -54,6 +56,7 @@ class Answering:
         self.timers = {HERE: self.timer}
         self.handler = QueryHandler(
             QueryContext(
+                worker=self,
                 writers=self.writers,
                 timers=self.timers,
                 as_of_cache=AsOfCache(self.past_log),
@@ -62,15 +65,23 @@ class Answering:
                 answerer=answerer,
                 settings=Settings(broker=None, **settings),
                 partitions=PARTITIONS,
-                now=lambda: self.now,
-                monotonic=lambda: self.monotonic,
-                end_of_turns=self.end_of_turns,
-                end_of_queries=self.end_of_queries,
                 halted=self.halted_partitions,
-                fail=lambda partition, error: self.halted.append(error),
-                yield_to_queries=self.yield_to_queries,
             )
         )
+
+    is_writer = True
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def monotonic_ms(self) -> float:
+        return self.monotonic
+
+    def fail_partition(self, partition: int, error: BaseException) -> None:
+        self.halted.append(error)
+
+    async def send_reinforcement(self, woken: Reinforce) -> None:
+        raise AssertionError("a writer reinforces by itself")
 
     def yield_to_queries(self) -> None:
         self.yields += 1
@@ -90,7 +101,7 @@ class Answering:
             raise self.turns_end
         return self.turns_end
 
-    async def end_of_queries(self, partition: int) -> int:
+    async def end_of_queries(self, place: int) -> int:
         if isinstance(self.queries_end, TransportError):
             raise self.queries_end
         return self.queries_end

@@ -40,20 +40,20 @@ class SecuredKafka:
     @property
     def listeners(self) -> dict[str, str]:
         """Say where each listener is, by its protocol."""
-        found: dict[str, str] = json.loads((self.folder / "listeners.json").read_text())
-        return found
+        listeners: dict[str, str] = json.loads((self.folder / "listeners.json").read_text())
+        return listeners
 
     def settings(self, protocol: str, user: str, mechanism: str | None = None, **changes: Any) -> dict[str, Any]:
         """Give the settings, without EMGAS_, that let `user` in."""
-        found: dict[str, Any] = {"broker": f"kafka://{self.listeners[protocol]}", "security_protocol": protocol}
+        settings: dict[str, Any] = {"broker": f"kafka://{self.listeners[protocol]}", "security_protocol": protocol}
         if mechanism:
             secret = token(user) if mechanism == "OAUTHBEARER" else f"{user}-secret"
-            found |= {"sasl_mechanism": mechanism, "sasl_username": user, "sasl_password": secret}
+            settings |= {"sasl_mechanism": mechanism, "sasl_username": user, "sasl_password": secret}
         if protocol.endswith("SSL"):
-            found["ca_file"] = str(self.folder / "ca.pem")
+            settings["ca_file"] = str(self.folder / "ca.pem")
         if protocol == "SSL":
-            found["cert_file"] = str(self.folder / f"{user}.pem")
-        return {**found, **changes}
+            settings["cert_file"] = str(self.folder / f"{user}.pem")
+        return {**settings, **changes}
 
     def allow(self, commands: list[str]) -> None:
         """Do what the commands say that `emgas topics acls` printed; kafka-acls.sh itself is not in the test's jars."""
@@ -70,11 +70,13 @@ def _bindings(command: str) -> Iterator[AclBinding]:
         tool.add_argument(name, required=True)
     for name in ("--operation", "--topic", "--group"):
         tool.add_argument(name, action="append", default=[])
-    given = tool.parse_args(shlex.split(command)[1:])
-    named = [(ResourceType.TOPIC, name) for name in given.topic] + [(ResourceType.GROUP, name) for name in given.group]
-    for (kind, name), operation in product(named, given.operation):
+    arguments = tool.parse_args(shlex.split(command)[1:])
+    named = [(ResourceType.TOPIC, name) for name in arguments.topic] + [
+        (ResourceType.GROUP, name) for name in arguments.group
+    ]
+    for (kind, name), operation in product(named, arguments.operation):
         does = AclOperation[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).upper()]
-        literal, who = ResourcePatternType.LITERAL, given.allow_principal
+        literal, who = ResourcePatternType.LITERAL, arguments.allow_principal
         yield AclBinding(kind, name, literal, who, "*", does, AclPermissionType.ALLOW)
 
 

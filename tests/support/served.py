@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from emgas import MemoryClient
-from emgas.messages.topics import Answer
+from emgas.messages.requests import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.auth.keys import Keys

@@ -32,7 +32,7 @@ _concepts = st.lists(
         st.integers(1, 9),
     ),
     max_size=len(WORDS),
-    unique_by=lambda found: found.id,
+    unique_by=lambda concepts: concepts.id,
 )
 _turn = st.fixed_dictionaries(
     {"graph": _graph, "at": _times, "concepts": _concepts, "session": st.sampled_from(["main", "work"])},

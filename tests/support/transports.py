@@ -87,9 +87,9 @@ class SqliteTransport:
         return self.log.committed(group).get((topic, partition))
 
     async def truncate(self, topic: str, partition: int, before: int) -> None:
-        found = self.log._partition(topic, partition)  # noqa: SLF001 - only time removes records: `expire`
-        self.log._db.execute(f"delete from records_{found.row} where offset < ?", (before,))  # noqa: S608, SLF001
-        found.start = before
+        partition_log = self.log._partition(topic, partition)  # noqa: SLF001 - only time removes records: `expire`
+        self.log._db.execute(f"delete from records_{partition_log.row} where offset < ?", (before,))  # noqa: S608, SLF001
+        partition_log.start = before
 
     async def recreate(self, topic: str) -> None:
         plan = self.log._plans.pop(topic)  # noqa: SLF001 - only from inside can this be told
@@ -130,8 +130,8 @@ class KafkaTransport:
 
     async def committed(self, group: str, topic: str, partition: int) -> int | None:
         async with _started(self._member_of(group)) as consumer:
-            found: int | None = await consumer.committed(TopicPartition(topic, partition))
-            return found
+            offset: int | None = await consumer.committed(TopicPartition(topic, partition))
+            return offset
 
     def _member_of(self, group: str) -> AIOKafkaConsumer:
         # by default a consumer also commits on its own when it stops, where it happens to be: over what it was told to
@@ -143,13 +143,13 @@ class KafkaTransport:
 
     async def recreate(self, topic: str) -> None:
         topics = KafkaTopics(self.address)
-        (found,) = await topics.describe([topic])
+        (described,) = await topics.describe([topic])
         async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
             await admin.delete_topics([topic])
         async with asyncio.timeout(PATIENCE):
             while await topics.topic_id(topic) is not None:  # noqa: ASYNC110  (the broker deletes in its own time)
                 await asyncio.sleep(0.05)
-        await topics.create([TopicPlan(topic, found.partitions, DAY_MS, RECORD_BYTES)])
+        await topics.create([TopicPlan(topic, described.partitions, DAY_MS, RECORD_BYTES)])
 
 
 @asynccontextmanager

@@ -13,19 +13,19 @@ SUBJECTS = (
     "lantern", "pelican", "quarry", "sundial", "trumpet", "umbrella", "vineyard", "walnut", "yacht", "zeppelin",
     "anvil", "basilica", "cactus", "dolphin", "emerald",
 )  # fmt: skip
-TOLD = "I have thought about the {0} for a long while and want to keep the {0} as it is because everybody likes it"
-ASKED = "Is the {0} finished?"
+STATEMENT = "I have thought about the {0} for a long while and want to keep the {0} as it is because everybody likes it"
+QUESTION = "Is the {0} finished?"
 
 
 def turns(graph: str = "own") -> list[dict[str, Any]]:
     """Return what is said, as turns to publish."""
-    said: list[dict[str, Any]] = []
+    turns_made: list[dict[str, Any]] = []
     for number, subject in enumerate(SUBJECTS):
-        for place, (role, text) in enumerate((("user", TOLD), ("assistant", ASKED))):
+        for place, (role, text) in enumerate((("user", STATEMENT), ("assistant", QUESTION))):
             turn = {"id": f"{subject}-{role}", "graph": graph, "session": f"s{number}", "role": role}
             at = 1_700_000_000_000 + number * 86_400_000 + place * 60_000
-            said.append({**turn, "speaker": role, "text": text.format(subject), "at": at})
-    return said
+            turns_made.append({**turn, "speaker": role, "text": text.format(subject), "at": at})
+    return turns_made
 
 
 def questions() -> list[dict[str, Any]]:

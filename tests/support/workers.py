@@ -59,7 +59,7 @@ class Worker:
     def kill(self) -> None:
         """End it as a crash would."""
         self.process.send_signal(signal.SIGKILL)
-        assert self.process.wait(PATIENCE) == -signal.SIGKILL, self.said
+        assert self.process.wait(PATIENCE) == -signal.SIGKILL, self.log_lines
 
     def stop(self) -> int:
         """Tell it to stop, as an orchestrator would; return its exit code."""
@@ -67,7 +67,7 @@ class Worker:
         return self.process.wait(STOPS_WITHIN)
 
     @property
-    def said(self) -> list[dict[str, Any]]:
+    def log_lines(self) -> list[dict[str, Any]]:
         """Return what it logged since it was last started, a JSON object per line."""
         lines = self._log.read_bytes()[self._started_at :].splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
@@ -75,12 +75,12 @@ class Worker:
     @property
     def follows(self) -> list[int]:
         """Return the partitions that it follows, as it said last: of a reader."""
-        return next((line["partitions"] for line in reversed(self.said) if line["event"] == "follows"), [])
+        return next((line["partitions"] for line in reversed(self.log_lines) if line["event"] == "follows"), [])
 
     @property
     def owns(self) -> list[int]:
         """Return the partitions that it took last."""
-        return next((line["partitions"] for line in reversed(self.said) if line["event"] == "owns"), [])
+        return next((line["partitions"] for line in reversed(self.log_lines) if line["event"] == "owns"), [])
 
 
 @contextmanager
