@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from emgas.messages.memory_settings import PRESETS, Settings
     from emgas.messages.modes import Guidance
     from emgas.messages.pictures import Compared, Pictured
-    from emgas.messages.queries import Description, Failure, Query, Reply, Theme
+    from emgas.messages.queries import Description, Query, Reply, Theme
+    from emgas.messages.requests import Failure, Outcome
     from emgas.messages.spreading import Spreading
-    from emgas.messages.turns import Outcome, Turn
+    from emgas.messages.turns import Turn
     from emgas.wire import Receipt
 
 __version__ = "0.2.0"
@@ -92,16 +93,16 @@ _HOMES = {
     ),
     "emgas.messages.queries": (
         "Description",
-        "Failure",
         "Query",
         "Reply",
         "Theme",
     ),
-    "emgas.messages.spreading": ("Spreading",),
-    "emgas.messages.turns": (
+    "emgas.messages.requests": (
+        "Failure",
         "Outcome",
-        "Turn",
     ),
+    "emgas.messages.spreading": ("Spreading",),
+    "emgas.messages.turns": ("Turn",),
     "emgas.wire": ("Receipt",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -28,6 +28,7 @@ EVENT_NAMES_BYTES = 1024 * 1024  # of what one event of a window, or of a reques
 GRAPH_EVENTS = 2**40  # that a graph may have
 INSPECTED_GRAPHS = 1000  # whose digests one answer carries
 CONTEXT_TOKENS = 32_000
+EXTRACTED_TURNS = 1000  # that one question may have read
 READ_TURNS = 100  # that one answer to `read` carries
 READ_BYTES = 1024 * 1024  # of text and metadata, after which such an answer ends early
 LISTED_GRAPHS = 1000  # whose names one answer carries

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timezone as FixedOffset  # noqa: N812 - `timezone` is a parameter here
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+_OFFSET: Final = re.compile(r"([+-]\d\d):?([0-5]\d)$")
 SECONDS: Final = range(10**9, 5 * 10**9)  # as ms January and February of 1970, as seconds 2001 to 2128
 
 
@@ -44,8 +46,17 @@ def since_epoch(when: datetime, zone: tzinfo = UTC) -> int:
     return (naive - EPOCH.replace(tzinfo=None) - offset) // timedelta(milliseconds=1)
 
 
+def offset_of(when: str) -> str | None:
+    """Return the offset from UTC that a time in text ends with, as +08:00; None without one, and for UTC itself."""
+    match = _OFFSET.search(when.strip())
+    return f"{match[1]}:{match[2]}" if match and int(match[1] + match[2]) else None
+
+
 def zone(name: str) -> tzinfo:
-    """Return the time zone with this IANA name.  Raises InvalidMessageError."""
+    """Return the time zone with this IANA name, or of an offset (+08:00).  Raises InvalidMessageError."""
+    if match := _OFFSET.fullmatch(name):
+        minutes = 60 * int(match[1]) + int(match[1][0] + match[2])
+        return FixedOffset(timedelta(minutes=minutes)) if abs(minutes) < 24 * 60 else UTC
     try:
         return UTC if name == "UTC" else ZoneInfo(name)  # some machines know no other
     except (KeyError, ValueError, OSError):  # the name may be any path

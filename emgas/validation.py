@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.messages.fields import TIME_WANTED, GraphId, Message
+from emgas.messages.fields import TIME_RULE, GraphId, Message
 
 M = TypeVar("M", bound=Message)
 
@@ -110,7 +110,7 @@ def _sentence(  # noqa: PLR0911 - a table of cases, each with its words
     if kind == "union_tag_invalid":
         return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
     if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _SENTENCES:
-        return TIME_WANTED
+        return TIME_RULE
     if kind in _SENTENCES:
         return _SENTENCES[kind]
     if location[:1] == ("metadata",) and len(location) > 1:

@@ -72,7 +72,10 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """The six topics under one prefix; and that of the keys, where graphs are encrypted and keys are in a topic."""
+    """The six topics under one prefix; that of the keys of encrypted graphs, where it is used; and a mark.
+
+    `branch` exists while a branch is not complete (streams/transport/kafka/unfinished.py).
+    """
 
     prefix: str = "emgas"
 
@@ -99,6 +102,10 @@ class TopicNames:
     @property
     def keys(self) -> str:
         return f"{self.prefix}.keys"
+
+    @property
+    def branch(self) -> str:
+        return f"{self.prefix}.branch"
 
     @property
     def dead_letters(self) -> str:

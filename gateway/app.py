@@ -32,7 +32,7 @@ from gateway.doors.mcp_tools import Opened, mcp_server
 from gateway.doors.mem0 import routes as mem0
 from gateway.http.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.http.paths import PathsByName
-from gateway.routes import graphs, imports, page, records
+from gateway.routes import declared, graphs, imports, page, records
 from gateway.routes.security_headers import SecurityHeaders
 
 log = logger("gateway")
@@ -82,6 +82,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
     mcp = mcp_server(_opened(app), everything=all_tools)
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
+    app.include_router(declared.router)
     app.include_router(graphs.several)
     app.include_router(imports.router)
     app.include_router(records.router)

@@ -16,7 +16,7 @@ Exception                       one record's outcome, caught where the record is
 from __future__ import annotations
 
 from emgas.errors import HaltedError
-from emgas.messages.queries import Failure, FailureCode
+from emgas.messages.requests import Failure, FailureCode
 
 
 class WorkerHaltedError(HaltedError):

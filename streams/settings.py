@@ -127,7 +127,7 @@ class Settings(BaseSettings, SecuritySettings):
 
     @field_validator("advisor_asks")
     @classmethod
-    def _can_be_asked(cls, value: list[str]) -> list[str]:
+    def _check_reply_topics(cls, value: list[str]) -> list[str]:
         if unknown := set(value) - set(ADVISED):
             raise ValueError(f"unknown kinds of advice: {', '.join(sorted(unknown))}. Choose from {', '.join(ADVISED)}")
         return value
@@ -161,7 +161,7 @@ class Settings(BaseSettings, SecuritySettings):
 
     @field_validator("broker")
     @classmethod
-    def _known_scheme(cls, value: str | None) -> str | None:
+    def _check_scheme(cls, value: str | None) -> str | None:
         if not value:
             return None
         if not value.startswith("kafka://") or len(value) == len("kafka://"):

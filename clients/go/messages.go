@@ -7,11 +7,11 @@ package emgas
 
 import "encoding/json"
 
-// Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant,
-// Revoke, Reinforce or Advice.
+// Command is what one tells a graph: Turn, Advice, Configure, EndSession, Erase, Feedback, Forget, Grant, Pin,
+// Reinforce, Revoke, Undo or Unpin.
 type Command interface{ graph() string }
 
-// Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
+// Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, Read, Recap, Recent or Trend.
 type Question interface{ graph() string }
 
 // Attachment: a file that came with a turn: a photo, a voice note. Only its address and its caption are stored.
@@ -24,6 +24,53 @@ type Attachment struct {
 	Kind    string `json:"kind"`
 	Caption string `json:"caption,omitempty"`
 	Sha256  string `json:"sha256,omitempty"`
+}
+
+// JudgedTurn: how much a turn is worth remembering, and its important words.
+type JudgedTurn struct {
+	Turn     string   `json:"turn"`
+	Worth    float64  `json:"worth"`
+	Keywords []string `json:"keywords,omitempty"`
+}
+
+// NamedTheme: a name for a theme, by its id.
+type NamedTheme struct {
+	Theme string `json:"theme"`
+	Name  string `json:"name"`
+}
+
+// RatedLink: how closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
+type RatedLink struct {
+	Source string  `json:"source"`
+	Target string  `json:"target"`
+	Rating float64 `json:"rating"`
+}
+
+// Rewritten: a turn, or a habit, in other words; role: whose words, "" for none.
+type Rewritten struct {
+	Turn  string `json:"turn,omitempty"`
+	Habit string `json:"habit,omitempty"`
+	Text  string `json:"text"`
+	Role  string `json:"role,omitempty"`
+}
+
+// SplitTurn: a turn with several statements: the parts of its text, in their order.
+type SplitTurn struct {
+	Turn  string     `json:"turn"`
+	Parts []TextPart `json:"parts"`
+}
+
+// SummedUp: the topic, in a word or two, and the summary of a conversation that has ended.
+type SummedUp struct {
+	Session string `json:"session"`
+	Topic   string `json:"topic,omitempty"`
+	Summary string `json:"summary"`
+}
+
+// TextPart: a part of a turn's text with one statement: its characters from start to before end.
+type TextPart struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // Settings: the settings of a graph; a setting that is not set has the preset's value. Durations in ms.
@@ -154,53 +201,6 @@ type Settings struct {
 	LinkConfidence *float64 `json:"link_confidence,omitempty"`
 }
 
-// JudgedTurn: how much a turn is worth remembering, and its important words.
-type JudgedTurn struct {
-	Turn     string   `json:"turn"`
-	Worth    float64  `json:"worth"`
-	Keywords []string `json:"keywords,omitempty"`
-}
-
-// NamedTheme: a name for a theme, by its id.
-type NamedTheme struct {
-	Theme string `json:"theme"`
-	Name  string `json:"name"`
-}
-
-// RatedLink: how closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
-type RatedLink struct {
-	Source string  `json:"source"`
-	Target string  `json:"target"`
-	Rating float64 `json:"rating"`
-}
-
-// Rewritten: a turn, or a habit, in other words; role: whose words, "" for none.
-type Rewritten struct {
-	Turn  string `json:"turn,omitempty"`
-	Habit string `json:"habit,omitempty"`
-	Text  string `json:"text"`
-	Role  string `json:"role,omitempty"`
-}
-
-// SplitTurn: a turn with several statements: the parts of its text, in their order.
-type SplitTurn struct {
-	Turn  string     `json:"turn"`
-	Parts []TextPart `json:"parts"`
-}
-
-// SummedUp: the topic, in a word or two, and the summary of a conversation that has ended.
-type SummedUp struct {
-	Session string `json:"session"`
-	Topic   string `json:"topic,omitempty"`
-	Summary string `json:"summary"`
-}
-
-// TextPart: a part of a turn's text with one statement: its characters from start to before end.
-type TextPart struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
-}
-
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
 // nothing.
 //
@@ -275,6 +275,16 @@ type Spreading struct {
 	WindowTurns      *int     `json:"window_turns,omitempty"`
 	// links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
 	TypeWeights *map[string]float64 `json:"type_weights,omitempty"`
+}
+
+// TurnText: a turn to read: who says what, when (by default now), in which language (by default the memory's).
+type TurnText struct {
+	Speaker string `json:"speaker,omitempty"`
+	Text    string `json:"text"`
+	// when it was said; now by default
+	At *int64 `json:"at,omitempty"`
+	// of its times, ISO 639-1; by default the memory's, or Chinese
+	Language string `json:"language,omitempty"`
 }
 
 // Position: what the answer had seen: watermark is the offset in events, source the offset in turns, -1 for none.
@@ -430,6 +440,35 @@ type Why struct {
 	Kinds        []Kind             `json:"kinds"`
 }
 
+// ChangedConcept: a concept, and its strength at the two times; 0 where it was not in the graph.
+type ChangedConcept struct {
+	ID     string  `json:"id"`
+	Label  string  `json:"label"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+}
+
+// ChangedTheme: what became of a theme.
+//
+// other: where most of its concepts came from (split) or went (merged)
+// joined, left: labels of concepts, the strongest first; all that a new one has, all that one that is gone had
+type ChangedTheme struct {
+	ID     string   `json:"id"`
+	Label  string   `json:"label"`
+	Change string   `json:"change"`
+	Other  *string  `json:"other"`
+	Joined []string `json:"joined"`
+	Left   []string `json:"left"`
+}
+
+// GrownPair: two concepts, by label, and in how many exchanges both were, at the two times.
+type GrownPair struct {
+	One    string `json:"one"`
+	Other  string `json:"other"`
+	Before int64  `json:"before"`
+	After  int64  `json:"after"`
+}
+
 // Theme: a theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
 //
 // name, by: an advisor's name for it, and the advisor
@@ -440,6 +479,227 @@ type Theme struct {
 	Born     int64    `json:"born"`
 	Name     *string  `json:"name"`
 	By       *string  `json:"by"`
+}
+
+// Inferred: what a concept is related to over hops steps; confidence is 1 / hops, path the concepts on the way.
+type Inferred struct {
+	ID         string   `json:"id"`
+	Label      string   `json:"label"`
+	Hops       int64    `json:"hops"`
+	Confidence float64  `json:"confidence"`
+	Path       []string `json:"path"`
+}
+
+// KnownConcept: what a memory knows of a concept. strength: what is left of it at the graph's time; times in ms.
+type KnownConcept struct {
+	ID       string           `json:"id"`
+	Label    string           `json:"label"`
+	Forms    map[string]int64 `json:"forms"`
+	Created  int64            `json:"created"`
+	Accessed int64            `json:"accessed"`
+	Strength float64          `json:"strength"`
+	Turns    int64            `json:"turns"`
+	Recalls  int64            `json:"recalls"`
+	LongTerm bool             `json:"long_term"`
+	Archived bool             `json:"archived"`
+	Pinned   bool             `json:"pinned"`
+	Theme    *string          `json:"theme"`
+	// what it is: person, place, organisation …
+	Of *string `json:"of"`
+	// of an important turn: it fades more slowly
+	Anchored bool `json:"anchored"`
+}
+
+// Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
+//
+// first, last: ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
+type Neighbour struct {
+	ID         string   `json:"id"`
+	Label      string   `json:"label"`
+	Strength   float64  `json:"strength"`
+	Times      int64    `json:"times"`
+	Hops       int64    `json:"hops"`
+	Confidence float64  `json:"confidence"`
+	Path       []string `json:"path"`
+	First      *int64   `json:"first"`
+	Last       *int64   `json:"last"`
+}
+
+// ExtractedChange: a value that a turn (its place in the request) replaces or ends: new is None if it ends.
+type ExtractedChange struct {
+	Subject string  `json:"subject"`
+	Slot    string  `json:"slot"`
+	Old     string  `json:"old"`
+	New     *string `json:"new"`
+	Turn    int64   `json:"turn"`
+}
+
+// ExtractedConcept: a node that the turn would have in the graph: its id, how it is written, its weight, and what
+// it is, if known.
+type ExtractedConcept struct {
+	ID     string  `json:"id"`
+	Label  string  `json:"label"`
+	Weight float64 `json:"weight"`
+	Of     *string `json:"of"`
+}
+
+// ExtractedEntity: a name, the characters where it stands, and what it names.
+type ExtractedEntity struct {
+	Start int64  `json:"start"`
+	End   int64  `json:"end"`
+	Text  string `json:"text"`
+	Kind  string `json:"kind"`
+}
+
+// ExtractedMention: a pronoun, whom or what it means, where that was named last ([turn, start, end]), and how
+// surely.
+type ExtractedMention struct {
+	Start      int64    `json:"start"`
+	End        int64    `json:"end"`
+	Means      any      `json:"means"`
+	At         *[]int64 `json:"at"`
+	Confidence float64  `json:"confidence"`
+}
+
+// ExtractedRelation: a relation that a turn states, and the characters that state it.
+type ExtractedRelation struct {
+	Subject    string  `json:"subject"`
+	Relation   string  `json:"relation"`
+	Object     string  `json:"object"`
+	Role       *string `json:"role"`
+	Confidence float64 `json:"confidence"`
+	Start      int64   `json:"start"`
+	End        int64   `json:"end"`
+}
+
+// ExtractedTime: a time that a turn tells, the characters that tell it, and its meaning.
+//
+// span: [since, until), ISO 8601 by the clock of the speaker; null: open on that side
+// clock: [since, until), minutes of a day
+// length: seconds
+// set: a rule that repeats, an RRULE of RFC 5545
+type ExtractedTime struct {
+	Start     int64    `json:"start"`
+	End       int64    `json:"end"`
+	Text      string   `json:"text"`
+	Kind      string   `json:"kind"`
+	Since     any      `json:"since"`
+	Until     any      `json:"until"`
+	Seconds   *float64 `json:"seconds"`
+	Rule      *string  `json:"rule"`
+	Direction *string  `json:"direction"`
+}
+
+// ExtractedTurn: what one turn is understood to say.
+type ExtractedTurn struct {
+	Language  string              `json:"language"`
+	Question  bool                `json:"question"`
+	Concepts  []ExtractedConcept  `json:"concepts"`
+	Entities  []ExtractedEntity   `json:"entities"`
+	Times     []ExtractedTime     `json:"times"`
+	Mentions  []ExtractedMention  `json:"mentions"`
+	Relations []ExtractedRelation `json:"relations"`
+}
+
+// Exemption: an exception from a habit, from since to until (ms). turn: the turn that mentions it, if there is one.
+type Exemption struct {
+	Since int64   `json:"since"`
+	Until int64   `json:"until"`
+	Turn  *string `json:"turn"`
+}
+
+// Habit: a habit: an abstract of the turns that are its members.
+//
+// text: what is said of it; by: who wrote that
+// concepts: what all of it is about; period: days from one day of it to the next, in the middle
+// turns, days: how many, on how many days; members: ids of the latest of them
+// hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
+// by the clock of who said them
+// exceptions: the latest times at which it unexpectedly did not recur
+// rewritten: an advisor's words for it, and the advisor
+type Habit struct {
+	ID          string      `json:"id"`
+	Speaker     string      `json:"speaker"`
+	Text        string      `json:"text"`
+	Concepts    []string    `json:"concepts"`
+	Turns       int64       `json:"turns"`
+	Days        int64       `json:"days"`
+	First       int64       `json:"first"`
+	Last        int64       `json:"last"`
+	Period      float64     `json:"period"`
+	Hours       []int64     `json:"hours"`
+	Weekdays    []int64     `json:"weekdays"`
+	Exceptions  []Exemption `json:"exceptions"`
+	Members     []string    `json:"members"`
+	By          string      `json:"by"`
+	Rewritten   *string     `json:"rewritten"`
+	RewrittenBy *string     `json:"rewritten_by"`
+}
+
+// HabitGroup: similar habits: a level of the tree. above: their affinity; habits: ids.
+type HabitGroup struct {
+	Above  float64  `json:"above"`
+	Habits []string `json:"habits"`
+}
+
+// Activity: how many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last
+// (ms).
+type Activity struct {
+	First int64   `json:"first"`
+	Last  int64   `json:"last"`
+	Turns []int64 `json:"turns"`
+}
+
+// PicturedConcepts: columns over n concepts, the strongest first; of a picture that grew, the nearest first.
+//
+// strengths: at the graph's clock; themes: positions in themes of the picture, -1 for none
+// mentions: turns that held each; hops: from the nearest of around; 0 in a picture of all
+// born: ms, of the first mention; touched: ms, of the last mention or recall
+type PicturedConcepts struct {
+	IDs       []string  `json:"ids"`
+	Labels    []string  `json:"labels"`
+	Strengths []float64 `json:"strengths"`
+	Mentions  []int64   `json:"mentions"`
+	Themes    []int64   `json:"themes"`
+	Hops      []int64   `json:"hops"`
+	Born      []int64   `json:"born"`
+	Touched   []int64   `json:"touched"`
+	LongTerm  []bool    `json:"long_term"`
+	Archived  []bool    `json:"archived"`
+	Pinned    []bool    `json:"pinned"`
+}
+
+// PicturedLinks: columns over links between two concepts of the picture: the 4 strongest of each concept first,
+// then the others.
+//
+// sources, targets: positions in its concepts; times: exchanges in which both were said
+// weights: what activation spreads by
+type PicturedLinks struct {
+	Sources []int64   `json:"sources"`
+	Targets []int64   `json:"targets"`
+	Weights []float64 `json:"weights"`
+	Times   []int64   `json:"times"`
+}
+
+// PicturedPassages: columns over turns that hold concepts of the picture, the newest first; and which concept
+// stands in which.
+//
+// held_by, holds: positions: in these turns, and in the picture's concepts
+type PicturedPassages struct {
+	IDs      []string `json:"ids"`
+	Sessions []string `json:"sessions"`
+	Speakers []string `json:"speakers"`
+	At       []int64  `json:"at"`
+	Archived []bool   `json:"archived"`
+	HeldBy   []int64  `json:"held_by"`
+	Holds    []int64  `json:"holds"`
+}
+
+// PicturedTheme: a theme that has concepts in the picture. born: ms.
+type PicturedTheme struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+	Born  int64  `json:"born"`
 }
 
 // Advised: advice on a turn: other words, its parts, its worth; each with its advisor.
@@ -505,95 +765,6 @@ type SpokenTime struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// Activity: how many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last
-// (ms).
-type Activity struct {
-	First int64   `json:"first"`
-	Last  int64   `json:"last"`
-	Turns []int64 `json:"turns"`
-}
-
-// PicturedConcepts: columns over n concepts, the strongest first; of a picture that grew, the nearest first.
-//
-// strengths: at the graph's clock; themes: positions in themes of the picture, -1 for none
-// mentions: turns that held each; hops: from the nearest of around; 0 in a picture of all
-// born: ms, of the first mention; touched: ms, of the last mention or recall
-type PicturedConcepts struct {
-	IDs       []string  `json:"ids"`
-	Labels    []string  `json:"labels"`
-	Strengths []float64 `json:"strengths"`
-	Mentions  []int64   `json:"mentions"`
-	Themes    []int64   `json:"themes"`
-	Hops      []int64   `json:"hops"`
-	Born      []int64   `json:"born"`
-	Touched   []int64   `json:"touched"`
-	LongTerm  []bool    `json:"long_term"`
-	Archived  []bool    `json:"archived"`
-	Pinned    []bool    `json:"pinned"`
-}
-
-// PicturedLinks: columns over links between two concepts of the picture: the 4 strongest of each concept first,
-// then the others.
-//
-// sources, targets: positions in its concepts; times: exchanges in which both were said
-// weights: what activation spreads by
-type PicturedLinks struct {
-	Sources []int64   `json:"sources"`
-	Targets []int64   `json:"targets"`
-	Weights []float64 `json:"weights"`
-	Times   []int64   `json:"times"`
-}
-
-// PicturedPassages: columns over turns that hold concepts of the picture, the newest first; and which concept
-// stands in which.
-//
-// held_by, holds: positions: in these turns, and in the picture's concepts
-type PicturedPassages struct {
-	IDs      []string `json:"ids"`
-	Sessions []string `json:"sessions"`
-	Speakers []string `json:"speakers"`
-	At       []int64  `json:"at"`
-	Archived []bool   `json:"archived"`
-	HeldBy   []int64  `json:"held_by"`
-	Holds    []int64  `json:"holds"`
-}
-
-// PicturedTheme: a theme that has concepts in the picture. born: ms.
-type PicturedTheme struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
-	Born  int64  `json:"born"`
-}
-
-// ChangedConcept: a concept, and its strength at the two times; 0 where it was not in the graph.
-type ChangedConcept struct {
-	ID     string  `json:"id"`
-	Label  string  `json:"label"`
-	Before float64 `json:"before"`
-	After  float64 `json:"after"`
-}
-
-// ChangedTheme: what became of a theme.
-//
-// other: where most of its concepts came from (split) or went (merged)
-// joined, left: labels of concepts, the strongest first; all that a new one has, all that one that is gone had
-type ChangedTheme struct {
-	ID     string   `json:"id"`
-	Label  string   `json:"label"`
-	Change string   `json:"change"`
-	Other  *string  `json:"other"`
-	Joined []string `json:"joined"`
-	Left   []string `json:"left"`
-}
-
-// GrownPair: two concepts, by label, and in how many exchanges both were, at the two times.
-type GrownPair struct {
-	One    string `json:"one"`
-	Other  string `json:"other"`
-	Before int64  `json:"before"`
-	After  int64  `json:"after"`
-}
-
 // Ending: how a conversation ended, at at (ms). summary: a summary of turns (ids), and by whom.
 //
 // topic: its topic in a word or two, if the author of the summary names it
@@ -643,99 +814,6 @@ type SessionTopic struct {
 	Summary []Quote `json:"summary"`
 }
 
-// Span: a period, from since to until (ms), with its number of turns, and of moods if requested.
-type Span struct {
-	Since int64            `json:"since"`
-	Until int64            `json:"until"`
-	Turns int64            `json:"turns"`
-	Moods map[string]int64 `json:"moods"`
-}
-
-// Inferred: what a concept is related to over hops steps; confidence is 1 / hops, path the concepts on the way.
-type Inferred struct {
-	ID         string   `json:"id"`
-	Label      string   `json:"label"`
-	Hops       int64    `json:"hops"`
-	Confidence float64  `json:"confidence"`
-	Path       []string `json:"path"`
-}
-
-// KnownConcept: what a memory knows of a concept. strength: what is left of it at the graph's time; times in ms.
-type KnownConcept struct {
-	ID       string           `json:"id"`
-	Label    string           `json:"label"`
-	Forms    map[string]int64 `json:"forms"`
-	Created  int64            `json:"created"`
-	Accessed int64            `json:"accessed"`
-	Strength float64          `json:"strength"`
-	Turns    int64            `json:"turns"`
-	Recalls  int64            `json:"recalls"`
-	LongTerm bool             `json:"long_term"`
-	Archived bool             `json:"archived"`
-	Pinned   bool             `json:"pinned"`
-	Theme    *string          `json:"theme"`
-	// what it is: person, place, organisation …
-	Of *string `json:"of"`
-	// of an important turn: it fades more slowly
-	Anchored bool `json:"anchored"`
-}
-
-// Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
-//
-// first, last: ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
-type Neighbour struct {
-	ID         string   `json:"id"`
-	Label      string   `json:"label"`
-	Strength   float64  `json:"strength"`
-	Times      int64    `json:"times"`
-	Hops       int64    `json:"hops"`
-	Confidence float64  `json:"confidence"`
-	Path       []string `json:"path"`
-	First      *int64   `json:"first"`
-	Last       *int64   `json:"last"`
-}
-
-// Exemption: an exception from a habit, from since to until (ms). turn: the turn that mentions it, if there is one.
-type Exemption struct {
-	Since int64   `json:"since"`
-	Until int64   `json:"until"`
-	Turn  *string `json:"turn"`
-}
-
-// Habit: a habit: an abstract of the turns that are its members.
-//
-// text: what is said of it; by: who wrote that
-// concepts: what all of it is about; period: days from one day of it to the next, in the middle
-// turns, days: how many, on how many days; members: ids of the latest of them
-// hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
-// by the clock of who said them
-// exceptions: the latest times at which it unexpectedly did not recur
-// rewritten: an advisor's words for it, and the advisor
-type Habit struct {
-	ID          string      `json:"id"`
-	Speaker     string      `json:"speaker"`
-	Text        string      `json:"text"`
-	Concepts    []string    `json:"concepts"`
-	Turns       int64       `json:"turns"`
-	Days        int64       `json:"days"`
-	First       int64       `json:"first"`
-	Last        int64       `json:"last"`
-	Period      float64     `json:"period"`
-	Hours       []int64     `json:"hours"`
-	Weekdays    []int64     `json:"weekdays"`
-	Exceptions  []Exemption `json:"exceptions"`
-	Members     []string    `json:"members"`
-	By          string      `json:"by"`
-	Rewritten   *string     `json:"rewritten"`
-	RewrittenBy *string     `json:"rewritten_by"`
-}
-
-// HabitGroup: similar habits: a level of the tree. above: their affinity; habits: ids.
-type HabitGroup struct {
-	Above  float64  `json:"above"`
-	Habits []string `json:"habits"`
-}
-
 // Inherited: the summary of the conversation before: recorded when it ended, or else computed now, by by.
 type Inherited struct {
 	Session  string   `json:"session"`
@@ -744,6 +822,14 @@ type Inherited struct {
 	Turns    []string `json:"turns"`
 	By       string   `json:"by"`
 	Recorded bool     `json:"recorded"`
+}
+
+// Span: a period, from since to until (ms), with its number of turns, and of moods if requested.
+type Span struct {
+	Since int64            `json:"since"`
+	Until int64            `json:"until"`
+	Turns int64            `json:"turns"`
+	Moods map[string]int64 `json:"moods"`
 }
 
 // Turn: one utterance of a conversation. Its id is permanent: sending the same id again has no effect.
@@ -767,11 +853,25 @@ type Turn struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
-// Configure a graph from now on: a preset, and the settings that differ from it.
+// Advice: an advisor's statement; by: who advises, with its version. Set exactly one of the other fields.
+type Advice struct {
+	ID        string      `json:"id"`
+	Graph     string      `json:"graph"`
+	Kind      string      `json:"kind"`
+	By        string      `json:"by"`
+	Named     *NamedTheme `json:"named,omitempty"`
+	Rated     []RatedLink `json:"rated,omitempty"`
+	Summary   *SummedUp   `json:"summary,omitempty"`
+	Rewritten *Rewritten  `json:"rewritten,omitempty"`
+	Split     *SplitTurn  `json:"split,omitempty"`
+	Judged    *JudgedTurn `json:"judged,omitempty"`
+}
+
+// Configure a graph: a preset, and the settings that differ from it, replacing all earlier ones.
 type Configure struct {
-	Kind     string    `json:"kind"`
 	ID       string    `json:"id"`
 	Graph    string    `json:"graph"`
+	Kind     string    `json:"kind"`
 	Preset   string    `json:"preset,omitempty"`
 	Settings *Settings `json:"settings,omitempty"`
 	// weights of features of turns in recall, where not the default; {}: the defaults; null: unchanged
@@ -784,17 +884,63 @@ type Configure struct {
 	Timezone string `json:"timezone,omitempty"`
 }
 
-// Forget concepts (by id or surface form), turns and sessions (by id). The log still holds them.
+// EndSession: end a conversation. It is summarised and consolidated, and the next one starts with the summary.
+//
+// Later turns of the session are a new conversation under the same name.
+type EndSession struct {
+	ID      string `json:"id"`
+	Graph   string `json:"graph"`
+	Kind    string `json:"kind"`
+	Session string `json:"session,omitempty"`
+}
+
+// Erase: permanently erase content of an encrypted graph by destroying its keys. Set exactly one of the three
+// fields.
+//
+// turn: the turn with this id. speaker: every turn of this speaker. whole: the whole graph.
+type Erase struct {
+	ID      string `json:"id"`
+	Graph   string `json:"graph"`
+	Kind    string `json:"kind"`
+	Turn    string `json:"turn,omitempty"`
+	Speaker string `json:"speaker,omitempty"`
+	Whole   bool   `json:"whole,omitempty"`
+}
+
+// Feedback: rate turns that came back: right, wrong, or something between.
+type Feedback struct {
+	ID    string   `json:"id"`
+	Graph string   `json:"graph"`
+	Kind  string   `json:"kind"`
+	Turns []string `json:"turns"`
+	// the question that they answered: its concepts are linked with theirs, if they were right
+	Query string `json:"query,omitempty"`
+	// from −1, wrong, to 1, right
+	Value float64 `json:"value"`
+}
+
+// Forget concepts, turns and sessions. The log still holds them, so an undo can restore them.
+//
+// Concepts are named by id or as written, turns and sessions by id.
 //
 // everything: the whole graph, except its name, its settings and the ids of its turns
 type Forget struct {
-	Kind       string   `json:"kind"`
 	ID         string   `json:"id"`
 	Graph      string   `json:"graph"`
+	Kind       string   `json:"kind"`
 	Concepts   []string `json:"concepts,omitempty"`
 	Turns      []string `json:"turns,omitempty"`
 	Sessions   []string `json:"sessions,omitempty"`
 	Everything bool     `json:"everything,omitempty"`
+}
+
+// Grant a subject, such as a key's name, rights in a graph. The first grant closes it to all others.
+type Grant struct {
+	ID      string   `json:"id"`
+	Graph   string   `json:"graph"`
+	Subject string   `json:"subject"`
+	Rights  []string `json:"rights"`
+	Kind    string   `json:"kind"`
 }
 
 // Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
@@ -806,67 +952,18 @@ type Pin struct {
 	Kind     string   `json:"kind"`
 }
 
-// Unpin concepts and turns, so that they fade again.
-type Unpin struct {
+// Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no
+// events.
+//
+// concepts: ids of the activated ones, strongest first; turns: ids of those found in the archive
+// at: when it was asked, ms
+type Reinforce struct {
 	ID       string   `json:"id"`
 	Graph    string   `json:"graph"`
-	Concepts []string `json:"concepts,omitempty"`
-	Turns    []string `json:"turns,omitempty"`
 	Kind     string   `json:"kind"`
-}
-
-// Feedback: rate turns that came back: right, wrong, or something between.
-//
-// query: the question that they answered: its concepts are linked with theirs, if they were right
-// value: from −1, wrong, to 1, right
-type Feedback struct {
-	Kind  string   `json:"kind"`
-	ID    string   `json:"id"`
-	Graph string   `json:"graph"`
-	Turns []string `json:"turns"`
-	Query string   `json:"query,omitempty"`
-	Value float64  `json:"value"`
-}
-
-// Undo a graph's events first..last (null: up to the newest), counted from 0. The undo is an event, too.
-type Undo struct {
-	Kind  string `json:"kind"`
-	ID    string `json:"id"`
-	Graph string `json:"graph"`
-	First int64  `json:"first"`
-	Last  *int64 `json:"last,omitempty"`
-}
-
-// Erase: permanently erase content of an encrypted graph by destroying its keys. Set exactly one of the three
-// fields.
-//
-// turn: the turn with this id. speaker: every turn of this speaker. whole: the whole graph.
-type Erase struct {
-	Kind    string `json:"kind"`
-	ID      string `json:"id"`
-	Graph   string `json:"graph"`
-	Turn    string `json:"turn,omitempty"`
-	Speaker string `json:"speaker,omitempty"`
-	Whole   bool   `json:"whole,omitempty"`
-}
-
-// EndSession: end a conversation: it is summarised and consolidated, and the next one starts with the summary.
-//
-// Later turns of the session are a new conversation under the same name.
-type EndSession struct {
-	Kind    string `json:"kind"`
-	ID      string `json:"id"`
-	Graph   string `json:"graph"`
-	Session string `json:"session,omitempty"`
-}
-
-// Grant a subject rights in a graph. From the first grant on, only subjects with a right have access.
-type Grant struct {
-	ID      string   `json:"id"`
-	Graph   string   `json:"graph"`
-	Subject string   `json:"subject"`
-	Rights  []string `json:"rights"`
-	Kind    string   `json:"kind"`
+	Concepts []string `json:"concepts"`
+	Turns    []string `json:"turns,omitempty"`
+	At       int64    `json:"at"`
 }
 
 // Revoke rights of a subject in a graph.
@@ -878,32 +975,22 @@ type Revoke struct {
 	Kind    string   `json:"kind"`
 }
 
-// Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no
-// events.
-//
-// concepts: ids of the activated ones, strongest first; turns: ids of those found in the archive
-// at: when it was asked, ms
-type Reinforce struct {
-	Kind     string   `json:"kind"`
-	ID       string   `json:"id"`
-	Graph    string   `json:"graph"`
-	Concepts []string `json:"concepts"`
-	Turns    []string `json:"turns,omitempty"`
-	At       int64    `json:"at"`
+// Undo a graph's events first..last (null: up to the newest), counted from 0. The undo is an event, too.
+type Undo struct {
+	ID    string `json:"id"`
+	Graph string `json:"graph"`
+	Kind  string `json:"kind"`
+	First int64  `json:"first"`
+	Last  *int64 `json:"last,omitempty"`
 }
 
-// Advice: an advisor's statement; by: who advises, with its version. Set exactly one of the other fields.
-type Advice struct {
-	Kind      string      `json:"kind"`
-	ID        string      `json:"id"`
-	Graph     string      `json:"graph"`
-	By        string      `json:"by"`
-	Named     *NamedTheme `json:"named,omitempty"`
-	Rated     []RatedLink `json:"rated,omitempty"`
-	Summary   *SummedUp   `json:"summary,omitempty"`
-	Rewritten *Rewritten  `json:"rewritten,omitempty"`
-	Split     *SplitTurn  `json:"split,omitempty"`
-	Judged    *JudgedTurn `json:"judged,omitempty"`
+// Unpin concepts and turns, so that they fade again.
+type Unpin struct {
+	ID       string   `json:"id"`
+	Graph    string   `json:"graph"`
+	Concepts []string `json:"concepts,omitempty"`
+	Turns    []string `json:"turns,omitempty"`
+	Kind     string   `json:"kind"`
 }
 
 // Query: a question to one graph. It never changes state; reinforce asks for an event that does.
@@ -911,9 +998,13 @@ type Advice struct {
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
 // context_passages and how much worse the next turn answers decide how many the context has.
 type Query struct {
-	Kind  string `json:"kind"`
 	Graph string `json:"graph"`
-	Text  string `json:"text"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// answer as of this time
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
 	// which retriever answers; by default the graph's own, else default
 	Mode      string     `json:"mode,omitempty"`
 	Spreading *Spreading `json:"spreading,omitempty"`
@@ -946,10 +1037,6 @@ type Query struct {
 	HintFrom *float64 `json:"hint_from,omitempty"`
 	// conversation that and then? continues; by default the latest one
 	Session string `json:"session,omitempty"`
-	// answer once the turn at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// answer as of this time
-	AsOf *int64 `json:"as_of,omitempty"`
 	// the asker's, as Europe/Berlin: what yesterday means, and by which clock the context tells; else the
 	// graph's own, UTC where it has none
 	Timezone string  `json:"timezone,omitempty"`
@@ -961,114 +1048,43 @@ type Query struct {
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// Describe: ask about a graph itself: its themes, its settings, and how much it holds.
-type Describe struct {
-	Kind  string `json:"kind"`
+// Checkpoint: ask the owner of a partition to write a snapshot to its folder of snapshots.
+type Checkpoint struct {
+	Kind string `json:"kind"`
+}
+
+// Compare a graph at two times: which concepts are new, grew, faded or were archived.
+type Compare struct {
 	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
+	Kind  string `json:"kind"`
+	// a time, as as_of: 2023-05-08T14:00
+	Since int64 `json:"since"`
+	// a later one; else now
+	Until *int64 `json:"until,omitempty"`
+	// changes of each kind, at most
+	Limit *int `json:"limit,omitempty"`
+}
+
+// Describe a graph: its themes, its settings, and how much it holds.
+type Describe struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	Kind  string `json:"kind"`
 	// also measure how well it is connected
 	Measures bool `json:"measures,omitempty"`
 }
 
-// Read: ask for turns, in the order in which they were recorded. A field that is not set does not filter.
-//
-// ids: only these, in this order; without those that the graph lacks, or that are too much for one answer
-// session: only of this session; concept: only turns with this concept, by id or as written
-// newest: the latest first; cursor: next of the last page
-// advised: with the advice on them
-type Read struct {
-	Kind    string   `json:"kind"`
-	Graph   string   `json:"graph"`
-	IDs     []string `json:"ids,omitempty"`
-	Session string   `json:"session,omitempty"`
-	Concept string   `json:"concept,omitempty"`
-	Newest  bool     `json:"newest,omitempty"`
-	Cursor  *int64   `json:"cursor,omitempty"`
-	Limit   *int     `json:"limit,omitempty"`
-	Advised bool     `json:"advised,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
-}
-
-// Picture: a question for what a graph looks like: its strongest concepts, or those near some, and how they are
-// linked.
-//
-// around: concepts, by id or as they were written, from which the picture grows; the whole graph where none is
-// named
-// hops: links between them and what is farthest away
-// nodes, links, passages: at most so many
-type Picture struct {
-	Kind     string   `json:"kind"`
-	Graph    string   `json:"graph"`
-	Around   []string `json:"around,omitempty"`
-	Hops     *int     `json:"hops,omitempty"`
-	Nodes    *int     `json:"nodes,omitempty"`
-	Links    *int     `json:"links,omitempty"`
-	Passages *int     `json:"passages,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
-}
-
-// Compare: a question for what changed in a graph from since to until; without until, to what it is now.
-type Compare struct {
-	Kind  string `json:"kind"`
-	Graph string `json:"graph"`
-	Since int64  `json:"since"`
-	Until *int64 `json:"until,omitempty"`
-	// of each kind, at most so many are named
-	Limit *int `json:"limit,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-}
-
-// Recap: ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
-//
-// words: of each summary, at most
-// topics: also split each conversation into its topics, with a summary of each
-type Recap struct {
-	Kind     string   `json:"kind"`
-	Graph    string   `json:"graph"`
-	Sessions []string `json:"sessions,omitempty"`
-	Limit    *int     `json:"limit,omitempty"`
-	// of the latest ones, to skip
-	Skip   *int64 `json:"skip,omitempty"`
-	Words  *int   `json:"words,omitempty"`
-	Topics bool   `json:"topics,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
-}
-
-// Trend: ask how often something is mentioned: since when, when last, at which hours, and when not.
-//
-// text: a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
-// without it, every turn that passes only: of a session, of a speaker
-// offset: of the asker's clock from UTC, minutes: where a day begins
-type Trend struct {
-	Kind   string  `json:"kind"`
-	Graph  string  `json:"graph"`
-	Text   string  `json:"text,omitempty"`
-	By     string  `json:"by,omitempty"`
-	Offset *int    `json:"offset,omitempty"`
-	Only   *Filter `json:"only,omitempty"`
-	// also the speakers' moods; a question for moods only counts all turns
-	Moods bool `json:"moods,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
-}
-
-// Explore: ask about one concept: what the memory knows of it, its links, and its paths to another concept.
+// Explore: return what the graph knows of a concept: its relations, and the concepts linked with it.
 type Explore struct {
-	Kind  string `json:"kind"`
 	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
 	// by id, or as written
 	Concept string `json:"concept"`
 	// another concept, to find the paths to it
@@ -1078,37 +1094,37 @@ type Explore struct {
 	// infer what follows by this relation
 	Relation string `json:"relation,omitempty"`
 	Limit    *int   `json:"limit,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
 }
 
-// Habits: ask for habits: those that match a text, or all of them, those with the most turns first.
-//
-// speaker: whose
+// Extract: ask what the memory would understand of these turns, read as one session. Nothing is stored.
+type Extract struct {
+	Kind  string     `json:"kind"`
+	Turns []TurnText `json:"turns"`
+}
+
+// Habits: return what recurs, how often, since when, and when not: the habits with the most turns first.
 type Habits struct {
-	Kind    string `json:"kind"`
-	Graph   string `json:"graph"`
-	Text    string `json:"text,omitempty"`
-	Speaker string `json:"speaker,omitempty"`
-	Limit   *int   `json:"limit,omitempty"`
+	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
 	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	// a question, or words; without it, all habits
+	Text string `json:"text,omitempty"`
+	// whose
+	Speaker string `json:"speaker,omitempty"`
+	// habits, at most
+	Limit *int `json:"limit,omitempty"`
 }
 
-// Recent: ask for a conversation's working memory, by default the latest one's: its last turns, and keywords.
-type Recent struct {
-	Kind    string `json:"kind"`
-	Graph   string `json:"graph"`
-	Session string `json:"session,omitempty"`
-	Limit   *int   `json:"limit,omitempty"`
-	// answer once the record at this offset of turns is folded
-	After *int64 `json:"after,omitempty"`
-	// as the graph was at this time
-	AsOf *int64 `json:"as_of,omitempty"`
+// Inspect: ask the owner of a partition for counts of what it holds, and for its digest.
+type Inspect struct {
+	Kind string `json:"kind"`
+	// compute the digest too (reads every graph of the partition)
+	Digest *bool `json:"digest,omitempty"`
+	// return the digests of the next graphs after this name, by name
+	GraphsAfter string `json:"graphs_after,omitempty"`
 }
 
 // List: ask the owner of a partition for the names of its graphs.
@@ -1123,18 +1139,100 @@ type List struct {
 	Patterns *[]string `json:"patterns,omitempty"`
 }
 
-// Inspect: ask the owner of a partition for counts of what it holds, and for its digest.
-type Inspect struct {
+// Picture: return the graph for a drawing: its concepts, links, turns and themes, as columns.
+type Picture struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
 	Kind string `json:"kind"`
-	// compute the digest too (reads every graph of the partition)
-	Digest *bool `json:"digest,omitempty"`
-	// return the digests of the next graphs after this name, by name
-	GraphsAfter string `json:"graphs_after,omitempty"`
+	// concepts, by id or as written, that it grows from; by default the strongest of the whole graph
+	Around []string `json:"around,omitempty"`
+	// links between those and the farthest concepts
+	Hops *int `json:"hops,omitempty"`
+	// concepts, at most
+	Nodes *int `json:"nodes,omitempty"`
+	// links, at most
+	Links *int `json:"links,omitempty"`
+	// turns, at most
+	Passages *int `json:"passages,omitempty"`
 }
 
-// Checkpoint: ask the owner of a partition to write a snapshot to its folder of snapshots.
-type Checkpoint struct {
+// Read one page of turns, as they were said, in the order in which they were recorded.
+type Read struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
 	Kind string `json:"kind"`
+	// only these, in this order; not those that the graph lacks, or that are too much for one answer
+	IDs []string `json:"ids,omitempty"`
+	// only of this session
+	Session string `json:"session,omitempty"`
+	// only turns with this concept, by id or as written
+	Concept string `json:"concept,omitempty"`
+	// the latest first
+	Newest bool `json:"newest,omitempty"`
+	// next of the last page
+	Cursor *int64 `json:"cursor,omitempty"`
+	Limit  *int   `json:"limit,omitempty"`
+	// with the advice on them
+	Advised bool `json:"advised,omitempty"`
+}
+
+// Recap: return what conversations were about, the latest first.
+type Recap struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	// only these; by default the latest
+	Sessions []string `json:"sessions,omitempty"`
+	// conversations, at most
+	Limit *int `json:"limit,omitempty"`
+	// of the latest ones, to skip
+	Skip *int64 `json:"skip,omitempty"`
+	// of each summary, at most
+	Words *int `json:"words,omitempty"`
+	// also split each into its topics, with a summary of each
+	Topics bool `json:"topics,omitempty"`
+}
+
+// Recent: return a conversation's latest turns and keywords, and the summary of the one before it.
+type Recent struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	// of this conversation, else of the latest one
+	Session string `json:"session,omitempty"`
+	// turns, at most
+	Limit *int `json:"limit,omitempty"`
+}
+
+// Trend: count how often something is mentioned over time, at which hours, and when not.
+type Trend struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	// a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
+	// without it, every turn that passes the filter
+	Text string `json:"text,omitempty"`
+	By   string `json:"by,omitempty"`
+	// of the asker's clock from UTC, minutes: where a day begins
+	Offset *int    `json:"offset,omitempty"`
+	Only   *Filter `json:"only,omitempty"`
+	// also the speakers' moods; a question for moods only counts all turns
+	Moods bool `json:"moods,omitempty"`
 }
 
 // Outcome: the outcome of a turn or a request. duplicate: its id came before with the same text: nothing changed.
@@ -1168,6 +1266,41 @@ type Reply struct {
 	Timezone string `json:"timezone"`
 	// if the query has explain, or guides the search
 	How *How `json:"how"`
+}
+
+// Checkpointed: a snapshot that was written: its name, the position of its state, and its size.
+type Checkpointed struct {
+	Kind     string   `json:"kind"`
+	Snapshot string   `json:"snapshot"`
+	Position Position `json:"position"`
+	Bytes    int64    `json:"bytes"`
+}
+
+// Compared: what changed, what changed most first. found: false where nothing had been said by the later time.
+//
+// since, until: the graph's clock at the two times, ms
+// turns: how many turns there had ever been, at the two times
+// totals: how many changes of each kind there are: more than are named where the limit was reached
+// forgotten: concepts that left what is active, and may still be in the archive
+// added, archived turns that came into what is active, and that left it, by id
+type Compared struct {
+	Kind      string           `json:"kind"`
+	Graph     string           `json:"graph"`
+	Found     bool             `json:"found"`
+	Since     int64            `json:"since"`
+	Until     int64            `json:"until"`
+	Turns     []int64          `json:"turns"`
+	Totals    map[string]int64 `json:"totals"`
+	Born      []ChangedConcept `json:"born"`
+	Stronger  []ChangedConcept `json:"stronger"`
+	Weaker    []ChangedConcept `json:"weaker"`
+	Forgotten []ChangedConcept `json:"forgotten"`
+	LongTerm  []ChangedConcept `json:"long_term"`
+	Themes    []ChangedTheme   `json:"themes"`
+	Pairs     []GrownPair      `json:"pairs"`
+	Added     []string         `json:"added"`
+	Archived  []string         `json:"archived"`
+	Position  Position         `json:"position"`
 }
 
 // Description: what a graph holds. An unknown graph returns found: false.
@@ -1212,17 +1345,81 @@ type Description struct {
 	Position Position           `json:"position"`
 }
 
-// Turns: a page of turns. An unknown graph returns found: false.
+// Explored: a concept and its neighbours. found: false: there is no such graph or concept.
 //
-// total: how many turns match in all; next: cursor of the next page, null on the last
-type Turns struct {
-	Kind     string         `json:"kind"`
-	Graph    string         `json:"graph"`
-	Found    bool           `json:"found"`
-	Total    int64          `json:"total"`
-	Turns    []RecordedTurn `json:"turns"`
-	Next     *int64         `json:"next"`
-	Position Position       `json:"position"`
+// neighbours: the strongest links first; paths: to to, the strongest first, as ids
+// relations: to other concepts, the most frequent first
+// inferred: what follows by the requested relation, nearest first, at most 10
+// ids: of the latest turns with the concept
+type Explored struct {
+	Kind       string          `json:"kind"`
+	Graph      string          `json:"graph"`
+	Found      bool            `json:"found"`
+	Concept    *KnownConcept   `json:"concept"`
+	Neighbours []Neighbour     `json:"neighbours"`
+	Paths      [][]string      `json:"paths"`
+	Relations  []KnownRelation `json:"relations"`
+	Inferred   []Inferred      `json:"inferred"`
+	IDs        []string        `json:"ids"`
+	Position   Position        `json:"position"`
+}
+
+// Extracted: what would be understood: of each turn, in order, and of the people in them.
+//
+// card: subject → slot → its values after the last turn
+// changes: the values that later turns replace
+type Extracted struct {
+	Kind    string                         `json:"kind"`
+	Turns   []ExtractedTurn                `json:"turns"`
+	Card    map[string]map[string][]string `json:"card"`
+	Changes []ExtractedChange              `json:"changes"`
+	// what read the turns, with its version
+	Extractor string `json:"extractor"`
+}
+
+// Recurring: the habits of a graph. An unknown graph returns found: false.
+//
+// total: how many habits there are in all
+// groups: of these habits, from the closest to the widest; a single habit is in none
+type Recurring struct {
+	Kind     string       `json:"kind"`
+	Graph    string       `json:"graph"`
+	Found    bool         `json:"found"`
+	Total    int64        `json:"total"`
+	Habits   []Habit      `json:"habits"`
+	Groups   []HabitGroup `json:"groups"`
+	Position Position     `json:"position"`
+}
+
+// Inspection: what a partition's owner holds at position.
+//
+// turns: accepted ids, each once; concepts, pairs, topics: active and archived ones
+// forgotten: concepts and turns that were forgotten; archived: faded turns, still searchable
+// digests: by graph, in pages
+type Inspection struct {
+	Kind      string            `json:"kind"`
+	Position  Position          `json:"position"`
+	Digest    *string           `json:"digest"`
+	Graphs    int64             `json:"graphs"`
+	Turns     int64             `json:"turns"`
+	Concepts  int64             `json:"concepts"`
+	Pairs     int64             `json:"pairs"`
+	Topics    int64             `json:"topics"`
+	Forgotten int64             `json:"forgotten"`
+	Archived  int64             `json:"archived"`
+	Digests   map[string]string `json:"digests"`
+	// graphs that cannot be read, and why: a key is missing, or stored data is damaged
+	Unavailable map[string]string `json:"unavailable"`
+}
+
+// Graphs: the names of graphs of a partition, ascending. next: after of the next page, None on the last.
+//
+// next is the last name of its own page. It never names a graph that the page does not show.
+type Graphs struct {
+	Kind     string   `json:"kind"`
+	Graphs   []string `json:"graphs"`
+	Next     *string  `json:"next"`
+	Position Position `json:"position"`
 }
 
 // Pictured: what a graph looks like. An unknown graph gives found: false.
@@ -1243,31 +1440,17 @@ type Pictured struct {
 	Position Position         `json:"position"`
 }
 
-// Compared: what changed, what changed most first. found: false where nothing had been said by the later time.
+// Turns: a page of turns. An unknown graph returns found: false.
 //
-// since, until: the graph's clock at the two times, ms
-// turns: how many turns there had ever been, at the two times
-// totals: how many changes of each kind there are: more than are named where the limit was reached
-// forgotten: concepts that left what is active, and may still be in the archive
-// added, archived turns that came into what is active, and that left it, by id
-type Compared struct {
-	Kind      string           `json:"kind"`
-	Graph     string           `json:"graph"`
-	Found     bool             `json:"found"`
-	Since     int64            `json:"since"`
-	Until     int64            `json:"until"`
-	Turns     []int64          `json:"turns"`
-	Totals    map[string]int64 `json:"totals"`
-	Born      []ChangedConcept `json:"born"`
-	Stronger  []ChangedConcept `json:"stronger"`
-	Weaker    []ChangedConcept `json:"weaker"`
-	Forgotten []ChangedConcept `json:"forgotten"`
-	LongTerm  []ChangedConcept `json:"long_term"`
-	Themes    []ChangedTheme   `json:"themes"`
-	Pairs     []GrownPair      `json:"pairs"`
-	Added     []string         `json:"added"`
-	Archived  []string         `json:"archived"`
-	Position  Position         `json:"position"`
+// total: how many turns match in all; next: cursor of the next page, null on the last
+type Turns struct {
+	Kind     string         `json:"kind"`
+	Graph    string         `json:"graph"`
+	Found    bool           `json:"found"`
+	Total    int64          `json:"total"`
+	Turns    []RecordedTurn `json:"turns"`
+	Next     *int64         `json:"next"`
+	Position Position       `json:"position"`
 }
 
 // Recapped: the requested conversations. total: how many sessions there are. An unknown graph returns found: false.
@@ -1278,6 +1461,28 @@ type Recapped struct {
 	Total    int64          `json:"total"`
 	Sessions []SessionRecap `json:"sessions"`
 	Position Position       `json:"position"`
+}
+
+// InMind: a conversation's working memory. An unknown graph returns found: false.
+//
+// state: working, idle (no turn for a while) or ended; turns: the last ones, in their order
+// total: turns in working memory in all; keywords: its last ones, the latest last
+// themes: labels of its themes, the latest first; inherited: the summary of the one before
+type InMind struct {
+	Kind      string         `json:"kind"`
+	Graph     string         `json:"graph"`
+	Found     bool           `json:"found"`
+	Session   string         `json:"session"`
+	State     string         `json:"state"`
+	Ended     *Ending        `json:"ended"`
+	Total     int64          `json:"total"`
+	Turns     []RecordedTurn `json:"turns"`
+	Keywords  []string       `json:"keywords"`
+	Themes    []string       `json:"themes"`
+	Inherited *Inherited     `json:"inherited"`
+	// recalling is paused
+	Paused   bool     `json:"paused"`
+	Position Position `json:"position"`
 }
 
 // Trended: how often something is mentioned. An unknown graph returns found: false; without a match, there are no
@@ -1310,100 +1515,6 @@ type Trended struct {
 	Position Position         `json:"position"`
 }
 
-// Explored: a concept and its neighbours. found: false: there is no such graph or concept.
-//
-// neighbours: the strongest links first; paths: to to, the strongest first, as ids
-// relations: to other concepts, the most frequent first
-// inferred: what follows by the requested relation, nearest first, at most 10
-// ids: of the latest turns with the concept
-type Explored struct {
-	Kind       string          `json:"kind"`
-	Graph      string          `json:"graph"`
-	Found      bool            `json:"found"`
-	Concept    *KnownConcept   `json:"concept"`
-	Neighbours []Neighbour     `json:"neighbours"`
-	Paths      [][]string      `json:"paths"`
-	Relations  []KnownRelation `json:"relations"`
-	Inferred   []Inferred      `json:"inferred"`
-	IDs        []string        `json:"ids"`
-	Position   Position        `json:"position"`
-}
-
-// Recurring: the habits of a graph. An unknown graph returns found: false.
-//
-// total: how many habits there are in all
-// groups: of these habits, from the closest to the widest; a single habit is in none
-type Recurring struct {
-	Kind     string       `json:"kind"`
-	Graph    string       `json:"graph"`
-	Found    bool         `json:"found"`
-	Total    int64        `json:"total"`
-	Habits   []Habit      `json:"habits"`
-	Groups   []HabitGroup `json:"groups"`
-	Position Position     `json:"position"`
-}
-
-// InMind: a conversation's working memory. An unknown graph returns found: false.
-//
-// state: working, idle (no turn for a while) or ended; turns: the last ones, in their order
-// total: turns in working memory in all; keywords: its last ones, the latest last
-// themes: labels of its themes, the latest first; inherited: the summary of the one before
-type InMind struct {
-	Kind      string         `json:"kind"`
-	Graph     string         `json:"graph"`
-	Found     bool           `json:"found"`
-	Session   string         `json:"session"`
-	State     string         `json:"state"`
-	Ended     *Ending        `json:"ended"`
-	Total     int64          `json:"total"`
-	Turns     []RecordedTurn `json:"turns"`
-	Keywords  []string       `json:"keywords"`
-	Themes    []string       `json:"themes"`
-	Inherited *Inherited     `json:"inherited"`
-	// recalling is paused
-	Paused   bool     `json:"paused"`
-	Position Position `json:"position"`
-}
-
-// Graphs: the names of graphs of a partition, ascending. next: after of the next page, None on the last.
-//
-// next is the last name of its own page. It never names a graph that the page does not show.
-type Graphs struct {
-	Kind     string   `json:"kind"`
-	Graphs   []string `json:"graphs"`
-	Next     *string  `json:"next"`
-	Position Position `json:"position"`
-}
-
-// Inspection: what a partition's owner holds at position.
-//
-// turns: accepted ids, each once; concepts, pairs, topics: active and archived ones
-// forgotten: concepts and turns that were forgotten; archived: faded turns, still searchable
-// digests: by graph, in pages
-type Inspection struct {
-	Kind      string            `json:"kind"`
-	Position  Position          `json:"position"`
-	Digest    *string           `json:"digest"`
-	Graphs    int64             `json:"graphs"`
-	Turns     int64             `json:"turns"`
-	Concepts  int64             `json:"concepts"`
-	Pairs     int64             `json:"pairs"`
-	Topics    int64             `json:"topics"`
-	Forgotten int64             `json:"forgotten"`
-	Archived  int64             `json:"archived"`
-	Digests   map[string]string `json:"digests"`
-	// graphs that cannot be read, and why: a key is missing, or stored data is damaged
-	Unavailable map[string]string `json:"unavailable"`
-}
-
-// Checkpointed: a snapshot that was written: its name, the position of its state, and its size.
-type Checkpointed struct {
-	Kind     string   `json:"kind"`
-	Snapshot string   `json:"snapshot"`
-	Position Position `json:"position"`
-	Bytes    int64    `json:"bytes"`
-}
-
 // Failure: the failure of a query, and what to do about it.
 type Failure struct {
 	Kind    string `json:"kind"`
@@ -1430,75 +1541,40 @@ func (m *Trended) UnmarshalJSON(raw []byte) error {
 }
 
 func (m Turn) graph() string       { return m.Graph }
-func (m Configure) graph() string  { return m.Graph }
-func (m Forget) graph() string     { return m.Graph }
-func (m Pin) graph() string        { return m.Graph }
-func (m Unpin) graph() string      { return m.Graph }
-func (m Feedback) graph() string   { return m.Graph }
-func (m Undo) graph() string       { return m.Graph }
-func (m Erase) graph() string      { return m.Graph }
-func (m EndSession) graph() string { return m.Graph }
-func (m Grant) graph() string      { return m.Graph }
-func (m Revoke) graph() string     { return m.Graph }
-func (m Reinforce) graph() string  { return m.Graph }
 func (m Advice) graph() string     { return m.Graph }
+func (m Configure) graph() string  { return m.Graph }
+func (m EndSession) graph() string { return m.Graph }
+func (m Erase) graph() string      { return m.Graph }
+func (m Feedback) graph() string   { return m.Graph }
+func (m Forget) graph() string     { return m.Graph }
+func (m Grant) graph() string      { return m.Graph }
+func (m Pin) graph() string        { return m.Graph }
+func (m Reinforce) graph() string  { return m.Graph }
+func (m Revoke) graph() string     { return m.Graph }
+func (m Undo) graph() string       { return m.Graph }
+func (m Unpin) graph() string      { return m.Graph }
 func (m Query) graph() string      { return m.Graph }
-func (m Describe) graph() string   { return m.Graph }
-func (m Read) graph() string       { return m.Graph }
-func (m Picture) graph() string    { return m.Graph }
 func (m Compare) graph() string    { return m.Graph }
-func (m Recap) graph() string      { return m.Graph }
-func (m Trend) graph() string      { return m.Graph }
+func (m Describe) graph() string   { return m.Graph }
 func (m Explore) graph() string    { return m.Graph }
 func (m Habits) graph() string     { return m.Graph }
+func (m Picture) graph() string    { return m.Graph }
+func (m Read) graph() string       { return m.Graph }
+func (m Recap) graph() string      { return m.Graph }
 func (m Recent) graph() string     { return m.Graph }
+func (m Trend) graph() string      { return m.Graph }
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Advice) MarshalJSON() ([]byte, error) {
+	type plain Advice
+	m.Kind = "advice"
+	return json.Marshal(plain(m))
+}
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
 func (m Configure) MarshalJSON() ([]byte, error) {
 	type plain Configure
 	m.Kind = "configure"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Forget) MarshalJSON() ([]byte, error) {
-	type plain Forget
-	m.Kind = "forget"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Pin) MarshalJSON() ([]byte, error) {
-	type plain Pin
-	m.Kind = "pin"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Unpin) MarshalJSON() ([]byte, error) {
-	type plain Unpin
-	m.Kind = "unpin"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Feedback) MarshalJSON() ([]byte, error) {
-	type plain Feedback
-	m.Kind = "feedback"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Undo) MarshalJSON() ([]byte, error) {
-	type plain Undo
-	m.Kind = "undo"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Erase) MarshalJSON() ([]byte, error) {
-	type plain Erase
-	m.Kind = "erase"
 	return json.Marshal(plain(m))
 }
 
@@ -1510,6 +1586,27 @@ func (m EndSession) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Erase) MarshalJSON() ([]byte, error) {
+	type plain Erase
+	m.Kind = "erase"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Feedback) MarshalJSON() ([]byte, error) {
+	type plain Feedback
+	m.Kind = "feedback"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Forget) MarshalJSON() ([]byte, error) {
+	type plain Forget
+	m.Kind = "forget"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
 func (m Grant) MarshalJSON() ([]byte, error) {
 	type plain Grant
 	m.Kind = "grant"
@@ -1517,9 +1614,9 @@ func (m Grant) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Revoke) MarshalJSON() ([]byte, error) {
-	type plain Revoke
-	m.Kind = "revoke"
+func (m Pin) MarshalJSON() ([]byte, error) {
+	type plain Pin
+	m.Kind = "pin"
 	return json.Marshal(plain(m))
 }
 
@@ -1531,9 +1628,23 @@ func (m Reinforce) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Advice) MarshalJSON() ([]byte, error) {
-	type plain Advice
-	m.Kind = "advice"
+func (m Revoke) MarshalJSON() ([]byte, error) {
+	type plain Revoke
+	m.Kind = "revoke"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Undo) MarshalJSON() ([]byte, error) {
+	type plain Undo
+	m.Kind = "undo"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Unpin) MarshalJSON() ([]byte, error) {
+	type plain Unpin
+	m.Kind = "unpin"
 	return json.Marshal(plain(m))
 }
 
@@ -1545,23 +1656,9 @@ func (m Query) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Describe) MarshalJSON() ([]byte, error) {
-	type plain Describe
-	m.Kind = "describe"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Read) MarshalJSON() ([]byte, error) {
-	type plain Read
-	m.Kind = "read"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Picture) MarshalJSON() ([]byte, error) {
-	type plain Picture
-	m.Kind = "picture"
+func (m Checkpoint) MarshalJSON() ([]byte, error) {
+	type plain Checkpoint
+	m.Kind = "checkpoint"
 	return json.Marshal(plain(m))
 }
 
@@ -1573,16 +1670,9 @@ func (m Compare) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Recap) MarshalJSON() ([]byte, error) {
-	type plain Recap
-	m.Kind = "recap"
-	return json.Marshal(plain(m))
-}
-
-// MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Trend) MarshalJSON() ([]byte, error) {
-	type plain Trend
-	m.Kind = "trend"
+func (m Describe) MarshalJSON() ([]byte, error) {
+	type plain Describe
+	m.Kind = "describe"
 	return json.Marshal(plain(m))
 }
 
@@ -1594,16 +1684,16 @@ func (m Explore) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Habits) MarshalJSON() ([]byte, error) {
-	type plain Habits
-	m.Kind = "habits"
+func (m Extract) MarshalJSON() ([]byte, error) {
+	type plain Extract
+	m.Kind = "extract"
 	return json.Marshal(plain(m))
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Recent) MarshalJSON() ([]byte, error) {
-	type plain Recent
-	m.Kind = "recent"
+func (m Habits) MarshalJSON() ([]byte, error) {
+	type plain Habits
+	m.Kind = "habits"
 	return json.Marshal(plain(m))
 }
 
@@ -1622,8 +1712,36 @@ func (m List) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
-func (m Checkpoint) MarshalJSON() ([]byte, error) {
-	type plain Checkpoint
-	m.Kind = "checkpoint"
+func (m Picture) MarshalJSON() ([]byte, error) {
+	type plain Picture
+	m.Kind = "picture"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Read) MarshalJSON() ([]byte, error) {
+	type plain Read
+	m.Kind = "read"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Recap) MarshalJSON() ([]byte, error) {
+	type plain Recap
+	m.Kind = "recap"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Recent) MarshalJSON() ([]byte, error) {
+	type plain Recent
+	m.Kind = "recent"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Trend) MarshalJSON() ([]byte, error) {
+	type plain Trend
+	m.Kind = "trend"
 	return json.Marshal(plain(m))
 }

@@ -14,7 +14,8 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 
 from emgas.errors import NoAnswerError
-from emgas.messages.turns import Outcome, Turn
+from emgas.messages.requests import Outcome
+from emgas.messages.turns import Turn
 from emgas.wire import Receipt
 
 Turns = Iterable[Turn] | AsyncIterable[Turn]

@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, Unpack
 from uuid import uuid4
 
 from emgas.client.bulk import Turns as Published
@@ -29,20 +29,20 @@ from emgas.client.several import distinct_graphs, query_all
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.advice import Advice
-from emgas.messages.contents import Graphs, List, Read, Turns
-from emgas.messages.fields import Message
+from emgas.messages.contents import List, Read, Turns
+from emgas.messages.extracts import Extract, Extracted, TurnText
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
-from emgas.messages.modes import Mode
+from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.rights import Grant, Revoke, Right
+from emgas.messages.queries import Describe, Description, MemoryKind, Query, Render, Reply
+from emgas.messages.requests import Answer, Command, Failure, GraphQuestion, Outcome, PartitionQuestion, Question, Right
+from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
-from emgas.messages.topics import ANSWER_OF, Answer, Command, OfPartition, Question
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
@@ -54,6 +54,15 @@ if TYPE_CHECKING:
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
 A = TypeVar("A", bound=Answer)
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
+
+
+class Asks(Protocol[A_co]):
+    """A message whose class declares the class of its answer."""
+
+    @property
+    def answer(self) -> type[A_co]:
+        """The class of its answer."""
 
 
 class MemoryClient:
@@ -141,32 +150,25 @@ class MemoryClient:
         request_reply, self._request_reply = self._open, None
         await request_reply.close()
 
-    @overload
-    async def send(self, request: Command, *, timeout: float | None = None) -> Outcome: ...
-
-    @overload
-    async def send(self, request: Query, *, timeout: float | None = None) -> Reply: ...
-
-    @overload
     async def send(
-        self, request: Question, *, partition: int | None = None, timeout: float | None = None
-    ) -> Answer: ...
-
-    async def send(
-        self, request: Command | Question, *, partition: int | None = None, timeout: float | None = None
-    ) -> Answer:
+        self,
+        request: Asks[A],
+        *,
+        after: Receipt | int | None = None,
+        partition: int | None = None,
+        timeout: float | None = None,
+    ) -> A:
         """Send any message and return its answer: an Outcome for a turn or a command, or what a question asks for.
 
-            outcome = await memory.send(Pin(kind="pin", id="p1", graph="ada", concepts=["kettle"]))
-            reply = await memory.send(Query(graph="ada", text="what broke?"))
+            outcome = await memory.send(Pin(graph="ada", concepts=["kettle"]))
+            recap = await memory.send(Recap(graph="ada", limit=3), after=receipt)
 
         request    any message of emgas/messages/; docs/wire.md lists them
-        partition  its number, for Inspect, List and Checkpoint only: the other messages name a graph
+        after      for questions to a graph
+        partition  its number, for questions to a partition: the other messages name a graph
         """
-        if isinstance(request, Question):
-            record = self._question_record(request, partition)
-            return _expect(ANSWER_OF[type(request)], await self._open.ask(record, self._seconds(timeout)))
-        return _expect(Outcome, await self._open.ask(self._command_record(request), self._seconds(timeout)))
+        record = await self._record(request, after, partition)
+        return _expect(request.answer, await self._open.ask(record, self._seconds(timeout)))
 
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""
@@ -203,23 +205,65 @@ class MemoryClient:
         text: str,
         *,
         after: Receipt | int | None = None,
-        as_of: datetime | str | int | None = None,
-        spreading: Spreading | Mapping[str, Any] | None = None,
+        as_of: When | None = None,
+        session: str | None = None,
+        asker: str | None = None,
+        timezone: str | None = None,
         only: Filter | Mapping[str, Any] | None = None,
+        memory: MemoryKind | None = None,
+        mode: str | None = None,
+        rerank: str | None = None,
+        weighting: str | None = None,
+        spreading: Spreading | Mapping[str, Any] | None = None,
+        guidance: Guidance | None = None,
+        top_passages: int | None = None,
+        top_concepts: int | None = None,
+        budget: int | None = None,
+        context_passages: int | None = None,
+        load: float | None = None,
+        like: str | None = None,
+        render: Render | None = None,
+        clear_from: float | None = None,
+        hint_from: float | None = None,
+        explain: bool = False,
+        reinforce: bool = False,
+        fallback: Literal["none", "recent"] | None = None,
         timeout: float | None = None,
-        **options: Any,
     ) -> Reply:
         """Ask a graph a question; return the turns that answer it, and a context for a prompt.
 
         spreading  how activation spreads: the fields of emgas.Spreading
         only       which turns may come back: the fields of emgas.Filter; its times as `as_of`
-        options    the other fields of emgas.Query: top_passages, budget, mode, explain, …
 
-        A time without a zone is in `timezone`, if you pass it.
+        The other arguments are the fields of emgas.Query, which describes them; None: the default there.  A time
+        without a zone is in `timezone`, if you pass it.
         """
+        options: dict[str, Any] = {
+            "session": session,
+            "asker": asker,
+            "timezone": timezone,
+            "memory": memory,
+            "mode": mode,
+            "rerank": rerank,
+            "weighting": weighting,
+            "guidance": guidance,
+            "top_passages": top_passages,
+            "top_concepts": top_concepts,
+            "budget": budget,
+            "context_passages": context_passages,
+            "load": load,
+            "like": like,
+            "render": render,
+            "clear_from": clear_from,
+            "hint_from": hint_from,
+            "explain": explain,
+            "reinforce": reinforce,
+            "fallback": fallback,
+        }
+        named = {name: value for name, value in options.items() if value is not None}
         graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
-        return await self.ask(build_query(spreading, only, {**options, **fields}), timeout)
+        return await self.send(build_query(spreading, only, named | fields), timeout=timeout)
 
     async def query_several(
         self,
@@ -243,7 +287,7 @@ class MemoryClient:
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Send a question that you built yourself; `query` builds it for you."""
-        return _expect(Reply, await self.send(query, timeout=timeout))
+        return await self.send(query, timeout=timeout)
 
     async def describe(
         self,
@@ -259,23 +303,32 @@ class MemoryClient:
         """
         graph = checked_graph(graph)
         fields = {"graph": graph, "after": await self._offset(graph, after), "measures": measures}
-        return _expect(Description, await self.send(build(Describe, fields), timeout=timeout))
+        return await self.send(build(Describe, fields), timeout=timeout)
 
     async def turns(
         self,
         graph: str,
         *,
+        ids: Sequence[str] = (),
+        session: str | None = None,
+        concept: str | None = None,
+        newest: bool = False,
+        cursor: int | None = None,
+        limit: int = 20,
+        advised: bool = False,
         after: Receipt | int | None = None,
         as_of: When | None = None,
         timeout: float | None = None,
-        **options: Any,
     ) -> Turns:
         """Read one page of a graph's turns, in the order in which they were recorded.
 
-        options  `ids` of the turns; or session, concept, newest, limit, and as `cursor` the `next` of the last page
+        ids      these turns; or else all turns of a session, or with a concept, or of the whole graph
+        cursor   `next` of the last page
+        advised  with the advice on them
         """
-        moment = await self._moment(graph, after, as_of)
-        return _expect(Turns, await self.send(build(Read, {**options, **moment}), timeout=timeout))
+        fields = {**_name_lists(ids=ids), "session": session, "concept": concept, "newest": newest, "cursor": cursor}
+        fields |= {"limit": limit, "advised": advised, **await self._moment(graph, after, as_of)}
+        return await self.send(build(Read, fields), timeout=timeout)
 
     async def graphs(self, timeout: float | None = None, *, patterns: Sequence[str] | None = None) -> list[str]:
         """List the graphs that you may read.
@@ -287,11 +340,11 @@ class MemoryClient:
         return sorted(name for names in listed for name in names)
 
     async def _graphs_of(self, partition: int, request: List, timeout: float | None) -> list[str]:
-        page = _expect(Graphs, await self.send(request, partition=partition, timeout=timeout))
+        page = await self.send(request, partition=partition, timeout=timeout)
         names = list(page.graphs)
         while page.next is not None:
             following = request.model_copy(update={"after": page.next})
-            page = _expect(Graphs, await self.send(following, partition=partition, timeout=timeout))
+            page = await self.send(following, partition=partition, timeout=timeout)
             names += page.graphs
         return names
 
@@ -309,7 +362,7 @@ class MemoryClient:
         options  around, hops, nodes, links, passages: the fields of Picture (emgas/messages/pictures.py)
         """
         moment = await self._moment(graph, after, as_of)
-        return _expect(Pictured, await self.send(build(Picture, {**options, **moment}), timeout=timeout))
+        return await self.send(build(Picture, {**options, **moment}), timeout=timeout)
 
     async def compare(
         self,
@@ -324,7 +377,7 @@ class MemoryClient:
         """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
         times = {"since": _milliseconds(since), "until": _milliseconds(until)}
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
-        return _expect(Compared, await self.send(build(Compare, fields), timeout=timeout))
+        return await self.send(build(Compare, fields), timeout=timeout)
 
     async def recap(
         self,
@@ -341,7 +394,7 @@ class MemoryClient:
         options  limit, words, topics: the fields of Recap (emgas/messages/views.py)
         """
         fields = {**options, **_name_lists(sessions=sessions), **await self._moment(graph, after, as_of)}
-        return _expect(Recapped, await self.send(build(Recap, fields), timeout=timeout))
+        return await self.send(build(Recap, fields), timeout=timeout)
 
     async def trend(
         self,
@@ -360,7 +413,7 @@ class MemoryClient:
         options  by, offset: the other fields of Trend (emgas/messages/views.py)
         """
         fields = {**options, "text": text, "only": build_filter(only), **await self._moment(graph, after, as_of)}
-        return _expect(Trended, await self.send(build(Trend, fields), timeout=timeout))
+        return await self.send(build(Trend, fields), timeout=timeout)
 
     async def habits(
         self,
@@ -377,7 +430,7 @@ class MemoryClient:
         options  speaker, limit
         """
         fields = {**options, "text": text, **await self._moment(graph, after, as_of)}
-        return _expect(Recurring, await self.send(build(Habits, fields), timeout=timeout))
+        return await self.send(build(Habits, fields), timeout=timeout)
 
     async def explore(
         self,
@@ -394,7 +447,7 @@ class MemoryClient:
         options  to, hops, relation, limit: the fields of Explore (emgas/messages/views.py)
         """
         fields = {**options, "concept": concept, **await self._moment(graph, after, as_of)}
-        return _expect(Explored, await self.send(build(Explore, fields), timeout=timeout))
+        return await self.send(build(Explore, fields), timeout=timeout)
 
     async def recent(
         self,
@@ -408,13 +461,22 @@ class MemoryClient:
     ) -> InMind:
         """Return the latest turns and keywords of a conversation, by default the latest, and the summary before it."""
         fields = {"session": session, "limit": limit, **await self._moment(graph, after, as_of)}
-        return _expect(InMind, await self.send(build(Recent, fields), timeout=timeout))
+        return await self.send(build(Recent, fields), timeout=timeout)
 
     async def end_session(
         self, graph: str, session: str = "main", *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
         """End a conversation.  It is summarised, and the next one starts with the summary."""
         return await self._command(EndSession, graph, id=id, timeout=timeout, fields={"session": session})
+
+    async def extract(self, turns: Sequence[TurnText | Mapping[str, Any]], timeout: float | None = None) -> Extracted:
+        """Return what the memory would understand of turns, read as one session.  Nothing is stored.
+
+        turns  each with a text, and with speaker, at, language if they matter: the fields of emgas.messages.extracts
+        """
+        request = build(Extract, {"turns": [each if isinstance(each, TurnText) else dict(each) for each in turns]})
+        partition = partition_of(request.turns[0].text, await self.partitions())  # which one does not matter
+        return await self.send(request, partition=partition, timeout=timeout)
 
     async def pause(
         self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
@@ -590,20 +652,20 @@ class MemoryClient:
 
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Return counts of what a partition holds, and its digest."""
-        return _expect(Inspection, await self.send(Inspect(digest=digest), partition=partition, timeout=timeout))
+        return await self.send(Inspect(digest=digest), partition=partition, timeout=timeout)
 
     async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
         """Return the digest of each graph of a partition."""
         digests, page = dict[str, str](), {"": ""}
         while page:
             request = Inspect(digest=False, graphs_after=max(page))
-            page = _expect(Inspection, await self.send(request, partition=partition, timeout=timeout)).digests
+            page = (await self.send(request, partition=partition, timeout=timeout)).digests
             digests |= page
         return digests
 
     async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
         """Write a snapshot of a partition, and return its name once it is written."""
-        return _expect(Checkpointed, await self.send(Checkpoint(), partition=partition, timeout=timeout))
+        return await self.send(Checkpoint(), partition=partition, timeout=timeout)
 
     async def partitions(self) -> int:
         """Count the partitions that `turns`, `events` and `queries` each have."""
@@ -631,15 +693,13 @@ class MemoryClient:
 
     def _command_record(self, command: Command) -> ProducerRecord:
         """Build the record of `turns` in which a command takes its place among the turns of its graph."""
-        kind = "turn" if isinstance(command, Turn) else command.kind
-        headers = cloud_event(kind, command.id, command.graph)
+        headers = cloud_event(command.tag(), command.id, command.graph)
         return ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
 
     async def _command(
-        self, kind: type[Message], graph: str, *, id: str | None, timeout: float | None, fields: Mapping[str, Any]
+        self, kind: type[Command], graph: str, *, id: str | None, timeout: float | None, fields: Mapping[str, Any]
     ) -> Outcome:
-        command = build(kind, {**fields, "kind": kind.__name__.lower(), "id": id or uuid4().hex, "graph": graph})
-        return await self.send(cast(Command, command), timeout=timeout)
+        return await self.send(build(kind, {**fields, "id": id or uuid4().hex, "graph": graph}), timeout=timeout)
 
     async def _moment(self, graph: str, after: Receipt | int | None, as_of: When | None) -> dict[str, Any]:
         """Return the fields that most questions share: the graph, `after` as an offset, `as_of` as ms."""
@@ -653,13 +713,23 @@ class MemoryClient:
             raise InvalidMessageError("after: is a receipt from another partition: pass a receipt of this graph")
         return after.offset if isinstance(after, Receipt) else after
 
-    def _question_record(self, question: Question, partition: int | None) -> ProducerRecord:
-        if not isinstance(question, OfPartition):
-            key, subject, partition = question.graph.encode(), question.graph, None
-        elif partition is None:
-            raise InvalidMessageError(f"partition: `{question.kind}` asks one partition: pass its number")
-        else:
-            key, subject = None, f"partition {partition}"
+    async def _record(self, request: object, after: Receipt | int | None, partition: int | None) -> ProducerRecord:
+        match request:
+            case Command():
+                return self._command_record(request if request.id else request.model_copy(update={"id": uuid4().hex}))
+            case GraphQuestion():
+                if after is not None:
+                    request = request.model_copy(update={"after": await self._offset(request.graph, after)})
+                return self._question_record(request, request.graph.encode(), request.graph)
+            case PartitionQuestion() if partition is None:
+                raise InvalidMessageError(f"partition: `{request.kind}` asks one partition: pass its number")
+            case PartitionQuestion():
+                return self._question_record(request, None, f"partition {partition}", partition)
+        raise TypeError(f"{type(request).__name__} is no message that can be sent: see emgas/messages/")
+
+    def _question_record(
+        self, question: Question, key: bytes | None, subject: str, partition: int | None = None
+    ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
 

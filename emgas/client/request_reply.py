@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from emgas.client.connection import Connection
 from emgas.client.shares import SHARE, WAITING, Shares
 from emgas.errors import NoAnswerError, TransportError
-from emgas.messages.queries import Failure
-from emgas.messages.topics import ANSWER, Answer
+from emgas.messages.requests import Answer, Failure
+from emgas.messages.topics import ANSWER
 from emgas.wire import CORRELATION_ID, RIGHTS, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
@@ -89,14 +89,14 @@ class RequestReply:
         deadline = int((time.time() + seconds) * 1000)
         try:
             async with asyncio.timeout(seconds), nullcontext() if asker is None else self._shares.of(asker):
-                return await self._asked(record, deadline, appended)
+                return await self._send(record, deadline, appended)
         except TimeoutError:
             raise NoAnswerError(
                 f"no answer came within {seconds:g} s: do the broker and a worker run, and has it caught up?  "
                 "Ask again; a turn's id keeps it from counting twice"
             ) from None
 
-    async def _asked(self, record: ProducerRecord, deadline: int, appended: Callable[[Receipt], None]) -> bytes:
+    async def _send(self, record: ProducerRecord, deadline: int, appended: Callable[[Receipt], None]) -> bytes:
         """Send a record, and wait for its answer.  `deadline`: ms, when the call gives up."""
         if self._failure is not None:
             raise self._failure

@@ -15,7 +15,8 @@ from typing import Final, cast
 
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError
 from emgas.limits import SEVERAL_GRAPHS
-from emgas.messages.queries import Failure, FailureCode, Reply
+from emgas.messages.queries import Reply
+from emgas.messages.requests import Failure, FailureCode
 from emgas.messages.several import AskedGraph, GraphPassage, Merged
 
 SMOOTHING: Final = 60

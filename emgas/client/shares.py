@@ -20,20 +20,20 @@ class Shares:
     def __init__(self, most: int = SHARE) -> None:
         self._most = most
         self._limits: dict[str, asyncio.Semaphore] = {}
-        self._asked = Counter[str]()  # those that wait here among them
+        self._requests = Counter[str]()  # those that wait here among them
 
     def is_full(self, asker: str) -> bool:
         """Tell whether nothing more may even wait."""
-        return self._asked[asker] >= self._most + WAITING
+        return self._requests[asker] >= self._most + WAITING
 
     @asynccontextmanager
     async def of(self, asker: str) -> AsyncIterator[None]:
         """Hold one place of the asker's share while the block runs; wait for it first."""
-        self._asked[asker] += 1
+        self._requests[asker] += 1
         try:
             async with self._limits.setdefault(asker, asyncio.Semaphore(self._most)):
                 yield
         finally:
-            self._asked[asker] -= 1
-            if not self._asked[asker]:
-                del self._asked[asker], self._limits[asker]
+            self._requests[asker] -= 1
+            if not self._requests[asker]:
+                del self._requests[asker], self._limits[asker]

@@ -23,12 +23,12 @@ from uuid import uuid4
 from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError, TransportError
 from emgas.messages.contents import Turns
+from emgas.messages.extracts import Extracted, TurnText
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
-from emgas.messages.rights import Right
+from emgas.messages.requests import Outcome, Right
 from emgas.messages.sessions import InMind
 from emgas.messages.several import Merged
-from emgas.messages.turns import Outcome
 from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
 T = TypeVar("T")
@@ -159,6 +159,10 @@ class Memory:
     def recent(self, session: str | None = None, *, graph: str | None = None, **options: Any) -> InMind:
         """Return a conversation's latest turns and keywords.  `options`: as MemoryClient.recent."""
         return self._wait(self._client.recent(self._named(graph), session, **options))
+
+    def extract(self, turns: Sequence[TurnText | Mapping[str, Any]]) -> Extracted:
+        """Return what the memory would understand of turns.  Nothing is stored."""
+        return self._wait(self._client.extract(turns))
 
     def end_session(self, session: str = "main", *, graph: str | None = None) -> Outcome:
         """End a conversation.  It is summarised, and the next one starts with the summary."""

@@ -83,8 +83,8 @@ def _people(users: list[Any]) -> dict[str, str]:
         if isinstance(user, dict) and isinstance(user.get("id"), str):
             profile = user.get("profile")
             profile = profile if isinstance(profile, dict) else {}
-            given = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
-            people[user["id"]] = next((name for name in given if isinstance(name, str) and name), user["id"])
+            names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+            people[user["id"]] = next((name for name in names if isinstance(name, str) and name), user["id"])
     return people
 
 

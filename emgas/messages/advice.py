@@ -7,13 +7,13 @@ The writer checks it against the graph (docs/advisor.md): advice that does not f
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Name, Text
-from emgas.messages.rights import Right
+from emgas.messages.fields import Message, Name, Text
+from emgas.messages.requests import Request
 
 Rating = Annotated[float, Field(ge=0, le=1)]
 ThemeName = Annotated[Name, Field(max_length=limits.THEME_NAME_CHARACTERS)]
@@ -79,13 +79,18 @@ class JudgedTurn(Message):
     keywords: Annotated[list[Name], Field(max_length=limits.KEYWORDS)] = Field(default_factory=list)
 
 
-class Advice(Message):
+class Advice(
+    Request,
+    right="admin",
+    example={
+        "id": "a1",
+        "by": "tiny / prompts 1",
+        "rewritten": {"turn": "t1", "text": "Ear drops for Biscuit, says the vet.", "role": "a sailor"},
+    },
+):
     """An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields."""
 
-    right: ClassVar[Right] = "admin"
-    kind: Literal["advice"]
-    id: Name
-    graph: GraphId
+    kind: Literal["advice"] = "advice"
     by: Name
     named: NamedTheme | None = None
     rated: list[RatedLink] = Field(default_factory=list, max_length=limits.RATINGS)

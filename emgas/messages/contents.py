@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.advice import Advised
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role
-
-
-class Read(Message):
-    """Ask for turns, in the order in which they were recorded.  A field that is not set does not filter.
-
-    ids      only these, in this order; without those that the graph lacks, or that are too much for one answer
-    session  only of this session     concept  only turns with this concept, by id or as written
-    newest   the latest first         cursor   `next` of the last page
-    advised  with the advice on them
-    """
-
-    kind: Literal["read"] = "read"
-    graph: GraphId
-    ids: Annotated[list[Name], Field(max_length=limits.READ_TURNS)] = Field(default_factory=list)
-    session: Name | None = None
-    concept: Name | None = None
-    newest: bool = False
-    cursor: int | None = Field(None, ge=0, lt=2**63)
-    limit: int = Field(20, ge=1, le=limits.READ_TURNS)
-    advised: bool = Field(default=False, exclude_if=lambda advised: not advised)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
-
-    @model_validator(mode="after")
-    def _ids_or_a_walk(self) -> Self:
-        if self.ids and (self.session is not None or self.concept is not None or self.cursor is not None):
-            raise ValueError("`ids` names the turns itself: leave out `session`, `concept` and `cursor`")
-        return self
+from emgas.messages.fields import Message, Metadata, Name, Position, Role
+from emgas.messages.requests import Answer, PartitionQuestion, PastQuestion
 
 
 class SpokenTime(Message):
@@ -103,7 +76,7 @@ class RecordedTurn(Message):
     )
 
 
-class Turns(Message):
+class Turns(Answer):
     """A page of turns.  An unknown graph returns `found: false`.
 
     total  how many turns match in all    next  `cursor` of the next page, null on the last
@@ -118,12 +91,54 @@ class Turns(Message):
     position: Position
 
 
-class List(Message):
+class Graphs(Answer):
+    """The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
+
+    `next` is the last name of its own page.  It never names a graph that the page does not show.
+    """
+
+    kind: Literal["graphs"] = "graphs"
+    graphs: list[str]
+    next: str | None = None
+    position: Position
+
+
+class Read(
+    PastQuestion,
+    route="GET /turns",
+    parameters={"id": "ids"},
+    example={"session": "2023-05-08", "newest": True, "limit": 20},
+):
+    """Read one page of turns, as they were said, in the order in which they were recorded."""
+
+    answer: ClassVar[type[Turns]] = Turns
+    kind: Literal["read"] = "read"
+    ids: list[Name] = Field(
+        default_factory=list,
+        max_length=limits.READ_TURNS,
+        description="only these, in this order; not those that the graph lacks, or that are too much for one answer",
+    )
+    session: Name | None = Field(None, description="only of this session")
+    concept: Name | None = Field(None, description="only turns with this concept, by id or as written")
+    newest: bool = Field(default=False, description="the latest first")
+    cursor: int | None = Field(None, ge=0, lt=2**63, description="`next` of the last page")
+    limit: int = Field(20, ge=1, le=limits.READ_TURNS)
+    advised: bool = Field(default=False, description="with the advice on them", exclude_if=lambda advised: not advised)
+
+    @model_validator(mode="after")
+    def _ids_or_a_walk(self) -> Self:
+        if self.ids and (self.session is not None or self.concept is not None or self.cursor is not None):
+            raise ValueError("`ids` names the turns itself: leave out `session`, `concept` and `cursor`")
+        return self
+
+
+class List(PartitionQuestion, right="read", example={"after": "ada", "limit": 100}):
     """Ask the owner of a partition for the names of its graphs.
 
     The answer has those that the subject may read.  A gateway sets `patterns` to the graphs of the key.
     """
 
+    answer: ClassVar[type[Graphs]] = Graphs
     kind: Literal["list"] = "list"
     after: str | None = Field(None, description="the names after this one, in their order")
     limit: int = Field(limits.LISTED_GRAPHS, ge=1, le=limits.LISTED_GRAPHS)
@@ -142,15 +157,3 @@ class List(Message):
 def fits(patterns: Iterable[str], name: str) -> bool:
     """Check whether one of these patterns, a name or a prefix and *, matches a name."""
     return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
-
-
-class Graphs(Message):
-    """The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
-
-    `next` is the last name of its own page.  It never names a graph that the page does not show.
-    """
-
-    kind: Literal["graphs"] = "graphs"
-    graphs: list[str]
-    next: str | None = None
-    position: Position

@@ -22,7 +22,7 @@ _GRAPH_ID = {
 GraphId = Annotated[str, AfterValidator(limits.graph_id), Field(json_schema_extra=_GRAPH_ID)]
 
 
-TIME_WANTED = (
+TIME_RULE = (
     "must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: "
     "2023-05-08T13:56 is 1683554160000"
 )
@@ -38,7 +38,7 @@ def _time(value: object) -> object:
     try:
         return milliseconds(value) if isinstance(value, str | datetime) else value
     except InvalidMessageError:
-        raise ValueError(TIME_WANTED) from None
+        raise ValueError(TIME_RULE) from None
 
 
 def _written(at: int) -> int | str:

@@ -14,7 +14,7 @@ that says what it does.
 
 Presets, each as what differs from the defaults of the fields, and the mode of questions (PRESET_MODES).  What fades
 under any of them is archived: it leaves the active tier, and can still be found, where a source may prune.  Those
-of the sources stand value by value, with what the source has and why ours differs, in emgas/messages/preset_sources.py:
+of the sources stand value by value, with what the source has and why ours differs, in lab/preset_sources.py:
 
     default     fades over months, keeps what recurs
     forgetful   a week's half-life: for tests, demos and rooms that should stay small
@@ -48,7 +48,10 @@ Duration = Annotated[int, Unit.MILLISECONDS]
 
 
 def added(default: float, **bounds: Any) -> Any:
-    """Declare a setting that older logs lack: left out of what is recorded and hashed while it has its default."""
+    """Declare a setting that older logs lack: left out of what is recorded and hashed while it has its default.
+
+    So a new setting changes no event and no digest; those of the first version are `Field`s, and always recorded.
+    """
     return Field(default, exclude_if=lambda value: value == default, **bounds)
 
 

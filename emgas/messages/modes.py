@@ -7,7 +7,7 @@
     path          the best paths from what is asked, as MoFox expands
     vector        the cosine of vectors alone                       staged     from the simplest to the most thorough
 
-What each is, with its constants: processors/recall/modes/ and docs/recall.md.
+What each is, with its constants: lab/retrievers/ and docs/lab.md.
 """
 
 from __future__ import annotations

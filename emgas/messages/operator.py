@@ -5,22 +5,15 @@ The record has no key: it goes to a partition, not to a graph.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from emgas.messages.fields import Message, Position
+from emgas.messages.fields import Position
+from emgas.messages.requests import Answer, PartitionQuestion
 
 
-class Inspect(Message):
-    """Ask the owner of a partition for counts of what it holds, and for its digest."""
-
-    kind: Literal["inspect"] = "inspect"
-    digest: bool = Field(default=True, description="compute the digest too (reads every graph of the partition)")
-    graphs_after: str | None = Field(None, description="return the digests of the next graphs after this name, by name")
-
-
-class Inspection(Message):
+class Inspection(Answer):
     """What a partition's owner holds at `position`.
 
     turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
@@ -46,16 +39,26 @@ class Inspection(Message):
     )
 
 
-class Checkpoint(Message):
-    """Ask the owner of a partition to write a snapshot to its folder of snapshots."""
-
-    kind: Literal["checkpoint"] = "checkpoint"
-
-
-class Checkpointed(Message):
+class Checkpointed(Answer):
     """A snapshot that was written: its name, the position of its state, and its size."""
 
     kind: Literal["checkpointed"] = "checkpointed"
     snapshot: str
     position: Position
     bytes: int
+
+
+class Inspect(PartitionQuestion, example={"digest": True}):
+    """Ask the owner of a partition for counts of what it holds, and for its digest."""
+
+    answer: ClassVar[type[Inspection]] = Inspection
+    kind: Literal["inspect"] = "inspect"
+    digest: bool = Field(default=True, description="compute the digest too (reads every graph of the partition)")
+    graphs_after: str | None = Field(None, description="return the digests of the next graphs after this name, by name")
+
+
+class Checkpoint(PartitionQuestion, example={}):
+    """Ask the owner of a partition to write a snapshot to its folder of snapshots."""
+
+    answer: ClassVar[type[Checkpointed]] = Checkpointed
+    kind: Literal["checkpoint"] = "checkpoint"

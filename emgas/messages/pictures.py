@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position
+from emgas.messages.fields import Message, Milliseconds, Name, Position
+from emgas.messages.requests import Answer, GraphQuestion, PastQuestion
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
-
-
-class Picture(Message):
-    """A question for what a graph looks like: its strongest concepts, or those near some, and how they are linked.
-
-    around    concepts, by id or as they were written, from which the picture grows; the whole graph where none is named
-    hops      links between them and what is farthest away
-    nodes, links, passages  at most so many
-    """
-
-    kind: Literal["picture"] = "picture"
-    graph: GraphId
-    around: Names = Field(default_factory=list)
-    hops: int = Field(2, ge=0, le=5)
-    nodes: int = Field(300, ge=0, le=limits.PICTURED_CONCEPTS)
-    links: int = Field(3000, ge=0, le=limits.PICTURED_LINKS)
-    passages: int = Field(0, ge=0, le=limits.PICTURED_PASSAGES)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
 
 class PicturedConcepts(Message):
@@ -96,7 +78,7 @@ class Activity(Message):
     turns: list[int] = Field(default_factory=list)
 
 
-class Pictured(Message):
+class Pictured(Answer):
     """What a graph looks like.  An unknown graph gives `found: false`.
 
     clock  the graph's time, ms: `as_of`, or the last that was said
@@ -114,23 +96,6 @@ class Pictured(Message):
     themes: list[PicturedTheme] = Field(default_factory=list)
     activity: Activity = Field(default_factory=Activity)
     position: Position
-
-
-class Compare(Message):
-    """A question for what changed in a graph from `since` to `until`; without `until`, to what it is now."""
-
-    kind: Literal["compare"] = "compare"
-    graph: GraphId
-    since: Milliseconds
-    until: Milliseconds | None = None
-    limit: int = Field(100, ge=1, le=limits.CHANGES, description="of each kind, at most so many are named")
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-
-    @model_validator(mode="after")
-    def _not_over_before_it_begins(self) -> Self:
-        if self.until is not None and self.until < self.since:
-            raise ValueError("`until` lies before `since`: exchange them")
-        return self
 
 
 class ChangedConcept(Message):
@@ -166,7 +131,7 @@ class GrownPair(Message):
     after: int
 
 
-class Compared(Message):
+class Compared(Answer):
     """What changed, what changed most first.  `found: false` where nothing had been said by the later time.
 
     since, until    the graph's clock at the two times, ms
@@ -193,3 +158,35 @@ class Compared(Message):
     added: list[str] = Field(default_factory=list)
     archived: list[str] = Field(default_factory=list)
     position: Position
+
+
+class Picture(PastQuestion, route="GET /picture", example={"around": ["vet"], "hops": 2, "nodes": 100}):
+    """Return the graph for a drawing: its concepts, links, turns and themes, as columns."""
+
+    answer: ClassVar[type[Pictured]] = Pictured
+    kind: Literal["picture"] = "picture"
+    around: list[Name] = Field(
+        default_factory=list,
+        max_length=limits.TOP,
+        description="concepts, by id or as written, that it grows from; by default the strongest of the whole graph",
+    )
+    hops: int = Field(2, ge=0, le=5, description="links between those and the farthest concepts")
+    nodes: int = Field(300, ge=0, le=limits.PICTURED_CONCEPTS, description="concepts, at most")
+    links: int = Field(3000, ge=0, le=limits.PICTURED_LINKS, description="links, at most")
+    passages: int = Field(0, ge=0, le=limits.PICTURED_PASSAGES, description="turns, at most")
+
+
+class Compare(GraphQuestion, route="GET /changes", example={"since": 1682899200000, "until": 1683554160000}):
+    """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
+
+    answer: ClassVar[type[Compared]] = Compared
+    kind: Literal["compare"] = "compare"
+    since: Milliseconds = Field(description="a time, as `as_of`: 2023-05-08T14:00")
+    until: Milliseconds | None = Field(None, description="a later one; else now")
+    limit: int = Field(100, ge=1, le=limits.CHANGES, description="changes of each kind, at most")
+
+    @model_validator(mode="after")
+    def _not_over_before_it_begins(self) -> Self:
+        if self.until is not None and self.until < self.since:
+            raise ValueError("`until` lies before `since`: exchange them")
+        return self

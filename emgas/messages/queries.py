@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
+from emgas.messages.fields import Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
+from emgas.messages.requests import Answer, GraphQuestion, PastQuestion, Right
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
@@ -19,15 +20,187 @@ MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]
 
 
-class Query(Message):
+class ActivatedConcept(Message):
+    """A concept that the query activated, and the strongest path to it (seed first, itself last)."""
+
+    id: str
+    label: str
+    energy: float
+    path: list[str]
+
+
+class RecalledPassage(Message):
+    """An old turn, and how well it answers; or a habit, if the question asks for habits.
+
+    kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
+    members  of a habit: ids of its latest turns
+    """
+
+    id: str
+    session: str
+    speaker: str
+    role: Role | None
+    text: str
+    at: int
+    score: float
+    archived: bool = Field(
+        default=False, description="it had faded, and was found in the archive", exclude_if=lambda it: not it
+    )
+    pinned: bool = Field(default=False, description="a user pinned it", exclude_if=lambda it: not it)
+    kind: Literal["turn", "habit"] = Field("turn", exclude_if=lambda kind: kind == "turn")
+    members: list[str] = Field(default_factory=list, exclude_if=lambda members: not members)
+    superseded_by: str | None = Field(
+        None,
+        description="it is outdated: the later turn that replaced it",
+        exclude_if=lambda it: it is None,
+    )
+    importance: float | None = Field(
+        None, description="how much it matters, 0 to 1, if known", exclude_if=lambda it: it is None
+    )
+    masked: str | None = Field(
+        None,
+        description="if the query is masked: the text with placeholders for faded words",
+        exclude_if=lambda it: it is None,
+    )
+    attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
+    topic: str | None = Field(
+        None,
+        description="in modes that find concepts first: the concept that led to it",
+        exclude_if=lambda topic: topic is None,
+    )
+    why: Why | None = Field(None, description="if the query has `explain`", exclude_if=lambda why: why is None)
+
+
+class Timing(Message):
+    """How long each part took inside the owner, in milliseconds."""
+
+    waited_ms: float
+    recall_ms: float
+
+
+class Reply(Answer):
+    """The answer to a query.  An unknown graph returns `found: false` and empty lists."""
+
+    kind: Literal["reply"] = "reply"
+    graph: str
+    found: bool
+    seeds: list[ActivatedConcept]
+    concepts: list[ActivatedConcept]
+    passages: list[RecalledPassage]
+    context: str
+    tokens: int
+    position: Position
+    timing: Timing
+    matched: bool = Field(
+        default=True,
+        description="false: nothing in the graph answers; any passages are the latest ones",
+        exclude_if=lambda matched: matched,
+    )
+    paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    relations: list[KnownRelation] = Field(
+        default_factory=list,
+        description="of the semantic memory: relations of the concepts in the question",
+        exclude_if=lambda relations: not relations,
+    )
+    timezone: str = Field(
+        "UTC", description="time zone of the times in the context", exclude_if=lambda zone: zone == "UTC"
+    )
+    how: How | None = Field(
+        None, description="if the query has `explain`, or guides the search", exclude_if=lambda how: how is None
+    )
+
+
+class Theme(Message):
+    """A theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
+
+    name, by  an advisor's name for it, and the advisor
+    """
+
+    id: str
+    label: str
+    concepts: list[str]
+    born: int
+    name: str | None = Field(None, exclude_if=lambda name: name is None)
+    by: str | None = Field(None, exclude_if=lambda by: by is None)
+
+
+class Description(Answer):
+    """What a graph holds.  An unknown graph returns `found: false`.
+
+    turns, concepts      those that are active
+    archived, archived_concepts  turns and concepts that have faded, but can still be found
+    forgotten            turns that were forgotten
+    pinned, pinned_concepts      turns and concepts that a user pinned
+    """
+
+    kind: Literal["description"] = "description"
+    graph: str
+    found: bool
+    preset: str = "default"
+    settings: dict[str, int | float] = Field(default_factory=dict)
+    mode: Mode = Field("default", description="of questions without one", exclude_if=lambda mode: mode == "default")
+    rerank: Rerank | None = Field(
+        None, description="of questions without a mode", exclude_if=lambda rerank: rerank is None
+    )
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="weights of a turn's features in recall, where not the default",
+        exclude_if=lambda weights: not weights,
+    )
+    timezone: str = Field(
+        "UTC",
+        description="of turns and questions without a time zone",
+        exclude_if=lambda zone: zone == "UTC",
+    )
+    clock: int = 0
+    turns: int = 0
+    archived: int = 0
+    forgotten: int = 0
+    concepts: int = 0
+    archived_concepts: int = 0
+    pinned: int = 0
+    pinned_concepts: int = 0
+    long_term: int = 0
+    themes: list[Theme] = Field(default_factory=list)
+    unrecorded: int = Field(
+        0, description="turns that arrived while recording was paused", exclude_if=lambda unrecorded: not unrecorded
+    )
+    uncounted: int = Field(
+        0,
+        description="turns that gates left out of the graph: they are in the log only",
+        exclude_if=lambda uncounted: not uncounted,
+    )
+    access: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="rights by subject; empty: open to every subject",
+        exclude_if=lambda access: not access,
+    )
+    measures: dict[str, float] = Field(
+        default_factory=dict,
+        description="if requested: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        "what was said",
+        exclude_if=lambda measures: not measures,
+    )
+    position: Position
+
+
+class Query(
+    PastQuestion,
+    example={
+        "text": "what did the vet prescribe?",
+        "budget": 500,
+        "after": 512,
+        "only": {"speakers": ["Ada"], "since": 1672531200000},
+    },
+):
     """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
 
     Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
     `context_passages` and how much worse the next turn answers decide how many the context has.
     """
 
+    answer: ClassVar[type[Reply]] = Reply
     kind: Literal["query"] = "query"
-    graph: GraphId
     text: Text
     mode: Mode | None = Field(
         None,
@@ -98,7 +271,6 @@ class Query(Message):
         description="conversation that `and then?` continues; by default the latest one",
         exclude_if=lambda session: session is None,
     )
-    after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     timezone: Zone | None = Field(
         None,
@@ -117,6 +289,10 @@ class Query(Message):
         exclude_if=lambda fallback: fallback == "none",
     )
 
+    def needed_rights(self) -> tuple[Right, ...]:
+        """Return the rights that it needs: to reinforce is to write."""
+        return ("read", "write") if self.reinforce else ("read",)
+
     @property
     def retriever(self) -> Mode:
         """The mode of the answer, for a graph without its own."""
@@ -134,189 +310,11 @@ class Query(Message):
         return self
 
 
-class Describe(Message):
-    """Ask about a graph itself: its themes, its settings, and how much it holds."""
+class Describe(GraphQuestion, route="GET ", example={}):
+    """Describe a graph: its themes, its settings, and how much it holds."""
 
+    answer: ClassVar[type[Description]] = Description
     kind: Literal["describe"] = "describe"
-    graph: GraphId
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     measures: bool = Field(
         default=False, description="also measure how well it is connected", exclude_if=lambda measures: not measures
     )
-
-
-class ActivatedConcept(Message):
-    """A concept that the query activated, and the strongest path to it (seed first, itself last)."""
-
-    id: str
-    label: str
-    energy: float
-    path: list[str]
-
-
-class RecalledPassage(Message):
-    """An old turn, and how well it answers; or a habit, if the question asks for habits.
-
-    kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
-    members  of a habit: ids of its latest turns
-    """
-
-    id: str
-    session: str
-    speaker: str
-    role: Role | None
-    text: str
-    at: int
-    score: float
-    archived: bool = Field(
-        default=False, description="it had faded, and was found in the archive", exclude_if=lambda it: not it
-    )
-    pinned: bool = Field(default=False, description="a user pinned it", exclude_if=lambda it: not it)
-    kind: Literal["turn", "habit"] = Field("turn", exclude_if=lambda kind: kind == "turn")
-    members: list[str] = Field(default_factory=list, exclude_if=lambda members: not members)
-    superseded_by: str | None = Field(
-        None,
-        description="it is outdated: the later turn that replaced it",
-        exclude_if=lambda it: it is None,
-    )
-    importance: float | None = Field(
-        None, description="how much it matters, 0 to 1, if known", exclude_if=lambda it: it is None
-    )
-    masked: str | None = Field(
-        None,
-        description="if the query is masked: the text with placeholders for faded words",
-        exclude_if=lambda it: it is None,
-    )
-    attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
-    topic: str | None = Field(
-        None,
-        description="in modes that find concepts first: the concept that led to it",
-        exclude_if=lambda topic: topic is None,
-    )
-    why: Why | None = Field(None, description="if the query has `explain`", exclude_if=lambda why: why is None)
-
-
-class Timing(Message):
-    """How long each part took inside the owner, in milliseconds."""
-
-    waited_ms: float
-    recall_ms: float
-
-
-class Reply(Message):
-    """The answer to a query.  An unknown graph returns `found: false` and empty lists."""
-
-    kind: Literal["reply"] = "reply"
-    graph: str
-    found: bool
-    seeds: list[ActivatedConcept]
-    concepts: list[ActivatedConcept]
-    passages: list[RecalledPassage]
-    context: str
-    tokens: int
-    position: Position
-    timing: Timing
-    matched: bool = Field(
-        default=True,
-        description="false: nothing in the graph answers; any passages are the latest ones",
-        exclude_if=lambda matched: matched,
-    )
-    paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
-    relations: list[KnownRelation] = Field(
-        default_factory=list,
-        description="of the semantic memory: relations of the concepts in the question",
-        exclude_if=lambda relations: not relations,
-    )
-    timezone: str = Field(
-        "UTC", description="time zone of the times in the context", exclude_if=lambda zone: zone == "UTC"
-    )
-    how: How | None = Field(
-        None, description="if the query has `explain`, or guides the search", exclude_if=lambda how: how is None
-    )
-
-
-class Theme(Message):
-    """A theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
-
-    name, by  an advisor's name for it, and the advisor
-    """
-
-    id: str
-    label: str
-    concepts: list[str]
-    born: int
-    name: str | None = Field(None, exclude_if=lambda name: name is None)
-    by: str | None = Field(None, exclude_if=lambda by: by is None)
-
-
-class Description(Message):
-    """What a graph holds.  An unknown graph returns `found: false`.
-
-    turns, concepts      those that are active
-    archived, archived_concepts  turns and concepts that have faded, but can still be found
-    forgotten            turns that were forgotten
-    pinned, pinned_concepts      turns and concepts that a user pinned
-    """
-
-    kind: Literal["description"] = "description"
-    graph: str
-    found: bool
-    preset: str = "default"
-    settings: dict[str, int | float] = Field(default_factory=dict)
-    mode: Mode = Field("default", description="of questions without one", exclude_if=lambda mode: mode == "default")
-    rerank: Rerank | None = Field(
-        None, description="of questions without a mode", exclude_if=lambda rerank: rerank is None
-    )
-    weights: dict[str, float] = Field(
-        default_factory=dict,
-        description="weights of a turn's features in recall, where not the default",
-        exclude_if=lambda weights: not weights,
-    )
-    timezone: str = Field(
-        "UTC",
-        description="of turns and questions without a time zone",
-        exclude_if=lambda zone: zone == "UTC",
-    )
-    clock: int = 0
-    turns: int = 0
-    archived: int = 0
-    forgotten: int = 0
-    concepts: int = 0
-    archived_concepts: int = 0
-    pinned: int = 0
-    pinned_concepts: int = 0
-    long_term: int = 0
-    themes: list[Theme] = Field(default_factory=list)
-    unrecorded: int = Field(
-        0, description="turns that arrived while recording was paused", exclude_if=lambda unrecorded: not unrecorded
-    )
-    uncounted: int = Field(
-        0,
-        description="turns that gates left out of the graph: they are in the log only",
-        exclude_if=lambda uncounted: not uncounted,
-    )
-    access: dict[str, list[str]] = Field(
-        default_factory=dict,
-        description="rights by subject; empty: open to every subject",
-        exclude_if=lambda access: not access,
-    )
-    measures: dict[str, float] = Field(
-        default_factory=dict,
-        description="if requested: size of each tier, growth, path length, how much abstracts cover, what is left of "
-        "what was said",
-        exclude_if=lambda measures: not measures,
-    )
-    position: Position
-
-
-FailureCode = Literal[
-    "invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "unavailable", "internal"
-]
-
-
-class Failure(Message):
-    """The failure of a query, and what to do about it."""
-
-    kind: Literal["failure"] = "failure"
-    code: FailureCode
-    message: str

@@ -19,30 +19,32 @@ share a memory through a gateway, which sets the subject by their key (docs/gate
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from emgas.messages.fields import GraphId, Message, Name
+from emgas.messages.fields import Name
+from emgas.messages.requests import Request, Right
 
-Right = Literal["read", "write", "forget", "admin"]
 
-
-class _Rights(Message):
-    right: ClassVar[Right] = "admin"
-    id: Name
-    graph: GraphId
+class _Rights(Request, right="admin"):
     subject: Name
     rights: Annotated[list[Right], Field(min_length=1, max_length=4)]
 
 
-class Grant(_Rights):
-    """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
+class Grant(
+    _Rights,
+    route="POST /grant",
+    example={"id": "g1", "graph": "team", "subject": "planner", "rights": ["read", "write"]},
+):
+    """Grant a subject, such as a key's name, rights in a graph.  The first grant closes it to all others."""
 
-    kind: Literal["grant"]
+    kind: Literal["grant"] = "grant"
 
 
-class Revoke(_Rights):
+class Revoke(
+    _Rights, route="POST /revoke", example={"id": "g2", "graph": "team", "subject": "planner", "rights": ["write"]}
+):
     """Revoke rights of a subject in a graph."""
 
-    kind: Literal["revoke"]
+    kind: Literal["revoke"] = "revoke"

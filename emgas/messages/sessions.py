@@ -13,23 +13,20 @@ from pydantic import Field
 
 from emgas import limits
 from emgas.messages.contents import RecordedTurn
-from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position
-from emgas.messages.rights import Right
+from emgas.messages.fields import Message, Name, Position
+from emgas.messages.requests import Answer, PastQuestion, Request
 
 SessionState = Literal["working", "idle", "ended"]
 EndReason = Literal["said", "idle", "size", "topic shift"]
 
 
-class EndSession(Message):
-    """End a conversation: it is summarised and consolidated, and the next one starts with the summary.
+class EndSession(Request, route="POST /sessions/end", example={"id": "s1", "session": "2023-05-08"}):
+    """End a conversation.  It is summarised and consolidated, and the next one starts with the summary.
 
     Later turns of the session are a new conversation under the same name.
     """
 
-    right: ClassVar[Right] = "write"
-    kind: Literal["endsession"]
-    id: Name
-    graph: GraphId
+    kind: Literal["endsession"] = "endsession"
     session: Name = "main"
 
 
@@ -47,17 +44,6 @@ class Ending(Message):
     topic: str = Field("", exclude_if=lambda topic: not topic)
 
 
-class Recent(Message):
-    """Ask for a conversation's working memory, by default the latest one's: its last turns, and keywords."""
-
-    kind: Literal["recent"] = "recent"
-    graph: GraphId
-    session: Name | None = None
-    limit: int = Field(10, ge=0, le=limits.RING_TURNS)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
-
-
 class Inherited(Message):
     """The summary of the conversation before: recorded when it ended, or else computed now, by `by`."""
 
@@ -69,7 +55,7 @@ class Inherited(Message):
     recorded: bool
 
 
-class InMind(Message):
+class InMind(Answer):
     """A conversation's working memory.  An unknown graph returns `found: false`.
 
     state      working, idle (no turn for a while) or ended     turns      the last ones, in their order
@@ -90,3 +76,12 @@ class InMind(Message):
     inherited: Inherited | None = None
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
     position: Position
+
+
+class Recent(PastQuestion, route="GET /recent", example={"session": "2023-05-09", "limit": 3}):
+    """Return a conversation's latest turns and keywords, and the summary of the one before it."""
+
+    answer: ClassVar[type[InMind]] = InMind
+    kind: Literal["recent"] = "recent"
+    session: Name | None = Field(None, description="of this conversation, else of the latest one")
+    limit: int = Field(10, ge=0, le=limits.RING_TURNS, description="turns, at most")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from emgas.messages.fields import Message
-from emgas.messages.queries import Failure, RecalledPassage
+from emgas.messages.queries import RecalledPassage
+from emgas.messages.requests import Failure
 
 
 class GraphPassage(Message):

@@ -1,34 +1,46 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
-    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
-    Reinforce ─ topic turns: what a reader tells the writer of a question that asked to reinforce
-    Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
-    Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
-    Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
-    Habits ─ topic queries ──▶ Recurring | Failure
-    EndSession, Grant, Revoke, Advice ── topic turns ──▶ Outcome;   Recent ── topic queries ──▶ InMind | Failure
-    List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
-    Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
+    Turn and every Request ── topic turns ────▶ Outcome  (if the headers ask for one)
+    every Question ────────── topic queries ──▶ its answer | Failure
 
-The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas.schema`).
+The classes of messages in this folder declare all of it (requests.py).  The JSON Schema files in emgas/schema/ are
+generated from them (`python -m emgas.schema`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated
+import pkgutil
+from collections.abc import Iterable
+from functools import reduce
+from importlib import import_module
+from operator import or_
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError
 
-from emgas.messages.advice import Advice
-from emgas.messages.contents import Graphs, List, Read, Turns
-from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
-from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.rights import Grant, Revoke
-from emgas.messages.sessions import EndSession, InMind, Recent
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
+import emgas.messages
+from emgas.messages import requests
+from emgas.messages.fields import Message
+from emgas.messages.queries import Query
+from emgas.messages.requests import Answer, Command, Failure, Outcome, Question
+from emgas.messages.turns import Turn
+
+M = TypeVar("M", bound=Message)
+
+for _module in pkgutil.iter_modules(emgas.messages.__path__, "emgas.messages."):
+    import_module(_module.name)
+
+
+def _sorted(messages: Iterable[type[M]], *first: type[M]) -> tuple[type[M], ...]:
+    """Return `first`, then the others by name: in which order they were imported says nothing."""
+    return (*first, *sorted(set(messages) - {*first}, key=lambda message: message.__name__))
+
+
+COMMANDS: Final[tuple[type[Command], ...]] = _sorted(requests.COMMANDS, Turn)
+QUESTIONS: Final[tuple[type[Question], ...]] = _sorted(requests.QUESTIONS, Query)
+ANSWERS: Final[tuple[type[Answer], ...]] = _sorted(
+    requests.ANSWERS, Outcome, *(question.answer for question in QUESTIONS), Failure
+)
 
 
 def _kind(message: object) -> str:
@@ -37,31 +49,18 @@ def _kind(message: object) -> str:
     return str(kind)
 
 
-Inbound = Annotated[
-    Annotated[Turn, Tag("turn")]
-    | Annotated[Configure, Tag("configure")]
-    | Annotated[Forget, Tag("forget")]
-    | Annotated[Pin, Tag("pin")]
-    | Annotated[Unpin, Tag("unpin")]
-    | Annotated[Feedback, Tag("feedback")]
-    | Annotated[Undo, Tag("undo")]
-    | Annotated[Erase, Tag("erase")]
-    | Annotated[EndSession, Tag("endsession")]
-    | Annotated[Grant, Tag("grant")]
-    | Annotated[Revoke, Tag("revoke")]
-    | Annotated[Reinforce, Tag("reinforce")]
-    | Annotated[Advice, Tag("advice")],
-    Discriminator(_kind),
-]
+def _union(alternatives: Iterable[Any], discriminator: object) -> Any:
+    """Build the union of messages: no type checker can follow it."""
+    union: Any = reduce(or_, alternatives)
+    return Annotated[union, discriminator]
 
 
-Command = (
-    Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice
-)
-
-
-INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 _TURN: TypeAdapter[Turn] = TypeAdapter(Turn)
+INBOUND: TypeAdapter[Command] = TypeAdapter(
+    _union((Annotated[each, Tag(each.tag())] for each in COMMANDS), Discriminator(_kind))
+)
+REQUEST: TypeAdapter[Question] = TypeAdapter(_union(QUESTIONS, Field(discriminator="kind")))
+ANSWER: TypeAdapter[Answer] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")))
 
 
 def read_inbound(value: bytes) -> Command:
@@ -72,41 +71,6 @@ def read_inbound(value: bytes) -> Command:
     if b'"kind"' not in value:
         try:
             return _TURN.validate_json(value)
-        except ValidationError:  # it may be something else, spelled unusually; if not, the reason is told below
+        except ValidationError:  # it may be something else, spelled unusually; if not, the reason is reported below
             pass
     return INBOUND.validate_json(value)
-
-
-OfGraph = (  # a question to one graph
-    Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent
-)
-OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
-Question = OfGraph | OfPartition
-
-
-REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
-
-
-GraphAnswer = (  # an answer about one graph
-    Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind
-)
-Answer = GraphAnswer | Graphs | Inspection | Checkpointed | Outcome | Failure
-
-
-ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])
-
-ANSWER_OF: Mapping[type[Question], type[Answer]] = {
-    Query: Reply,
-    Describe: Description,
-    Read: Turns,
-    Picture: Pictured,
-    Compare: Compared,
-    Recap: Recapped,
-    Trend: Trended,
-    Explore: Explored,
-    Habits: Recurring,
-    Recent: InMind,
-    List: Graphs,
-    Inspect: Inspection,
-    Checkpoint: Checkpointed,
-}

@@ -6,15 +6,16 @@ sees, never a value that is silently dropped.  Times are integer milliseconds si
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text, Zone
+from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Role, Text, Zone
 from emgas.messages.memory_settings import PresetName, Settings, Weights
 from emgas.messages.modes import Mode, Rerank
-from emgas.messages.rights import Right
+from emgas.messages.requests import Command, Request
+from emgas.times import offset_of
 
 
 class Attachment(Message):
@@ -31,15 +32,24 @@ class Attachment(Message):
     sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
 
 
-class Turn(Message):
+class Turn(
+    Command,
+    example={
+        "id": "t1",
+        "speaker": "Ada",
+        "text": "The vet prescribed ear drops for Biscuit.",
+        "session": "2023-05-08",
+        "role": "user",
+        "at": 1683554160000,
+        "metadata": {"channel": "phone"},
+    },
+):
     """One utterance of a conversation.  Its `id` is permanent: sending the same id again has no effect.
 
     One entry of `metadata` has a meaning: `timezone`, as Europe/Berlin, decides what "yesterday" means (by default, the
     graph's own zone, `Configure.timezone`, else UTC).
     """
 
-    right: ClassVar[Right] = "write"
-    id: Name
     graph: GraphId = Field(description="whose memory: a user, an agent, a room; also the record's key")
     speaker: Name
     text: Text
@@ -61,14 +71,27 @@ class Turn(Message):
         exclude_if=lambda attachments: not attachments,
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_offset(cls, fields: Any) -> Any:
+        """Keep the offset of `at` as the turn's time zone: 2025-03-12T00:30+08:00 is the 12th where it was said."""
+        at = fields.get("at") if isinstance(fields, dict) else None
+        metadata = (fields.get("metadata") or {}) if at is not None else None
+        offset = offset_of(at) if isinstance(at, str) and "T" in at.upper() else None
+        if offset is None or not isinstance(metadata, dict) or "timezone" in metadata:
+            return fields
+        return {**fields, "metadata": {**metadata, "timezone": offset}}
 
-class Configure(Message):
-    """Configure a graph from now on: a preset, and the settings that differ from it."""
 
-    right: ClassVar[Right] = "admin"
-    kind: Literal["configure"]
-    id: Name
-    graph: GraphId
+class Configure(
+    Request,
+    right="admin",
+    route="PUT /settings",
+    example={"id": "c1", "preset": "default", "settings": {"half_life": 604800000}},
+):
+    """Configure a graph: a preset, and the settings that differ from it, replacing all earlier ones."""
+
+    kind: Literal["configure"] = "configure"
     preset: PresetName = "default"
     settings: Settings = Field(default_factory=Settings)
     weights: Weights | None = Field(
@@ -93,81 +116,73 @@ class Configure(Message):
     )
 
 
-class Forget(Message):
-    """Forget concepts (by id or surface form), turns and sessions (by id).  The log still holds them.
+class Forget(
+    Request, right="forget", route="POST /forget", example={"id": "f1", "concepts": ["kettle"], "turns": ["t7"]}
+):
+    """Forget concepts, turns and sessions.  The log still holds them, so an undo can restore them.
+
+    Concepts are named by id or as written, turns and sessions by id.
+
 
     everything  the whole graph, except its name, its settings and the ids of its turns
     """
 
-    right: ClassVar[Right] = "forget"
-    kind: Literal["forget"]
-    id: Name
-    graph: GraphId
+    kind: Literal["forget"] = "forget"
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     everything: bool = Field(default=False, exclude_if=lambda everything: not everything)
 
 
-class _PinRequest(Message):
+class _PinRequest(Request):
     """The concepts (by id or surface form) and turns (by id) of a pin."""
 
-    right: ClassVar[Right] = "write"
-    id: Name
-    graph: GraphId
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
 
 
-class Pin(_PinRequest):
+class Pin(_PinRequest, route="POST /pin", example={"id": "p1", "concepts": ["peanut allergy"], "turns": ["t3"]}):
     """Pin concepts and turns: they do not fade, and are not archived, until they are unpinned."""
 
-    kind: Literal["pin"]
+    kind: Literal["pin"] = "pin"
 
 
-class Unpin(_PinRequest):
+class Unpin(_PinRequest, route="POST /unpin", example={"id": "p2", "turns": ["t3"]}):
     """Unpin concepts and turns, so that they fade again."""
 
-    kind: Literal["unpin"]
+    kind: Literal["unpin"] = "unpin"
 
 
-class Feedback(Message):
-    """Rate turns that came back: right, wrong, or something between.
+class Feedback(
+    Request,
+    route="POST /feedback",
+    example={"id": "b1", "turns": ["t1"], "query": "what did the vet prescribe?", "value": 1.0},
+):
+    """Rate turns that came back: right, wrong, or something between."""
 
-    query  the question that they answered: its concepts are linked with theirs, if they were right
-    value  from −1, wrong, to 1, right
-    """
-
-    right: ClassVar[Right] = "write"
-    kind: Literal["feedback"]
-    id: Name
-    graph: GraphId
+    kind: Literal["feedback"] = "feedback"
     turns: list[Name] = Field(min_length=1, max_length=limits.TOP)
-    query: Text | None = None
-    value: float = Field(ge=-1, le=1)
+    query: Text | None = Field(
+        None, description="the question that they answered: its concepts are linked with theirs, if they were right"
+    )
+    value: float = Field(ge=-1, le=1, description="from −1, wrong, to 1, right")
 
 
-class Undo(Message):
+class Undo(Request, right="forget", route="POST /undo", example={"id": "u1", "first": 41, "last": 43}):
     """Undo a graph's events `first`..`last` (null: up to the newest), counted from 0.  The undo is an event, too."""
 
-    right: ClassVar[Right] = "forget"
-    kind: Literal["undo"]
-    id: Name
-    graph: GraphId
+    kind: Literal["undo"] = "undo"
     first: int = Field(ge=0, lt=2**63)
     last: int | None = Field(None, ge=0, lt=2**63)
 
 
-class Erase(Message):
+class Erase(Request, right="admin", example={"id": "e1", "turn": "t17"}):
     """Permanently erase content of an encrypted graph by destroying its keys.  Set exactly one of the three fields.
 
     turn: the turn with this id.  speaker: every turn of this speaker.  whole: the whole graph.
     """
 
-    right: ClassVar[Right] = "admin"
-    kind: Literal["erase"]
-    id: Name
-    graph: GraphId
+    kind: Literal["erase"] = "erase"
     turn: Name | None = None
     speaker: Name | None = None
     whole: bool = False
@@ -179,27 +194,14 @@ class Erase(Message):
         return self
 
 
-class Reinforce(Message):
+class Reinforce(Request, example={"id": "r1", "concepts": ["vet", "ear drops"], "at": 1683554160000}):
     """What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
 
     concepts  ids of the activated ones, strongest first     turns  ids of those found in the archive
     at        when it was asked, ms
     """
 
-    right: ClassVar[Right] = "write"
-    kind: Literal["reinforce"]
-    id: Name
-    graph: GraphId
+    kind: Literal["reinforce"] = "reinforce"
     concepts: list[Name] = Field(max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     at: Milliseconds
-
-
-class Outcome(Message):
-    """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed."""
-
-    kind: Literal["outcome"] = "outcome"
-    status: Literal["accepted", "duplicate", "rejected"]
-    turn: str | None
-    reason: str | None = None
-    position: Position

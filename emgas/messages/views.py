@@ -5,33 +5,16 @@ All answers are computed on demand, and change nothing.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
+from emgas.messages.fields import Message, Name, Position, Text
 from emgas.messages.filters import Filter
 from emgas.messages.relations import RelationType
+from emgas.messages.requests import Answer, PastQuestion
 from emgas.messages.sessions import Ending, SessionState
-
-
-class Recap(Message):
-    """Ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
-
-    words   of each summary, at most
-    topics  also split each conversation into its topics, with a summary of each
-    """
-
-    kind: Literal["recap"] = "recap"
-    graph: GraphId
-    sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
-    limit: int = Field(5, ge=1, le=limits.RECAPPED)
-    skip: int = Field(0, ge=0, description="of the latest ones, to skip", exclude_if=lambda skip: not skip)
-    words: int = Field(60, ge=0, le=400)
-    topics: bool = Field(default=False, exclude_if=lambda topics: not topics)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
 
 class Quote(Message):
@@ -76,7 +59,7 @@ class SessionRecap(Message):
     )
 
 
-class Recapped(Message):
+class Recapped(Answer):
     """The requested conversations.  `total`: how many sessions there are.  An unknown graph returns `found: false`."""
 
     kind: Literal["recapped"] = "recapped"
@@ -91,29 +74,6 @@ Period = Literal["day", "week", "month"]
 Mood = Literal["glad", "sad", "angry", "afraid", "tired", "calm"]
 
 
-class Trend(Message):
-    """Ask how often something is mentioned: since when, when last, at which hours, and when not.
-
-    text    a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
-            without it, every turn that passes `only`: of a session, of a speaker
-    offset  of the asker's clock from UTC, minutes: where a day begins
-    """
-
-    kind: Literal["trend"] = "trend"
-    graph: GraphId
-    text: Text | None = None
-    by: Period = "day"
-    offset: int = Field(0, ge=-1080, le=1080)
-    only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
-    moods: bool = Field(
-        default=False,
-        description="also the speakers' moods; a question for moods only counts all turns",
-        exclude_if=lambda moods: not moods,
-    )
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
-
-
 class Span(Message):
     """A period, from `since` to `until` (ms), with its number of turns, and of moods if requested."""
 
@@ -123,7 +83,7 @@ class Span(Message):
     moods: dict[Mood, int] = Field(default_factory=dict, exclude_if=lambda moods: not moods)
 
 
-class Trended(Message):
+class Trended(Answer):
     """How often something is mentioned.  An unknown graph returns `found: false`; without a match, there are no turns.
 
     concepts  ids of the counted ones       all        whether each turn has all of them
@@ -152,22 +112,6 @@ class Trended(Message):
     ids: list[str] = Field(default_factory=list)
     moods: dict[Mood, int] = Field(default_factory=dict, exclude_if=lambda moods: not moods)
     position: Position
-
-
-class Explore(Message):
-    """Ask about one concept: what the memory knows of it, its links, and its paths to another concept."""
-
-    kind: Literal["explore"] = "explore"
-    graph: GraphId
-    concept: Name = Field(description="by id, or as written")
-    to: Name | None = Field(None, description="another concept, to find the paths to it")
-    hops: int = Field(1, ge=1, le=3, description="links from the concept, at most")
-    relation: RelationType | None = Field(
-        None, description="infer what follows by this relation", exclude_if=lambda relation: relation is None
-    )
-    limit: int = Field(10, ge=0, le=limits.TOP)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
 
 class Neighbour(Message):
@@ -239,7 +183,7 @@ class Inferred(Message):
     path: list[str]
 
 
-class Explored(Message):
+class Explored(Answer):
     """A concept and its neighbours.  `found: false`: there is no such graph or concept.
 
     neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
@@ -258,21 +202,6 @@ class Explored(Message):
     inferred: list[Inferred] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
     position: Position
-
-
-class Habits(Message):
-    """Ask for habits: those that match a text, or all of them, those with the most turns first.
-
-    speaker  whose
-    """
-
-    kind: Literal["habits"] = "habits"
-    graph: GraphId
-    text: Text | None = None
-    speaker: Name | None = None
-    limit: int = Field(20, ge=1, le=limits.TOP)
-    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
-    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
 
 class Exemption(Message):
@@ -320,7 +249,7 @@ class HabitGroup(Message):
     habits: list[str]
 
 
-class Recurring(Message):
+class Recurring(Answer):
     """The habits of a graph.  An unknown graph returns `found: false`.
 
     total   how many habits there are in all
@@ -334,3 +263,75 @@ class Recurring(Message):
     habits: list[Habit] = Field(default_factory=list)
     groups: list[HabitGroup] = Field(default_factory=list)
     position: Position
+
+
+class Recap(PastQuestion, route="GET /sessions", parameters={"session": "sessions"}, example={"limit": 1, "words": 20}):
+    """Return what conversations were about, the latest first."""
+
+    answer: ClassVar[type[Recapped]] = Recapped
+    kind: Literal["recap"] = "recap"
+    sessions: list[Name] = Field(
+        default_factory=list, max_length=limits.RECAPPED, description="only these; by default the latest"
+    )
+    limit: int = Field(5, ge=1, le=limits.RECAPPED, description="conversations, at most")
+    skip: int = Field(0, ge=0, description="of the latest ones, to skip", exclude_if=lambda skip: not skip)
+    words: int = Field(60, ge=0, le=400, description="of each summary, at most")
+    topics: bool = Field(
+        default=False,
+        description="also split each into its topics, with a summary of each",
+        exclude_if=lambda topics: not topics,
+    )
+
+
+class Trend(
+    PastQuestion,
+    route="GET /trend",
+    parameters={"speaker": "only.speakers", "session": "only.sessions"},
+    example={"text": "how often do I drink latte?", "by": "week", "offset": 60},
+):
+    """Count how often something is mentioned over time, at which hours, and when not."""
+
+    answer: ClassVar[type[Trended]] = Trended
+    kind: Literal["trend"] = "trend"
+    text: Text | None = Field(
+        None,
+        description="a question, or words: turns with all of their concepts count, or with some of them if no turn has "
+        "all; without it, every turn that passes the filter",
+    )
+    by: Period = "day"
+    offset: int = Field(0, ge=-1080, le=1080, description="of the asker's clock from UTC, minutes: where a day begins")
+    only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
+    moods: bool = Field(
+        default=False,
+        description="also the speakers' moods; a question for moods only counts all turns",
+        exclude_if=lambda moods: not moods,
+    )
+
+
+class Explore(
+    PastQuestion,
+    route="GET /concept",
+    parameters={"name": "concept"},
+    example={"concept": "ear drops", "to": "cat", "hops": 2, "relation": "is-a"},
+):
+    """Return what the graph knows of a concept: its relations, and the concepts linked with it."""
+
+    answer: ClassVar[type[Explored]] = Explored
+    kind: Literal["explore"] = "explore"
+    concept: Name = Field(description="by id, or as written")
+    to: Name | None = Field(None, description="another concept, to find the paths to it")
+    hops: int = Field(1, ge=1, le=3, description="links from the concept, at most")
+    relation: RelationType | None = Field(
+        None, description="infer what follows by this relation", exclude_if=lambda relation: relation is None
+    )
+    limit: int = Field(10, ge=0, le=limits.TOP)
+
+
+class Habits(PastQuestion, route="GET /habits", example={"text": "how often do I drink latte?", "limit": 5}):
+    """Return what recurs, how often, since when, and when not: the habits with the most turns first."""
+
+    answer: ClassVar[type[Recurring]] = Recurring
+    kind: Literal["habits"] = "habits"
+    text: Text | None = Field(None, description="a question, or words; without it, all habits")
+    speaker: Name | None = Field(None, description="whose")
+    limit: int = Field(20, ge=1, le=limits.TOP, description="habits, at most")

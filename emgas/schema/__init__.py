@@ -14,40 +14,13 @@ from typing import Any
 
 import orjson
 
-from emgas.messages.advice import Advice
-from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.fields import Message
-from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
-from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.rights import Grant, Revoke
-from emgas.messages.sessions import EndSession, InMind, Recent
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
+from emgas.messages.requests import Command
+from emgas.messages.topics import ANSWERS, COMMANDS, QUESTIONS
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
-MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant, Revoke, Reinforce, Advice),
-    *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits, Recent, List, Inspect, Checkpoint),
-    *(
-        Outcome,
-        Reply,
-        Description,
-        Turns,
-        Pictured,
-        Compared,
-        Recapped,
-        Trended,
-        Explored,
-        Recurring,
-        InMind,
-        Graphs,
-        Inspection,
-        Checkpointed,
-        Failure,
-    ),
-)
+MESSAGES: tuple[type[Message], ...] = (*COMMANDS, *QUESTIONS, *ANSWERS)
 
 
 def generate() -> dict[str, bytes]:
@@ -77,9 +50,10 @@ def write(folder: Path = FOLDER) -> None:
 def _schema(model: type[Message]) -> dict[str, Any]:
     name = model.__name__.lower()
     schema: dict[str, Any] = model.model_json_schema()
-    if "kind" in model.model_fields:
-        # A default in Python, but required on the wire: `kind` is how the reader tells the messages of a topic apart.
-        schema["required"] = list(dict.fromkeys(["kind", *schema.get("required", [])]))
+    # Defaults in Python, but required on the wire: a reader tells messages apart by `kind`, and commands by `id`.
+    named = {"kind"} | ({"id"} if issubclass(model, Command) else set())
+    required = named & model.model_fields.keys() | {*schema.get("required", [])}
+    schema["required"] = [name for name in model.model_fields if name in required]
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:emgas:{name}:v1",

@@ -1,75 +1,19 @@
 """An example of every message on the wire: what docs/wire.md shows, and what the AsyncAPI document carries.
 
-A test holds each against its model and its schema file; a message without an example fails it.
+The classes of commands and questions declare their own; those of answers are here.  A test checks each against its
+model and its schema file; a message without an example fails it.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from emgas.messages.requests import PartitionQuestion, Sendable
+from emgas.messages.topics import COMMANDS, QUESTIONS
+
 POSITION: Final = {"partition": 3, "watermark": 1041, "source": 512}
 
-EXAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "Turn": {
-        "id": "t1",
-        "graph": "ada",
-        "speaker": "Ada",
-        "text": "The vet prescribed ear drops for Biscuit.",
-        "session": "2023-05-08",
-        "role": "user",
-        "at": 1683554160000,
-        "metadata": {"channel": "phone"},
-    },
-    "Configure": {
-        "kind": "configure",
-        "id": "c1",
-        "graph": "ada",
-        "preset": "default",
-        "settings": {"half_life": 604800000},
-    },
-    "Forget": {"kind": "forget", "id": "f1", "graph": "ada", "concepts": ["kettle"], "turns": ["t7"]},
-    "Pin": {"kind": "pin", "id": "p1", "graph": "ada", "concepts": ["peanut allergy"], "turns": ["t3"]},
-    "Unpin": {"kind": "unpin", "id": "p2", "graph": "ada", "turns": ["t3"]},
-    "Feedback": {
-        "kind": "feedback",
-        "id": "b1",
-        "graph": "ada",
-        "turns": ["t1"],
-        "query": "what did the vet prescribe?",
-        "value": 1.0,
-    },
-    "Undo": {"kind": "undo", "id": "u1", "graph": "ada", "first": 41, "last": 43},
-    "Erase": {"kind": "erase", "id": "e1", "graph": "ada", "turn": "t17"},
-    "EndSession": {"kind": "endsession", "id": "s1", "graph": "ada", "session": "2023-05-08"},
-    "Grant": {"kind": "grant", "id": "g1", "graph": "team", "subject": "planner", "rights": ["read", "write"]},
-    "Revoke": {"kind": "revoke", "id": "g2", "graph": "team", "subject": "planner", "rights": ["write"]},
-    "Reinforce": {
-        "kind": "reinforce",
-        "id": "r1",
-        "graph": "ada",
-        "concepts": ["vet", "ear drops"],
-        "at": 1683554160000,
-    },
-    "Query": {
-        "kind": "query",
-        "graph": "ada",
-        "text": "what did the vet prescribe?",
-        "budget": 500,
-        "after": 512,
-        "only": {"speakers": ["Ada"], "since": 1672531200000},
-    },
-    "Describe": {"kind": "describe", "graph": "ada"},
-    "Read": {"kind": "read", "graph": "ada", "session": "2023-05-08", "newest": True, "limit": 20},
-    "Picture": {"kind": "picture", "graph": "ada", "around": ["vet"], "hops": 2, "nodes": 100},
-    "Compare": {"kind": "compare", "graph": "ada", "since": 1682899200000, "until": 1683554160000},
-    "Recap": {"kind": "recap", "graph": "ada", "limit": 1, "words": 20},
-    "Trend": {"kind": "trend", "graph": "ada", "text": "how often do I drink latte?", "by": "week", "offset": 60},
-    "Explore": {"kind": "explore", "graph": "ada", "concept": "ear drops", "to": "cat", "hops": 2, "relation": "is-a"},
-    "Habits": {"kind": "habits", "graph": "ada", "text": "how often do I drink latte?", "limit": 5},
-    "Recent": {"kind": "recent", "graph": "ada", "session": "2023-05-09", "limit": 3},
-    "List": {"kind": "list", "after": "ada", "limit": 100},
-    "Inspect": {"kind": "inspect", "digest": True},
-    "Checkpoint": {"kind": "checkpoint"},
+_ANSWERS: Final[dict[str, dict[str, Any]]] = {
     "Outcome": {"kind": "outcome", "status": "accepted", "turn": "t1", "reason": None, "position": POSITION},
     "Reply": {
         "kind": "reply",
@@ -305,13 +249,6 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "ids": ["t1"],
         "position": POSITION,
     },
-    "Advice": {
-        "kind": "advice",
-        "id": "a1",
-        "graph": "ada",
-        "by": "tiny / prompts 1",
-        "rewritten": {"turn": "t1", "text": "Ear drops for Biscuit, says the vet.", "role": "a sailor"},
-    },
     "InMind": {
         "kind": "inmind",
         "graph": "ada",
@@ -358,5 +295,55 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "digests": {},
     },
     "Checkpointed": {"kind": "checkpointed", "snapshot": "3/1041", "position": POSITION, "bytes": 1048576},
+    "Extracted": {
+        "kind": "extracted",
+        "turns": [
+            {
+                "language": "en",
+                "question": False,
+                "concepts": [{"id": "porto", "label": "Porto", "weight": 0.87, "of": "place"}],
+                "entities": [{"start": 11, "end": 16, "text": "Porto", "kind": "place"}],
+                "times": [
+                    {
+                        "start": 17,
+                        "end": 26,
+                        "text": "yesterday",
+                        "kind": "span",
+                        "since": "2023-05-07T00:00:00",
+                        "until": "2023-05-08T00:00:00",
+                        "seconds": None,
+                        "rule": None,
+                        "direction": None,
+                    }
+                ],
+                "mentions": [{"start": 0, "end": 1, "means": "Ada", "at": None, "confidence": 1.0}],
+                "relations": [
+                    {
+                        "subject": "Ada",
+                        "relation": "lives-in",
+                        "object": "Porto",
+                        "role": None,
+                        "confidence": 0.9,
+                        "start": 0,
+                        "end": 16,
+                    }
+                ],
+            }
+        ],
+        "card": {"Ada": {"home": ["porto"]}},
+        "changes": [],
+        "extractor": "yake 0.7.3, rules 5",
+    },
     "Failure": {"kind": "failure", "code": "not-yet", "message": "that turn is not folded yet: ask again"},
 }
+
+
+def _request(message: type[Sendable]) -> dict[str, Any]:
+    """Return the example that a class declares, with its kind and its graph."""
+    kind = {"kind": message.tag()} if "kind" in message.model_fields else {}
+    graph = {} if issubclass(message, PartitionQuestion) else {"graph": "ada"}
+    return kind | graph | dict(message.example or {})
+
+
+_REQUESTS: tuple[type[Sendable], ...] = (*COMMANDS, *QUESTIONS)
+EXAMPLES: Final = {message.__name__: _request(message) for message in _REQUESTS} | _ANSWERS

@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import httpx2 as httpx
 import orjson
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import Headers, MutableHeaders
@@ -47,12 +47,11 @@ from gateway.http.errors import (
     Problem,
     RequestRejectedError,
 )
-from gateway.routes.graphs import memory_of
+from gateway.routes.dependencies import Memory
 
 router = APIRouter(
     prefix="/v1", tags=["OpenAI"], responses={**REFUSALS, 502: {"model": Problem, "description": "no model answers"}}
 )
-Memory = Annotated[MemoryClient, Depends(memory_of)]
 log = logger("gateway")
 BUDGET = 1000  # tokens of context that are put before a request
 LONGEST_SECONDS = 600.0  # until a model begins to answer, or goes on

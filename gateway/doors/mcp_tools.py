@@ -34,9 +34,9 @@ from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import MemoryKind, Reply, Theme
 from emgas.messages.relations import RelationType
+from emgas.messages.requests import Outcome
 from emgas.messages.sessions import Inherited
 from emgas.messages.several import AskedGraph
-from emgas.messages.turns import Outcome
 from emgas.messages.views import Inferred, KnownConcept, KnownRelation
 from emgas.times import milliseconds
 from emgas.validation import describe

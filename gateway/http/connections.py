@@ -95,10 +95,10 @@ class Connections:
         self._waiting.pop(connection, None)
 
     def _close_longest_waiting(self, peer: str | None = None) -> bool:
-        found = next((each for each in self._waiting if peer in (None, each.peer)), None)
-        if found is not None:
-            found.drop()
-        return found is not None
+        longest = next((each for each in self._waiting if peer in (None, each.peer)), None)
+        if longest is not None:
+            longest.drop()
+        return longest is not None
 
 
 class GuardedProtocol(H11Protocol):
@@ -214,9 +214,9 @@ class GuardedProtocol(H11Protocol):
 
 def answer(status: int) -> bytes:
     """Write a whole response that tells a problem."""
-    told = problem(status, *CAUSES[status], {"Connection": "close", "Retry-After": "1"})
-    head = b"".join(b"%s: %s\r\n" % header for header in told.raw_headers)
-    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, HTTPStatus(status).phrase.encode(), head, told.body)
+    response = problem(status, *CAUSES[status], {"Connection": "close", "Retry-After": "1"})
+    head = b"".join(b"%s: %s\r\n" % header for header in response.raw_headers)
+    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, HTTPStatus(status).phrase.encode(), head, response.body)
 
 
 def peer_of(address: tuple[str, int] | None) -> str:
@@ -232,8 +232,8 @@ def peer_of(address: tuple[str, int] | None) -> str:
 def raise_descriptors() -> int:
     """Raise the limit of open files of this process as far as it may, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        return wanted
+    target = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+        return target
     return DESCRIPTORS if soft == resource.RLIM_INFINITY else soft

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, create_model
 
+from emgas.messages.extracts import Extract
 from emgas.messages.fields import Message, Name
 from emgas.messages.queries import Query
-from emgas.messages.rights import Grant
-from emgas.messages.sessions import EndSession
-from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo
+from emgas.messages.turns import Turn
 
 
 def without(model: type[Message], name: str, *left_out: str) -> type[BaseModel]:
@@ -33,21 +32,9 @@ def named_later(model: type[BaseModel]) -> type[BaseModel]:
 
 if TYPE_CHECKING:  # no type checker can follow what is made from the wire's models
     TurnBody = BaseModel
-    SettingsBody = BaseModel
-    ForgetBody = BaseModel
-    PinBody = BaseModel
-    FeedbackBody = BaseModel
-    UndoBody = BaseModel
-    EndBody = BaseModel
-    RightsBody = BaseModel
     QueryBody = BaseModel
+    ExtractBody = Extract
 else:
     TurnBody = named_later(without(Turn, "TurnBody", "graph"))
-    SettingsBody = named_later(without(Configure, "SettingsBody", "graph", "kind"))
-    ForgetBody = named_later(without(Forget, "ForgetBody", "graph", "kind"))
-    PinBody = named_later(without(Pin, "PinBody", "graph", "kind"))
-    FeedbackBody = named_later(without(Feedback, "FeedbackBody", "graph", "kind"))
-    UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
-    EndBody = named_later(without(EndSession, "EndBody", "graph", "kind"))
-    RightsBody = named_later(without(Grant, "RightsBody", "graph", "kind"))
     QueryBody = without(Query, "QueryBody", "graph", "kind")
+    ExtractBody = without(Extract, "ExtractBody", "kind")

@@ -37,10 +37,11 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.importers.registry import NAMES, BadLine, Item, Options, read
 from emgas.messages.fields import Zone
-from emgas.messages.turns import Outcome, Turn
+from emgas.messages.requests import Outcome
+from emgas.messages.turns import Turn
 from gateway.auth.access import IMPORT_BYTES, caller, may
 from gateway.http.errors import REFUSALS, ImportRunningError, failed
-from gateway.routes.graphs import Graph, Memory
+from gateway.routes.dependencies import Graph, Memory
 
 T = TypeVar("T")
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)

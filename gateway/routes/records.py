@@ -32,13 +32,9 @@ from starlette.types import Receive, Scope, Send
 from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.limits import RECORD_BYTES
-from emgas.messages import queries, turns
-from emgas.messages.advice import Advice
 from emgas.messages.contents import List
-from emgas.messages.operator import Checkpoint, Inspect
-from emgas.messages.rights import Grant, Revoke
-from emgas.messages.sessions import EndSession
-from emgas.messages.topics import INBOUND, REQUEST, Question
+from emgas.messages.requests import Command, GraphQuestion, Question
+from emgas.messages.topics import INBOUND, REQUEST
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.auth.access import any_key, caller
@@ -210,7 +206,7 @@ class AnswerToCome(Response):
             self._asking.cancel()
 
 
-def _limited(message: Any, value: bytes) -> bytes:
+def _limited(message: Command | Question, value: bytes) -> bytes:
     """Add the caller's patterns to a request for a list of graphs; return every other value unchanged."""
     patterns = caller().patterns
     if not isinstance(message, List) or patterns is None:
@@ -218,45 +214,33 @@ def _limited(message: Any, value: bytes) -> bytes:
     return message.model_copy(update={"patterns": patterns}).model_dump_json().encode()
 
 
-def _read(topic: str, value: bytes) -> Any:
+def _read(topic: str, value: bytes) -> Command | Question:
     """Read a record's value.  Raises NotJsonError, InvalidMessageError."""
     if len(value) > RECORD_BYTES:
         raise InvalidMessageError(f"record: is {len(value)} bytes of JSON, the limit is {RECORD_BYTES}")
     try:
-        return READERS[topic].validate_json(value)
+        message: Command | Question = READERS[topic].validate_json(value)
     except ValidationError as error:
         if error.errors(include_input=False)[0]["type"] == "json_invalid":
             raise NotJsonError("send one JSON object in UTF-8") from None
         raise InvalidMessageError(describe(error)) from None
+    return message
 
 
-def _check(message: Any, key: str | None) -> None:
+def _check(message: Command | Question, key: str | None) -> None:
     """Raise NotAllowedError unless the caller may send this, InvalidMessageError if the key names another graph."""
-    match message:
-        case Inspect() | Checkpoint():
-            caller().check("admin", None)
-            return
-        case List():
-            caller().check_right("read")
-            if message.patterns is not None and caller().patterns is not None:
-                raise InvalidMessageError("patterns: your key already says which graphs to list; leave them out")
-            return
-        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce() | EndSession():
-            caller().check("write", message.graph)
-        case turns.Configure() | turns.Erase() | Grant() | Revoke() | Advice():
-            caller().check("admin", message.graph)
-        case turns.Forget() | turns.Undo():
-            caller().check("forget", message.graph)
-        case _:
-            caller().check("read", message.graph)
-    if isinstance(message, queries.Query) and message.reinforce:
-        caller().check("write", message.graph)
+    if isinstance(message, List) and message.patterns is not None and caller().patterns is not None:
+        raise InvalidMessageError("patterns: your key already says which graphs to list; leave them out")
+    if not isinstance(message, Command | GraphQuestion):
+        caller().check("admin", None) if message.right == "admin" else caller().check_right(message.right)
+        return
+    for right in message.needed_rights():
+        caller().check(right, message.graph)
     if key != message.graph:
         raise InvalidMessageError("key: must be the graph that the record names")
 
 
-def _headers(message: Any) -> Headers:
-    kind = getattr(message, "kind", "turn")
-    is_query = isinstance(message, Question)
-    identity = getattr(message, "id", None) or uuid4().hex
-    return cloud_event("query" if is_query else kind, identity, getattr(message, "graph", "partition"))
+def _headers(message: Command | Question) -> Headers:
+    if isinstance(message, Command):
+        return cloud_event(message.tag(), message.id, message.graph)
+    return cloud_event("query", uuid4().hex, getattr(message, "graph", "partition"))

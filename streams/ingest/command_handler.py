@@ -24,7 +24,8 @@ from pydantic import ValidationError
 
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
-from emgas.messages.topics import Command, read_inbound
+from emgas.messages.requests import Command
+from emgas.messages.topics import read_inbound
 from emgas.messages.turns import Erase, Reinforce, Turn
 from emgas.wire import SUBJECT, Record, as_mapping
 from processors.extraction.extractor import Utterance
@@ -80,6 +81,12 @@ class CommandHandler:
             if isinstance(command, Turn) and self.is_available(command.graph):
                 turns.append((arrival, command))
         await self._turns.extract_ahead(pool, turns)
+
+    def graphs_of_turns(self, arrivals: Sequence[Record]) -> set[str]:
+        """Read records that are about to be decided; return the graphs of the turns among them."""
+        commands = [(arrival.offset, self.read(arrival)) for arrival in arrivals]
+        self._ahead.commands.update(commands)
+        return {command.graph for _, command in commands if isinstance(command, Turn)}
 
     def extraction_request(self, arrival: Record) -> Utterance | None:
         """Read a record that is about to be decided; return what to extract from, None if there is nothing to do."""
@@ -204,4 +211,4 @@ class CommandHandler:
             return self._requested(arrival, command, None)
         log.warning("graph unavailable", partition=self._partition, graph=command.graph, why=str(why))
         kept = "What was sent lies among the dead letters (`emgas dead-letters list`): send it again then."
-        return replaced(rejected(arrival, command, f"{why.told}. {kept}"), in_clear=True)
+        return replaced(rejected(arrival, command, f"{why.client_message}. {kept}"), in_clear=True)

@@ -35,6 +35,7 @@ from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.transport.failpoints import Step, passing
+from streams.transport.keys.key_store import refreshed
 from streams.transport.routes import KeyValue
 
 
@@ -129,7 +130,7 @@ class PartitionWriter:
     async def claim(self, *, anew: bool = False, source_topic: str = "") -> None:
         """Claim the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
-            self._sealer.check(self.state)
+            await self._sealer.check(self.state)
             nonce = uuid4().hex
             claim = Claim(
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
@@ -163,10 +164,14 @@ class PartitionWriter:
             )
 
     async def take_back(self) -> list[str]:
-        """Restore the graphs that were set aside and can be read by now; list them.  Raises TransportError."""
+        """Restore the graphs that were set aside and can be read by now; list them.  Raises TransportError.
+
+        While the keys cannot be read, a graph that needs one stays set aside.
+        """
         if not self.state.unavailable:
             return []
-        await self._sealer.keys.refresh()
+        if self.state.unavailable.keys() - set(self.state.damaged):
+            await refreshed(self._sealer.keys)
         histories = {name: await self._every(name) for name in self.state.damaged}
         async with self._turn_to_append:
             back = taken_back(self.state, histories)

@@ -1,6 +1,7 @@
 """A writer's use of keys: create those of new graphs, seal what is appended, destroy those of what is erased.
 
-    born      a key is kept before the first event of its graph is appended; a graph that was born without lives without
+    born      a key is kept before the first event of its graph is appended; a graph born without one lives without one.
+              None is born while no key at all is there, and some graph is encrypted: a new one would hide that
     sealed    every event of a graph that has a key, but for the one that says that all of it is erased
     destroyed once a SubjectErased is folded and flushed.  The store notes what is due in the same batch as the event
               (Partition.graphs_to_erase), so the partition's next owner finishes what was begun
@@ -12,19 +13,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
 from emgas.logs import logger
 from emgas.wire import Record
-from state.errors import KeysError
+from replay.accepted_events import any_sealed
+from replay.log import LogReader
+from state.errors import GraphUnavailableError, KeysError, KeyStoreError
 from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode, written
 from state.log_position import Draft, placed
 from state.partition import Partition
 from state.sealing.graph_key import GraphKey
 from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
-from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth
+from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth, refreshed
 
 log = logger("ingest")
 Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offset of `turns` that is accounted for
@@ -39,6 +42,14 @@ def _is_whole(event: GraphEvent | DataEvent) -> bool:
     return isinstance(event, SubjectErased) and event.whole
 
 
+def _is_available(state: Partition, graph_id: str) -> bool:
+    try:
+        state.graph(graph_id)
+    except GraphUnavailableError:
+        return False
+    return True
+
+
 def _events_of(state: Partition, graph_id: str) -> int:
     graph = state.graph(graph_id)
     return graph.events if graph else 0
@@ -48,6 +59,7 @@ class Sealer:
     """Seals for all writers of a worker.
 
     is_on   whether graphs that are born get a key     scrub   removes what the transport keeps of a graph in clear
+    events  the log, which shows whether any graph is encrypted
     """
 
     def __init__(
@@ -56,27 +68,49 @@ class Sealer:
         *,
         is_on: bool = False,
         scrub: Scrub = nothing_to_scrub,
+        events: LogReader | None = None,
         random: Random = os.urandom,
     ) -> None:
         self.keys = keys or MemoryKeys()
-        self._is_on = is_on
+        self.is_on = is_on
         self._scrub = scrub
+        self._events = events
         self._random = random
 
-    def check(self, state: Partition) -> None:
-        """Raise KeyStoreError where a key could be born, though those of other graphs are not there.
-
-        The directory that it makes would be taken for theirs.
-        """
-        if self._is_on:
+    async def check(self, state: Partition) -> None:
+        """Read what others have put.  Raise KeyStoreError where graphs of `state` need keys, and none can be had."""
+        is_read = await refreshed(self.keys)
+        if not is_read and state.is_any_encrypted():
+            raise KeyStoreError("the keys of encrypted graphs cannot be read. What waits for them goes on then")
+        if is_read and self.is_on:
             state.check_key_store()
 
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
-        """Create a key for each graph that is born with these events, or that none can seal here.  Raises KeysError."""
+        """Create a key for each graph that is born with these events, or that none can seal here.
+
+        Raises KeysError, KeyStoreError.
+        """
         named = Counter(event.graph for event in events if isinstance(event, GraphEvent) and not _is_whole(event))
-        for name, count in named.items():
-            if self._needs_key(state, name, count):
-                await give_birth(self.keys, name, self._random)
+        await self._give_birth([name for name, count in named.items() if self._needs_key(state, name, count)])
+
+    async def prepare_births(self, state: Partition, graph_ids: Iterable[str]) -> None:
+        """Create the keys of those graphs that are unknown, before their turns are decided.  Raises as `prepare`."""
+        available = (name for name in graph_ids if _is_available(state, name))
+        await self._give_birth([name for name in available if self._is_born(state, name)])
+
+    async def _give_birth(self, graph_ids: Sequence[str]) -> None:
+        if graph_ids:
+            await self._check_complete()
+        for name in graph_ids:
+            await give_birth(self.keys, name, self._random)
+
+    async def _check_complete(self) -> None:
+        """Raise KeyStoreError where there is no key at all, though graphs of any partition are encrypted."""
+        try:
+            self.keys.check()
+        except KeyStoreError:
+            if self._events is not None and await any_sealed(self._events):
+                raise
 
     def _needs_key(self, state: Partition, graph_id: str, count: int) -> bool:
         """Return whether no key can seal what comes next: of a new graph, or where the log lost what was erased there.
@@ -84,12 +118,17 @@ class Sealer:
         What comes next has the ordinals of what was lost, and their secrets stay destroyed.
         """
         if living(self.keys, graph_id) is None:
-            return self._is_on and self._is_new(state, graph_id)
+            return self._is_born(state, graph_id)
         start = _events_of(state, graph_id)
         return any(living(self.keys, graph_id, ordinal) is None for ordinal in range(start, start + count))
 
-    def _is_new(self, state: Partition, graph_id: str) -> bool:
-        """Return whether nothing of a graph is in clear: it is unknown, or all of it was encrypted and is erased."""
+    def _is_born(self, state: Partition, graph_id: str) -> bool:
+        """Return whether a graph gets its first key: nothing of it is in clear.
+
+        It is unknown, or all of it was encrypted and is erased.
+        """
+        if not self.is_on or living(self.keys, graph_id) is not None:
+            return False
         graph = state.graph(graph_id)
         return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
 

@@ -15,12 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from emgas.errors import HaltedError
 from emgas.logs import logger
-from emgas.messages.turns import Outcome, Reinforce
+from emgas.messages.requests import Outcome
+from emgas.messages.turns import Reinforce
 from emgas.wire import Record
 from processors.extraction.extractor import Utterance
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
+from state.errors import KeysError, KeyStoreError
 from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
@@ -40,6 +43,7 @@ log = logger("ingest")
 BURST = 128  # turns that wait, or came within a second, at which the pool is started
 QUEUED_BYTES = 1 << 25  # of records that may wait, too: what is no turn may be as large as the topic lets through
 CACHED_FORECASTS = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
+KEYS_AGAIN_SECONDS = 1.0  # between two tries to make a key
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -215,10 +219,11 @@ class TurnProcessor:
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
         self._under_way: list[Decision] = []  # decided, perhaps appended; no outcome is sent yet
         self._queued_bytes = 0
-        self._is_held = False
+        self._is_paused = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
         self._forecast_cache = ForecastCache()
+        self.waits_for: HaltedError | None = None  # why no key can be made for a graph that is to be born
         self._tried: set[str] = set()  # damaged graphs that were to be restored
 
     def put(self, delivery: Delivery) -> None:
@@ -226,7 +231,7 @@ class TurnProcessor:
         self._queue.put_nowait(delivery)
         self._queued_bytes += _size(delivery)
         self._look_for_burst()
-        if not self._is_held and self._fullness >= 1:
+        if not self._is_paused and self._fullness >= 1:
             self._hold(True)  # noqa: FBT003 - its only argument
 
     @property
@@ -240,9 +245,9 @@ class TurnProcessor:
         if self._context.pool is not None and max(self._came, self.queued) >= BURST:
             self._context.pool.start()
 
-    def _hold(self, is_held: bool) -> None:  # noqa: FBT001 - its only argument
-        self._is_held = is_held
-        self._context.hold(self._writer.partition, is_held)
+    def _hold(self, is_paused: bool) -> None:  # noqa: FBT001 - its only argument
+        self._is_paused = is_paused
+        self._context.hold(self._writer.partition, is_paused)
 
     async def run(self) -> None:
         """Process turns until cancelled.  Raises HaltedError and the transport's errors: the process must then stop."""
@@ -251,12 +256,33 @@ class TurnProcessor:
                 await self._fill((await self._context.turns.bounds(self._writer.partition))[1])
         while True:
             batch = await self._next()
+            await self._prepare_births(batch)
             async with self._working:
-                if self._is_held and self._fullness <= 0.5:
+                if self._is_paused and self._fullness <= 0.5:
                     self._hold(False)  # noqa: FBT003 - its only argument
                 for deliveries in self._consecutive(batch):
                     await self._fill(deliveries[0].arrival.offset)
                     await self._account_for(deliveries)
+
+    async def _prepare_births(self, deliveries: list[Delivery]) -> None:
+        """Have keys made for graphs that are born with these turns; wait as long as that fails.
+
+        Nothing is half done meanwhile: the partition answers, its windows end, and it can be given up.
+        """
+        if not self._context.sealer.is_on:
+            return
+        graphs = self._handler.graphs_of_turns([delivery.arrival for delivery in deliveries])
+        while True:
+            try:
+                await self._context.sealer.prepare_births(self._writer.state, sorted(graphs))
+            except (KeysError, KeyStoreError) as error:
+                if self.waits_for is None:
+                    log.critical("turns wait for keys", partition=self._writer.partition, why=str(error))
+                self.waits_for = error
+                await asyncio.sleep(KEYS_AGAIN_SECONDS)
+            else:
+                self.waits_for = None
+                return
 
     async def _next(self) -> list[Delivery]:
         """Return the next batch; meanwhile, a pool extracts from the batches behind it."""
@@ -299,7 +325,7 @@ class TurnProcessor:
             if (extraction := self._ahead.popleft().extraction) is not None:
                 extraction.cancel()
         self._queued_bytes = 0
-        if self._is_held:
+        if self._is_paused:
             self._hold(False)  # noqa: FBT003 - its only argument
 
     def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:

@@ -13,7 +13,7 @@ A turn becomes one event that accounts for it, by what its id stands for:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypedDict
@@ -22,14 +22,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from emgas.logs import logger
-from emgas.messages.topics import Command
+from emgas.messages.requests import Command
 from emgas.messages.turns import Turn
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Utterance
 from processors.extraction.units import units
-from processors.lifecycle.gates import gated
-from processors.lifecycle.supersession import superseded
+from processors.lifecycle.gates import Gate, gated
+from processors.lifecycle.turns.supersession import superseded
 from processors.recall.answer.perceptual import AttachmentEncoder, encoder_name
 from processors.recall.ranking.dense import Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
@@ -215,7 +215,7 @@ class TurnDecider:
 
     def decide(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
         """Decide which events a turn becomes."""
-        existing = self._known_text(turn, graph)
+        existing = self._existing_text(turn, graph)
         if existing is None:
             is_recording = graph is None or bool(graph.settings.recording)
             return self._recorded(arrival, turn, graph) if is_recording else _not_recorded(arrival, turn)
@@ -224,7 +224,7 @@ class TurnDecider:
         event = TurnDuplicated(src=arrival.offset, graph=turn.graph, id=turn.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", turn.id)
 
-    def _known_text(self, turn: Turn, graph: Graph | None) -> int | None:
+    def _existing_text(self, turn: Turn, graph: Graph | None) -> int | None:
         """Return the fingerprint of the text that a turn's id stands for already, folded or not."""
         existing = None if graph is None else graph.passages.knows(turn.id)
         if existing is None and (text := self._unfolded.turns.get((turn.graph, turn.id))) is not None:
@@ -266,7 +266,9 @@ class TurnDecider:
         )
         birth = self._unfolded.birth(turn.graph, graph, self._context.preset)
         settings = current_settings(graph, self._context.preset)
-        event = with_gates(event, utterance.text, graph=graph, settings=settings, extractor=extractor)
+        event = with_gates(
+            event, utterance.text, graph=graph, settings=settings, extractor=extractor, gate=self._context.gate
+        )
         embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         born_with = birth[0].settings if birth else None
@@ -365,7 +367,13 @@ def current_settings(graph: Graph | None, preset: str) -> MemorySettings:
 
 
 def with_gates(
-    turn: TurnRecorded, text: str, *, graph: Graph | None, settings: MemorySettings, extractor: Extractor
+    turn: TurnRecorded,
+    text: str,
+    *,
+    graph: Graph | None,
+    settings: MemorySettings,
+    extractor: Extractor,
+    gate: Callable[[str], Gate],
 ) -> TurnRecorded:
     """Add the results of the gates in `settings` to a turn; return it unchanged if there are none.
 
@@ -376,7 +384,7 @@ def with_gates(
     if graph is None or graph.is_blank:
         graph = Graph(turn.graph)
         graph.settings = settings
-    turn = gated(turn, graph)
+    turn = gated(turn, graph, gate)
     if turn.uncounted or not settings.counts_units:
         return turn
     return replace(turn, units=units(extractor, text, turn.concepts, tokens=turn.tokens, settings=settings))

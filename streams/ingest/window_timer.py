@@ -98,7 +98,6 @@ class WindowTimer:
         What has to be forgotten or consolidated is an event, and moves the graph's clock.  Otherwise nothing is
         written: nothing can show that time passed in a graph in which nothing happens.
         """
-        await self.take_back()
         for graph_id in islice(self._unseen, LOOKED_AT):
             self.look_at(graph_id)
         for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:

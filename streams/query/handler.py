@@ -29,17 +29,18 @@ from pydantic import ValidationError
 
 from emgas.errors import HaltedError
 from emgas.logs import logger
-from emgas.messages.queries import Failure, FailureCode
-from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
-from emgas.messages.topics import Answer as Message
+from emgas.messages.requests import Answer as Message
+from emgas.messages.requests import Failure, FailureCode, GraphQuestion, Question
+from emgas.messages.topics import REQUEST
 from emgas.wire import Record, ReplyAddress, partition_of
+from processors.lifecycle.policies import UnknownPolicyError
 from processors.recall.answer.answer import Answer
 from state.errors import GraphUnavailableError, KeysError, StoreCorruptError, TooMuchAskedError
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.verbs.refusals import check_size, explained
 from streams.ingest.verbs.rights import check_question
 from streams.query.admission import PART_IN_QUEUE, AdmissionControl, AdmissionSlot, LogClock, time_allowed
-from streams.query.answers import contents, inspection, recall, reports  # noqa: F401 - they fill ANSWERS
+from streams.query.answers import contents, inspection, recall, reports, understanding  # noqa: F401 - they fill ANSWERS
 from streams.query.answers.context import AnswerContext, QueryablePartition, QueryContext
 from streams.query.answers.registry import ANSWERS
 from streams.query.redelivery import Redelivery
@@ -61,12 +62,12 @@ class QueryHandler:
 
     def __init__(self, context: QueryContext) -> None:
         self._context = context
-        self._clock = LogClock(context.monotonic)
+        self._clock = LogClock(context.worker.monotonic_ms)
         self._admission = AdmissionControl(context.settings.queries_at_once)
         self._partitions: dict[asyncio.Task[None], int] = {}  # each with the partition that it asks
-        self._schedule = AnswerSchedule(sender=context.sender, monotonic=context.monotonic)
-        self._waiter = StateWaiter(self._schedule, context.end_of_turns)
-        self._redelivery = Redelivery(context.end_of_queries)
+        self._schedule = AnswerSchedule(sender=context.sender, monotonic=context.worker.monotonic_ms)
+        self._waiter = StateWaiter(self._schedule, context.worker.end_of_turns)
+        self._redelivery = Redelivery(context.worker.end_of_queries)
         self._reinforcement = Reinforcement(context, self._redelivery)
         self.claimed = self._redelivery.claimed  # to be called when a partition was taken up
         self.come_again = self._redelivery.forget  # to be called when what was handed over comes again
@@ -85,7 +86,7 @@ class QueryHandler:
         queries_partition  the partition of `queries` that it came from
         acknowledge        called when it need not be read again (redelivery.py)
         """
-        self._context.yield_to_queries()
+        self._context.worker.yield_to_queries()
         done = self._redelivery.hold(queries_partition, acknowledge)
         slot = AdmissionSlot(self._context.sender.address(record), record.key, done)
         allowed, age = time_allowed(record), self._age(record)
@@ -98,7 +99,7 @@ class QueryHandler:
             self._refuse(slot, "overloaded", f"{self._admission.crowd(late=True)} {late}: ask again later")
         else:
             partition = queries_partition % self._context.partitions
-            deadline = self._context.monotonic() + allowed - age
+            deadline = self._context.worker.monotonic_ms() + allowed - age
             self._start(PendingQuestion(partition, queries_partition, record, deadline, done), slot)
 
     def _age(self, record: Record) -> float:
@@ -156,14 +157,14 @@ class QueryHandler:
             answer = await self._answer_to(question)
         except RefusedError as refusal:
             answer = refusal.failure
-        except TooMuchAskedError as error:
+        except (TooMuchAskedError, UnknownPolicyError) as error:
             answer = Failure(code="invalid", message=str(error))
         except GraphUnavailableError as error:
             log.error("graph unavailable", partition=question.partition, graph=error.graph, why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
-            answer = Failure(code="unavailable", message=error.told)
+            answer = Failure(code="unavailable", message=error.client_message)
         except HaltedError as error:
             await self._send(to, Failure(code="internal", message=MENDED), question.done)
-            self._context.fail(question.partition, error)
+            self._context.worker.fail_partition(question.partition, error)
             return
         except Exception:
             log.exception("answer failed", partition=question.partition, offset=question.record.offset)
@@ -178,7 +179,7 @@ class QueryHandler:
             await self._send(to, answer, question.done)
 
     async def _send(self, to: ReplyAddress | None, message: Message, done: Callable[[], None]) -> None:
-        self._context.yield_to_queries()
+        self._context.worker.yield_to_queries()
         await self._context.sender.answer(to, message.kind, message, done)
 
     async def _request(self, question: PendingQuestion) -> Question:
@@ -202,7 +203,7 @@ class QueryHandler:
             raise RefusedError("internal", f"partition {question.partition} has halted: {why}")
         if partition is None:
             return None
-        if isinstance(request, OfPartition):
+        if not isinstance(request, GraphQuestion):
             return await ANSWERS[type(request)].function(request, self._answer_context(question, partition))
         self._check_partition(request.graph, question)
         try:
@@ -215,7 +216,7 @@ class QueryHandler:
             raise
 
     async def _answer_of_graph(
-        self, request: OfGraph, partition: QueryablePartition, question: PendingQuestion
+        self, request: GraphQuestion, partition: QueryablePartition, question: PendingQuestion
     ) -> Answer | Message:
         """Wait until the state has seen enough, check the rights as they are then, and answer."""
         context = self._answer_context(question, partition)

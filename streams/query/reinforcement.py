@@ -7,7 +7,7 @@ A question that may have been answered before (redelivery.py) reinforces nothing
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from emgas import limits
@@ -43,15 +43,15 @@ class Reinforcement:
         """
         if not answer.recalled or self._redelivery.may_be_again(question.queries_partition, question.record.offset):
             return
-        if self._context.command is not None:
-            await self._command_writer(self._context.command, question, answer)
+        if not self._context.worker.is_writer:
+            await self._command_writer(question, answer)
             return
         try:
             await self._append(question, answer)
         except GraphUnavailableError as error:  # before anything was appended
             log.error("not reinforced", partition=question.partition, graph=error.graph, why=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
         except Exception as error:  # noqa: BLE001 - whatever it is, the partition or the worker halts with it
-            self._context.fail(question.partition, error)
+            self._context.worker.fail_partition(question.partition, error)
 
     async def _append(self, question: PendingQuestion, answer: Answer) -> None:
         """Close the windows that end before the question, then append what it woke; not if the partition is gone."""
@@ -68,9 +68,7 @@ class Reinforcement:
                 await timer.append(self._events(graph_id, answer, question=question, at=at))
                 timer.look_at(graph_id)
 
-    async def _command_writer(
-        self, command: Callable[[Reinforce], Awaitable[None]], question: PendingQuestion, answer: Answer
-    ) -> None:
+    async def _command_writer(self, question: PendingQuestion, answer: Answer) -> None:
         """Have the writer record what a question woke.  Where that fails, the question stays without effect."""
         woken = Reinforce(
             kind="reinforce",
@@ -81,7 +79,7 @@ class Reinforcement:
             at=question.record.timestamp,
         )
         try:
-            await command(woken)
+            await self._context.worker.send_reinforcement(woken)
         except Exception as error:  # noqa: BLE001 - of any transport: the answer is sent, and nothing is half done
             log.warning("not reinforced", partition=question.partition, error=str(error))
 

@@ -28,7 +28,7 @@ from typing import NamedTuple, Self
 
 from emgas.errors import DataDirectoryInUseError
 from replay.rebuild.plan import Plan
-from replay.rebuild.rebuild import Rebuilt, Told, rebuild
+from replay.rebuild.rebuild import ObservedLog, Rebuilt, rebuild
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
 from streams.settings import Settings
@@ -164,7 +164,7 @@ async def _fold_partition(job: Job, tell: Callable[[int], None]) -> Rebuilt:
     store = _opened(job.directory / str(job.partition))
     try:
         async with readable(job.settings) as topics:
-            log = Told(topics.reader(job.settings.topics.events), tell)
+            log = ObservedLog(topics.reader(job.settings.topics.events), tell)
             return await rebuild(log, job.partition, job.plan, store)
     finally:
         store.close()

@@ -3,6 +3,7 @@
     hold(partitions)     open exactly these; what one of them lacks is fetched from a snapshot
     fold(records)        what Faust's recovery delivers
     reopen(partition)    close one, whatever is wrong with it, open it again and fold it to the end of its log
+    mend(partitions)     look whether the log still has what was folded of standbys; fold them again if it lost that
 
 What is wrong with one partition concerns that one alone.  It is noted in `broken`, its state is let go of unflushed,
 and a claim of it fails with the reason (streams/worker/ownership.py).
@@ -20,7 +21,7 @@ Only the last one of each is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,14 +31,15 @@ from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
-from state.errors import LogRewrittenError, OldLayoutError, StoreCorruptError
+from state.errors import LogRewrittenError, OldLayoutError, OtherHistoryError, StoreCorruptError
+from state.log_position import LogPosition
 from state.memory_budget import MemoryBudget
 from state.partition import Partition
 from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
-from streams.transport.keys.key_store import KeyStore, MemoryKeys
+from streams.transport.keys.key_store import KeyStore, MemoryKeys, refreshed
 
 log = logger("recovery")
 OTHER_LOG, OLD_LAYOUT, DAMAGED = "set-aside", "old-layout", "damaged"
@@ -63,6 +65,10 @@ class Partitions:
         self._stores: dict[int, KeptStore] = {}
         self._behind: set[int] = set()  # partitions whose next record was not delivered
         self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
+        self._seen: dict[int, LogPosition] = {}  # where folds stood when their log had what was folded
+        self._doubted: set[int] = set()  # partitions whose log did not have what was folded, when it was read last
+        self._mending: asyncio.Task[None] | None = None
+        self._retried: set[int] = set()  # partitions that are broken, and were folded again since they were assigned
         self.open: dict[int, Partition] = {}
         self.broken: dict[int, BaseException] = {}
 
@@ -110,6 +116,7 @@ class Partitions:
     def _let_go(self, partition: int) -> None:
         """Close a store as it is: what was folded since the last flush may be wrong."""
         state = self.open.pop(partition, None)
+        self._seen.pop(partition, None)
         if state is not None:
             self._memory.release(state)
         store = self._stores.pop(partition, None)
@@ -122,8 +129,10 @@ class Partitions:
 
         Raises what concerns all of them: TransportError, DataDirectoryInUseError, errors of the disk.
         """
+        await self._stop_mending()
         self._behind.clear()
-        await self._keys.refresh()
+        self._retried.clear()
+        await refreshed(self._keys)
         for partition in list(self.broken):
             self._discard(partition)
         for partition in set(self.open) - partitions:
@@ -153,12 +162,66 @@ class Partitions:
         """
         self._discard(partition)
         try:
-            await self._keys.refresh()
+            await refreshed(self._keys)
             await self._take_up(partition)
             await self._catch_up(partition)
         except HaltedError as error:
             self._break(partition, error)
             raise
+
+    async def check(self, partition: int) -> None:
+        """Look whether the log still has what was folded of a partition.  Raises OtherHistoryError, TransportError.
+
+        What is missing has to be missing twice: a new leader may report an old end for a moment (KIP-207).  Looked at
+        is what was folded up to the last look, too: behind what was lost, claims of others may have been folded since.
+        """
+        state = self.open[partition]
+        head = state.position
+        heads = dict.fromkeys((self._seen.get(partition, head), head))
+        is_there = [await folded_from(self._reader, partition, each) for each in heads]
+        if self.open.get(partition) is not state:
+            return
+        if all(is_there):
+            self._doubted.discard(partition)
+            self._seen[partition] = head
+        elif partition not in self._doubted:
+            self._doubted.add(partition)
+        else:
+            self._doubted.discard(partition)
+            raise OtherHistoryError(f"the log of partition {partition} lost what was folded of it: folding again")
+
+    async def mend(self, partitions: Iterable[int]) -> None:
+        """Fold those of the standbys `partitions` again whose log lost what was folded.  Raises TransportError.
+
+        `hold` and `close` cut it off.
+        """
+        self._mending = asyncio.create_task(self._mend_all(sorted(partitions)))
+        await asyncio.wait([self._mending])
+        if not self._mending.cancelled():
+            self._mending.result()
+
+    async def _mend_all(self, partitions: Sequence[int]) -> None:
+        for partition in partitions:
+            try:
+                await self._check_standby(partition)
+            except LogRewrittenError as error:
+                log.warning("standby is of another log", partition=partition, error=str(error))
+                self.condemn(partition, error)
+                with suppress(HaltedError):  # noted in `broken`
+                    await self.reopen(partition)
+
+    async def _check_standby(self, partition: int) -> None:
+        """Check one; raise once what broke it, if that was its log: folding it again may help."""
+        error = self.broken.get(partition)
+        if partition in self.open:
+            await self.check(partition)
+        elif isinstance(error, LogRewrittenError) and partition not in self._retried:
+            self._retried.add(partition)
+            raise error
+
+    async def _stop_mending(self) -> None:
+        if self._mending is not None and self._mending.cancel():
+            await asyncio.wait([self._mending])
 
     def release(self, partition: int) -> None:
         """Flush and close a partition; it is broken no more."""
@@ -169,10 +232,12 @@ class Partitions:
 
     def _discard(self, partition: int) -> None:
         """Close a partition as it is; set its store aside if that is what is broken."""
-        damaged = isinstance(self.broken.pop(partition, None), StoreCorruptError)
+        error = self.broken.pop(partition, None)
         self._let_go(partition)
-        if damaged:
+        if isinstance(error, StoreCorruptError):
             self._set_aside(partition, DAMAGED)
+        elif isinstance(error, OtherHistoryError):
+            self._set_aside(partition, OTHER_LOG)
 
     def condemn(self, partition: int, error: BaseException) -> None:
         """Note why a partition that is open cannot go on; it is closed when it is opened again."""
@@ -262,6 +327,8 @@ class Partitions:
 
     def close(self) -> None:
         """Flush and close everything that is not broken."""
+        if self._mending is not None:
+            self._mending.cancel()
         for partition in list(self.open):
             if partition in self.broken:
                 self._let_go(partition)

@@ -112,6 +112,7 @@ async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Asy
     Raises TransportError; NoMemoryError, where there is no embedded log.
     """
     if not settings.is_embedded:
+        await check_finished(settings, timeout)
         keys = await _kafka_keys(settings, timeout)
         reader = _opening(_kafka_reader(settings, timeout), keys)
         yield Readable(await reader(settings.topics.events).partitions(), reader, keys)
@@ -195,9 +196,35 @@ def _kafka_topics(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Kafk
     return KafkaTopics(settings.bootstrap, timeout, **settings.security)
 
 
+async def check_finished(settings: Settings, timeout: float = PATIENCE_SECONDS) -> None:
+    """Raise TransportError where topics on Kafka are an unfinished branch; an embedded log checks when it is opened."""
+    from streams.transport.kafka import unfinished
+
+    if not settings.is_embedded:
+        await unfinished.check_finished(_kafka_topics(settings, timeout), settings.topics)
+
+
+@asynccontextmanager
+async def filling(settings: Settings, source: str) -> AsyncIterator[None]:
+    """Make the topics of a branch of `source`, and mark it as unfinished until the block ends without an error."""
+    from streams.transport.embedded import unfinished as embedded_mark
+    from streams.transport.kafka import unfinished as kafka_mark
+
+    if settings.is_embedded:
+        with embedded_mark.filling(settings.home, source):
+            await create(settings)
+            yield
+        return
+    async with kafka_mark.filling(_kafka_topics(settings), settings.topics, settings.replication):
+        await create(settings)
+        yield
+
+
 async def _kafka(settings: Settings) -> Transport:
     from streams.transport.kafka.transport import KafkaTransport
 
+    if settings.role != "writer":  # which answers nobody
+        await check_finished(settings)
     reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}

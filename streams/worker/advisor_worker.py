@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from emgas.logs import logger
 from emgas.messages.advice import Advice
-from processors.advice.advisor import AdviceError, Said, Task, advice
+from processors.advice.advisor import AdviceContent, AdviceError, Task, advice
 from processors.advice.material import LONG, AdvisorJob, What, task_of
 from processors.extraction.extractor import Extractor
 from state.events.events import (
@@ -144,7 +144,7 @@ class AdvisorWorker:
         log.warning("no advice", why=str(error), pause=round(pause))
         await self._context.sleep(pause)
 
-    async def _send(self, partition: int, job: AdvisorJob, answer: Said) -> None:
+    async def _send(self, partition: int, job: AdvisorJob, answer: AdviceContent) -> None:
         """Send advice that fits to the writer, which checks it again."""
         context = self._context
         try:
@@ -187,6 +187,6 @@ def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[AdvisorJob]:
     yield from (AdvisorJob(what, event.graph, about) for what, about in jobs if what in wants)
 
 
-def _advice_id(job: AdvisorJob, by: str, answer: Said) -> str:
+def _advice_id(job: AdvisorJob, by: str, answer: AdviceContent) -> str:
     """Compute the id of a piece of advice from its content: the same advice has the same id."""
     return f"advice/{hashlib.sha256(repr((job, by, answer)).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

@@ -24,15 +24,20 @@ from faust.types import EventT as Event
 
 from emgas.errors import EmgasError
 from emgas.logs import logger
-from emgas.wire import ProducerRecord, Record, as_mapping
+from emgas.messages.turns import Reinforce
+from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event, partition_of
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.policies import register
 from processors.recall.answer.answer import Answerer
 from processors.recall.answer.perceptual import AttachmentEncoder
 from processors.recall.ranking.dense import Embedder
+from processors.recall.retrieval.policies import Policies
 from state.store.store import Store
 from streams.ingest.slices import READER_SECONDS, SLICE_SECONDS, Slices
+from streams.ingest.window_timer import WindowTimer
 from streams.plugins.advisor_client import AdvisorClient
 from streams.plugins.extraction_pool import ExtractionPool
+from streams.plugins.policies import load as load_policy
 from streams.query.answers.as_of_cache import AsOfCache
 from streams.query.answers.context import QueryablePartition, QueryContext
 from streams.query.answers.snapshot_taker import SnapshotTaker
@@ -95,8 +100,15 @@ class Holding(Protocol):
         """Count the turns that are read ahead, by partition."""
 
     @property
+    def waiting(self) -> Mapping[int, BaseException]:
+        """The partitions whose turns wait until a key can be made for one of them, and why it cannot."""
+
+    @property
     def lost(self) -> list[int]:
         """List the partitions that now belong to another worker, as far as this one knows."""
+
+    def fail(self, partition: int, error: BaseException) -> None:
+        """Halt a partition because of `error`, and try to take it up again; halt the worker if it is not alone."""
 
     def halted(self) -> None:
         """Cancel what works: the worker will not go on."""
@@ -129,6 +141,7 @@ class AnsweringApp(faust.App):
         self.folds = Partitions(settings, events, self._folders, transport.keys)
         going = settings.topics.dead_letters, transport.destinations, self._send, self._send_together
         self._sender = CountingSender(self.metrics, *going)
+        register(load_policy)
         self._as_of_cache = AsOfCache(events, self._store_beside)
         self._snapshots = SnapshotTaker(settings, self.folds, events, context.now)
 
@@ -147,22 +160,19 @@ class AnsweringApp(faust.App):
         """Set once everything assigned can be queried, or has halted."""
         return self.ownership.ready
 
-    def _answering(self, **role: Any) -> QueryContext:
-        """Build the context of the query handler; `role`: what it answers from, and what its role adds."""
+    def _answering(self, timers: Mapping[int, WindowTimer]) -> QueryContext:
+        """Build the context of the query handler."""
         return QueryContext(
+            worker=self,
             halted=self.ownership.halted_partitions,
             as_of_cache=self._as_of_cache,
             snapshots=self._snapshots,
             sender=self._sender,
-            answerer=Answerer(self._context.extractor, self._context.embedder),
+            answerer=Answerer(self._context.extractor, self._context.embedder, Policies(load_policy)),
             settings=self._emgas,
             partitions=self._partition_count,
-            now=self._context.now,
-            monotonic=lambda: self._context.monotonic() * 1000,
-            end_of_turns=self._end_of_turns,
-            end_of_queries=self._end_of_queries,
-            yield_to_queries=self._slices.yield_to_queries,
-            **role,
+            writers=self.ownership.queryable,
+            timers=timers,
         )
 
     def _raw_topic(self, name: str, **options: Any) -> Any:
@@ -170,11 +180,44 @@ class AnsweringApp(faust.App):
         raw: dict[str, Any] = {"key_serializer": "raw", "value_serializer": "raw"}
         return self.topic(name, key_type=bytes, value_type=bytes, **raw, **options)
 
-    async def _end_of_turns(self, partition: int) -> int:
+    # called by the query handler (QueryWorker)
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether it writes events itself."""
+        return self.role != "reader"
+
+    def now_ms(self) -> int:
+        """Return the present, ms since 1970."""
+        return self._context.now()
+
+    def monotonic_ms(self) -> float:
+        """Return ms since an arbitrary moment."""
+        return self._context.monotonic() * 1000
+
+    def fail_partition(self, partition: int, error: BaseException) -> None:
+        """Halt a partition, or the worker if the error is not the partition's alone."""
+        self.ownership.fail(partition, error)
+
+    def yield_to_queries(self) -> None:
+        """Pause the fold of turns for a moment."""
+        self._slices.yield_to_queries()
+
+    async def send_reinforcement(self, woken: Reinforce) -> None:
+        """Send what a question woke to the writer of its partition; return once the log has it."""
+        key = woken.graph.encode()
+        headers = cloud_event(woken.kind, woken.id, woken.graph)
+        value = woken.model_dump_json().encode()
+        partition = partition_of(woken.graph, self._partition_count)
+        await (await self._send(ProducerRecord(self._emgas.topics.turns, key, value, headers, partition)))
+
+    async def end_of_turns(self, partition: int) -> int:
+        """Ask the log for the offset behind the last turn of a partition."""
         tp = TP(self._emgas.topics.turns, partition)
         return (await cast(PositionedConsumer, self.consumer).highwaters(tp))[tp]
 
-    async def _end_of_queries(self, place: int) -> int:
+    async def end_of_queries(self, place: int) -> int:
+        """Ask the log for the offset behind the last question of a partition of `queries`."""
         return (await self._reader(self._emgas.topics.queries).bounds(place))[1]
 
     def _questions_about(self, partition: int) -> list[int]:
@@ -199,7 +242,7 @@ class AnsweringApp(faust.App):
 
     def questions_came(self) -> None:
         """Pause the fold of turns for questions that were fetched."""
-        self._slices.yield_to_queries()
+        self.yield_to_queries()
 
     # how it does
 

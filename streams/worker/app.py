@@ -27,8 +27,9 @@ from faust.types import EventT as Event
 from emgas.errors import TransportError
 from emgas.logs import logger
 from emgas.messages.advice import Advice
-from emgas.messages.queries import Failure
+from emgas.messages.requests import Failure
 from emgas.wire import ProducerRecord, Record, cloud_event, partition_of
+from state.errors import KeysError, KeyStoreError
 from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler
@@ -37,6 +38,7 @@ from streams.ingest.sealing import Sealer
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.verbs.deciding import HandlerContext
 from streams.ingest.window_timer import WindowTimer
+from streams.plugins.policies import load as load_policy
 from streams.query.handler import QueryHandler
 from streams.recovery.event_table import EventTable
 from streams.settings import Settings
@@ -60,12 +62,12 @@ class MemoryApp(AnsweringApp):
     def __init__(self, settings: Settings, transport: Transport, context: WorkerContext) -> None:
         super().__init__(settings, transport, context)
         self._topic_id = transport.topic_id
-        self._sealer = Sealer(transport.keys, is_on=settings.encryption, scrub=transport.scrub)
+        events = transport.reader(settings.topics.events)
+        self._sealer = Sealer(transport.keys, is_on=settings.encryption, scrub=transport.scrub, events=events)
         if isinstance(transport.keys, KafkaKeys):
-            transport.keys.sent_by(self._send)
+            transport.keys.sent_by(self._send, settings.append_timeout)
         self.ownership = Ownership(self._ownership_context())
-        owned = {"writers": self.ownership.writers, "timers": self.ownership.timers}
-        self._query_handler = QueryHandler(self._answering(**owned, fail=self.ownership.fail))
+        self._query_handler = QueryHandler(self._answering(self.ownership.timers))
         self._advisor = self._advisor_worker()
         self._wire()
 
@@ -170,6 +172,21 @@ class MemoryApp(AnsweringApp):
         async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
             await self.look_at_source()
 
+    @faust.Service.task
+    async def _watch_standbys(self) -> None:
+        """Check every tick whether the log still has what standbys folded: a broker may lose the end of a log."""
+        async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-standbys"):
+            await self.look_at_standbys()
+
+    async def look_at_standbys(self) -> None:
+        """Fold those standbys again whose log lost what they folded; while partitions are assigned, there are none."""
+        if self.ownership.ready.is_set():
+            ours = self.ownership.writers.keys() | self.ownership.halted_partitions.keys()
+            try:
+                await self.folds.mend((self.folds.open.keys() | self.folds.broken.keys()) - ours)
+            except TransportError as error:
+                log.warning("cannot see whether the log has what standbys folded", error=str(error))
+
     async def _id_of_turns(self) -> str | None:
         return await self._topic_id(self._emgas.topics.turns)
 
@@ -186,15 +203,19 @@ class MemoryApp(AnsweringApp):
         await self._check_assigned(topic_id)
 
     @faust.Service.task
-    async def _compact_keys(self) -> None:
-        """Write keys again where they are in a topic, so that the broker can compact the destroyed ones."""
+    async def _watch_keys(self) -> None:
+        async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-keys"):
+            await self.look_after_keys()
+
+    async def look_after_keys(self) -> None:
+        """Destroy keys again that came back, and let the broker compact destroyed ones, where keys are in a topic."""
         keys = self._sealer.keys
         if isinstance(keys, KafkaKeys):
-            async for _ in self.itertimer(self._emgas.tick_seconds, name="compact-keys"):
-                try:
-                    await keys.write_on(self._context.now())
-                except TransportError as error:
-                    log.warning("keys cannot be compacted", error=str(error))
+            try:
+                await keys.mend()
+                await keys.write_on(self._context.now())
+            except (TransportError, KeysError, KeyStoreError) as error:
+                log.warning("keys cannot be looked after", error=str(error))
 
     async def _check_assigned(self, topic_id: str | None) -> None:
         """Join the group again if it was assigned while `turns` was missing: its turns would be read by no worker."""
@@ -223,7 +244,6 @@ class MemoryApp(AnsweringApp):
             slices=self._slices,
             sealer=self._sealer,
         )
-        await self._sealer.keys.refresh()
         await source.claim(writer, self._reader(settings.topics.turns), self._id_of_turns)
         self.metrics.claims.inc()
         for place in self._questions_about(partition):
@@ -256,6 +276,7 @@ class MemoryApp(AnsweringApp):
             preset=settings.preset,
             now=context.now,
             keys=self._sealer.keys,
+            gate=partial(load_policy, "gates"),
         )
         processing = ProcessorContext(
             sender=self._sender,

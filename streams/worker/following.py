@@ -25,11 +25,11 @@ from state.log_position import Acceptance
 from state.partition import Folded, Partition, taken_back
 from streams.ingest.slices import Slice, Slices
 from streams.recovery.partition_folds import Partitions
-from streams.transport.keys.key_store import KeyStore
+from streams.transport.keys.key_store import KeyStore, refreshed
 
 log = logger("worker")
 LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
-TOLD_EVERY = 64  # records, then who waits for one of them is told
+FOLD_BATCH = 64  # records, then who waits for one of them is told
 
 
 class Followed:
@@ -85,10 +85,12 @@ class Following:
         self.queryable: dict[int, Followed] = {}
         self.halted_partitions: dict[int, BaseException] = {}
         self.queued: dict[int, int] = {}  # a reader reads no turns
+        self.waiting: dict[int, BaseException] = {}  # so none of them waits for a key
         self.lost: list[int] = []  # nor can it lose what it does not own
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._changing = asyncio.Lock()
         self._failing: dict[int, asyncio.Future[BaseException]] = {}
+        self._keys_read = True  # whether the keys could be read the last time
 
     async def hold(self, partitions: set[int]) -> None:
         """Hold exactly `partitions`; what was held before and stays is not disturbed."""
@@ -167,8 +169,7 @@ class Following:
             log.warning("partition goes on", partition=partition)
         self._tell_opened(partition)
         if followed.state.unavailable:  # else it would fold later than it can be asked
-            await self._context.keys.refresh()
-            taken_back(followed.state, {})
+            await self._open_again(followed)
         following = asyncio.create_task(self._work(followed))
         try:
             await asyncio.wait({following, failing}, return_when=asyncio.FIRST_COMPLETED)
@@ -202,8 +203,10 @@ class Following:
             self.ready.clear()
 
     async def _work(self, followed: Followed) -> None:
-        """Follow the log, and take back what was set aside.  Raises what the first of the two raises."""
-        tasks = [asyncio.create_task(work) for work in (self._follow(followed), self._mend(followed))]
+        """Follow the log, watch it, and take back what was set aside.  Raises what the first of them raises."""
+        tasks = [
+            asyncio.create_task(work) for work in (self._follow(followed), self._mend(followed), self._watch(followed))
+        ]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             done.pop().result()
@@ -218,8 +221,8 @@ class Following:
         async with aclosing(cast(AsyncGenerator[Sequence[Record], None], batches)):
             async for batch in batches:
                 with self._context.slices.work() as share:
-                    for begin in range(0, len(batch), TOLD_EVERY):
-                        await self._fold(followed, batch[begin : begin + TOLD_EVERY], share)
+                    for begin in range(0, len(batch), FOLD_BATCH):
+                        await self._fold(followed, batch[begin : begin + FOLD_BATCH], share)
                     # In pieces: else a flush does all of it, and questions wait for that.
                     while followed.state.compact_step():
                         await share.yield_slice()
@@ -235,20 +238,40 @@ class Following:
         await followed.tell()
 
     async def _folded(self, followed: Followed, record: Record) -> Folded:
-        """Fold a record; where that sets a graph aside, its key may have been born since we looked."""
+        """Fold a record; where that sets a graph aside, its key may have been born since we looked.
+
+        Keys that could not be read the last time are left to `_mend`: the graphs that need none do not wait for them.
+        """
         before = followed.state.unavailable.keys()
         folded = await fold_record(followed.state, self._context.events, followed.partition, record)
-        if followed.state.unavailable.keys() - before:
-            await self._context.keys.refresh()
-            taken_back(followed.state, {})
+        if self._keys_read and followed.state.unavailable.keys() - before:
+            await self._open_again(followed)
         return folded
+
+    async def _open_again(self, followed: Followed) -> None:
+        """Take back what was set aside for a key that is there by now."""
+        if await self._read_keys():
+            taken_back(followed.state, {})
+
+    async def _read_keys(self) -> bool:
+        self._keys_read = await refreshed(self._context.keys)
+        return self._keys_read
+
+    async def _watch(self, followed: Followed) -> None:
+        """Check every tick whether the log still has what was folded.  Raises LogRewrittenError where it lost that."""
+        while True:
+            await asyncio.sleep(self._context.retry_seconds)
+            try:
+                await self._context.folds.check(followed.partition)
+            except TransportError as error:  # where that lasts, what follows the log raises it
+                log.warning("cannot see whether the log has what was folded", error=str(error))
 
     async def _mend(self, followed: Followed) -> None:
         """Take back, again and again, what was set aside and can be read by now."""
         while True:
             await asyncio.sleep(self._context.retry_seconds)
             if followed.state.unavailable:
-                await self._context.keys.refresh()
+                await self._read_keys()
                 for graph_id in taken_back(followed.state, await self._histories(followed)):
                     log.warning("graph is available again", partition=followed.partition, graph=graph_id)
 

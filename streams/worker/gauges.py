@@ -112,6 +112,8 @@ def problems(app: AnsweringApp) -> list[str]:
         return [f"the worker has halted: {type(app.halted).__name__}"]
     halted = sorted(app.ownership.halted_partitions.items())
     problems = [f"partition {partition} has halted: {type(why).__name__}" for partition, why in halted]
+    waiting = sorted(app.ownership.waiting.items())
+    problems += [f"partition {partition}: turns wait for keys: {type(why).__name__}" for partition, why in waiting]
     if not app.ready.is_set():
         problems.append("partitions are being assigned, recovered or claimed")
     return problems + [f"partition {partition} was claimed by another worker" for partition in app.ownership.lost]

@@ -26,7 +26,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from pydantic import BaseModel
 
-from emgas.messages.queries import Failure, Reply
+from emgas.messages.queries import Reply
+from emgas.messages.requests import Failure
 from emgas.wire import Headers, Record, ReplyAddress
 from streams.transport.sender import MessageSender
 from streams.worker.traces import ANSWERED

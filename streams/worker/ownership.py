@@ -95,6 +95,12 @@ class Ownership:
         return {partition: processor.queued for partition, processor in self.processors.items()}
 
     @property
+    def waiting(self) -> Mapping[int, BaseException]:
+        """The partitions whose turns wait until a key can be made for one of them, and why it cannot."""
+        waits = {partition: processor.waits_for for partition, processor in self.processors.items()}
+        return {partition: why for partition, why in waits.items() if why is not None}
+
+    @property
     def lost(self) -> list[int]:
         """List the partitions that now belong to another worker, as far as this one knows."""
         return [partition for partition, writer in self.writers.items() if writer.is_fenced]
@@ -193,7 +199,8 @@ class Ownership:
         self.writers[partition] = owned.writer
         self.timers[partition] = owned.timer
         self.processors[partition] = owned.processor
-        for work in (owned.timer.catch_up(), owned.processor.run(), self._tick(owned.timer)):
+        timer = owned.timer
+        for work in (timer.catch_up(), owned.processor.run(), self._tick(timer), self._take_back(timer)):
             self._work(partition, work)
 
     def _work(self, partition: int, work: Coroutine[Any, Any, None]) -> None:
@@ -205,6 +212,12 @@ class Ownership:
         while True:
             await asyncio.sleep(self._context.tick_seconds)
             await timer.tick(self._context.now())
+
+    async def _take_back(self, timer: WindowTimer) -> None:
+        """Take back what was set aside, every tick.  No window waits for it: keys that are out of reach take long."""
+        while True:
+            await asyncio.sleep(self._context.tick_seconds)
+            await timer.take_back()
 
     async def _guarded(self, partition: int, work: Coroutine[Any, Any, None]) -> None:
         try:

@@ -21,22 +21,18 @@ from typing import cast
 import faust
 from faust.types import TP
 
-from emgas.errors import TransportError
-from emgas.logs import logger
-from emgas.messages.turns import Reinforce
-from emgas.wire import ProducerRecord, cloud_event, partition_of
 from replay.log import FollowedLog
 from state.events.events import SubjectErased
 from state.partition import Folded
 from streams.query.handler import QueryHandler
 from streams.settings import Settings
 from streams.transport.kafka.reader_assignor import ReaderAssignor
+from streams.transport.keys.key_store import refreshed
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer
 from streams.worker.answering_app import AnsweringApp, WorkerContext
 from streams.worker.following import Following, FollowingContext
 
-log = logger("worker")
 METADATA_MS = 15_000  # until a reader notices that `queries` was given more partitions
 
 
@@ -56,11 +52,7 @@ class ReaderApp(AnsweringApp):
         self._queries: set[TP] = set()  # partitions of `queries` that are ours
         self._is_erased = False  # whether something was erased since the past was last forgotten
         self.ownership = Following(self._following_context())
-        self._query_handler = QueryHandler(
-            self._answering(
-                writers=self.ownership.queryable, timers={}, fail=self.ownership.fail, command=self._command
-            )
-        )
+        self._query_handler = QueryHandler(self._answering(timers={}))
         self.agent(self._raw_topic(settings.topics.queries), name="queries")(self._take_queries)
 
     def _following_context(self) -> FollowingContext:
@@ -110,24 +102,12 @@ class ReaderApp(AnsweringApp):
         self.metrics.followed(partition)
         self._is_erased |= isinstance(folded.event, SubjectErased)
 
-    async def _command(self, woken: Reinforce) -> None:
-        """Send what a question woke to the writer of its partition; return once the log has it."""
-        key = woken.graph.encode()
-        headers = cloud_event(woken.kind, woken.id, woken.graph)
-        value = woken.model_dump_json().encode()
-        partition = partition_of(woken.graph, self._partition_count)
-        await (await self._send(ProducerRecord(self._emgas.topics.turns, key, value, headers, partition)))
-
     @faust.Service.task
     async def _forget_what_is_erased(self) -> None:
         """Refresh the keys every tick: the keys of an erased subject are destroyed shortly after the event."""
         async for _ in self.itertimer(self._emgas.tick_seconds, name="keys"):
             was_erased, self._is_erased = self._is_erased, False
-            try:
-                await self._keys.refresh()
-            except TransportError as error:
-                log.warning("cannot read the keys", error=str(error))
+            if not await refreshed(self._keys):
                 self._is_erased |= was_erased
-            else:
-                if was_erased:
-                    self._as_of_cache.forget()
+            elif was_erased:
+                self._as_of_cache.forget()

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from emgas.messages.topics import Answer
+from emgas.messages import topics
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS: dict[str, Any] = json.loads((ROOT / "emgas/schema/asyncapi.json").read_text())["components"]["schemas"]
@@ -45,7 +45,7 @@ def parts(annotation: Any) -> set[type[BaseModel]]:
     return set().union(*(parts(each) for each in get_args(annotation)))
 
 
-ANSWERS = sorted(set().union(*(models(each) for each in get_args(Answer))), key=lambda model: model.__name__)
+ANSWERS = sorted(set().union(*(models(each) for each in topics.ANSWERS)), key=lambda model: model.__name__)
 
 
 @pytest.mark.parametrize("model", ANSWERS, ids=lambda model: model.__name__)

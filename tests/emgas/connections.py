@@ -15,8 +15,8 @@ import orjson
 from emgas.errors import TransportError
 from emgas.messages.fields import Position
 from emgas.messages.queries import Reply, Timing
+from emgas.messages.requests import Outcome
 from emgas.messages.topics import ANSWER
-from emgas.messages.turns import Outcome
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, TopicNames, as_mapping, partition_of
 from tests.support.clocks import PATIENCE
 

@@ -14,7 +14,7 @@ from emgas import MemoryClient, Query, Spreading, Turn
 from emgas.client import request_reply
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError, TransportError
 from emgas.messages.operator import Inspection
-from emgas.messages.queries import Failure
+from emgas.messages.requests import Failure
 from emgas.wire import CORRELATION_ID, Receipt, partition_of
 from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, reply, sent_records
 
@@ -228,7 +228,6 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
         ({"graph": "../etc", "text": "x"}, "graph: must be 1 to 128 printable"),
         ({"graph": "g", "text": "x" * 32_769}, "text: is 32769 bytes of UTF-8, the limit is 32768"),
         ({"graph": "g", "text": "x", "top_passages": 101}, "top_passages: must be less than or equal to 100"),
-        ({"graph": "g", "text": "x", "top": 5}, "top: is not a known field"),
         ({"graph": "g", "text": "x", "after": -1}, "after: must be greater than or equal to 0"),
         ({"graph": "g", "text": "x", "as_of": "soon"}, "'soon' is no time: write it as 2023-05-08T14:00"),
         ({"graph": "g", "text": "x", "as_of": 0, "reinforce": True}, "the past cannot be reinforced"),

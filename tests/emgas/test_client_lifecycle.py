@@ -11,7 +11,7 @@ import pytest
 from emgas import Description, MemoryClient, Theme, Turn
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.memory_settings import Settings
-from emgas.messages.queries import Failure
+from emgas.messages.requests import Failure
 from emgas.messages.topics import ANSWER, INBOUND
 from emgas.messages.turns import Configure, Forget, Undo
 from emgas.times import DAY_MS
@@ -19,7 +19,7 @@ from emgas.wire import Receipt, partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
 THEME = Theme(id="topic-0", label="tea", concepts=["tea", "milk"], born=5)
-HELD = Description(
+DESCRIPTION = Description(
     graph="ada", found=True, settings={"half_life": 7, "prune_below": 0.5}, themes=[THEME], position=POSITION
 )
 
@@ -29,7 +29,7 @@ def accept(sent: Sent) -> bytes:
 
 
 def describe(sent: Sent) -> bytes:
-    return ANSWER.dump_json(HELD)
+    return ANSWER.dump_json(DESCRIPTION)
 
 
 async def test_a_configuration_goes_among_the_turns_of_its_graph() -> None:
@@ -102,7 +102,7 @@ async def test_a_wish_that_breaks_the_contract_is_never_sent(call: str, fields: 
 async def test_describing_asks_the_graphs_owner_and_returns_what_it_says() -> None:
     connection = MemoryConnection(describe)
     async with MemoryClient(connection) as memory:
-        assert await memory.describe("ada", after=3) == HELD
+        assert await memory.describe("ada", after=3) == DESCRIPTION
     (sent,) = connection.log
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", b"ada", partition_of("ada", 4))
     assert orjson.loads(sent.value) == {"kind": "describe", "graph": "ada", "after": 3}

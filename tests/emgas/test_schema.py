@@ -14,6 +14,8 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
+from emgas.messages.requests import Command
+from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Turn
 from emgas.schema import FOLDER, MESSAGES, generate, stale, write
 from emgas.schema.asyncapi import CHANGE, document
@@ -105,8 +107,9 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def accepted_by_model(name: str, example: dict[str, Any]) -> bool:
+    model, value = MODELS[name], orjson.dumps(example)
     try:
-        MODELS[name].model_validate_json(orjson.dumps(example))
+        INBOUND.validate_json(value) if issubclass(model, Command) else model.model_validate_json(value)
     except ValidationError:
         return False
     return True

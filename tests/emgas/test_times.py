@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from emgas.times import EPOCH, HOUR_MS, SECONDS, format_utc, milliseconds, wall_clock
+from emgas.messages.turns import Turn
+from emgas.times import EPOCH, HOUR_MS, SECONDS, datetime_of, format_utc, milliseconds, offset_of, wall_clock
 
 TWO_PM = 1_683_554_400_000  # 2023-05-08T14:00:00Z
 
@@ -93,3 +94,28 @@ def test_the_clock_on_the_wall_is_never_far_from_the_time_and_within_the_limits(
 def test_the_clock_on_the_wall_knows_summer() -> None:
     assert format_utc(wall_clock(TWO_PM, "Europe/Berlin")) == "2023-05-08 16:00"
     assert format_utc(wall_clock(milliseconds("2023-01-08T14:00"), "Europe/Berlin")) == "2023-01-08 15:00"
+
+
+@pytest.mark.parametrize(
+    ("when", "offset"),
+    [
+        ("2025-03-12T00:30:00+08:00", "+08:00"),
+        ("2025-03-12T00:30-0330", "-03:30"),
+        ("2025-03-12T00:30+00:00", None),
+        ("2025-03-12T00:30Z", None),
+        ("2025-03-12T00:30", None),
+    ],
+)
+def test_the_offset_of_a_time_is_a_zone_by_which_clocks_show_what_was_written(when: str, offset: str | None) -> None:
+    assert offset_of(when) == offset
+    shown = datetime_of(wall_clock(milliseconds(when), offset or "UTC"))
+    assert shown == datetime(2025, 3, 12, 0, 30, tzinfo=UTC)
+
+
+def test_a_turn_keeps_the_offset_of_its_time_unless_it_names_a_zone() -> None:
+    fields = {"id": "t1", "graph": "g", "speaker": "Ada", "text": "yesterday I left", "at": "2025-03-12T00:30:00+08:00"}
+    assert Turn.model_validate(fields).metadata == {"timezone": "+08:00"}
+    assert Turn.model_validate({**fields, "metadata": {"timezone": "Asia/Tokyo"}}).metadata == {
+        "timezone": "Asia/Tokyo"
+    }
+    assert Turn.model_validate({**fields, "at": 1741710600000}).metadata == {}

@@ -71,6 +71,8 @@ ARGUMENTS = {
     **{name: ["ada"] for name in ("pause", "resume")},
     **{name: ["ada", "bob", "--right", "read"] for name in ("grant", "revoke")},
     "graphs": [],
+    "extract": ["tea at nine"],
+    "send": ["ada", "describe"],
     "query": ["ada", "tea"],
     "explore": ["ada", "tea"],
     "configure": ["ada", "--preset", "default"],

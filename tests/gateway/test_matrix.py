@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from emgas import MemoryClient
-from emgas.messages.topics import Command, Question
+from emgas.messages.topics import COMMANDS, QUESTIONS
 from gateway.app import application
 from gateway.auth.keys import RIGHTS, Caller, Keys
 from gateway.auth.new_keys import digest
@@ -82,8 +82,8 @@ class Role:
             return True
         if self.opens == "nothing":
             return False
-        granted = self.grants is None or "admin" in self.rights or call in LISTS or call.rights <= self.grants
-        is_free = call in FREE or call in LISTS
+        is_free = call in FREE or call in LISTS or call.anywhere
+        granted = self.grants is None or "admin" in self.rights or is_free or call.rights <= self.grants
         return call.rights <= self.rights and (is_free or (self.opens == "own" and not call.everywhere and granted))
 
 
@@ -248,7 +248,7 @@ async def surfaces() -> set[str]:
     app, mcp = application(lambda: MemoryClient("kafka://nowhere:1"), all_tools=True)
     kinds = {
         get_args(model.model_fields["kind"].annotation)[0] if "kind" in model.model_fields else "turn"
-        for model in (*get_args(Command), *get_args(Question))
+        for model in (*COMMANDS, *QUESTIONS)
     }
     results = {f"record {kind}" for kind in kinds}
     results |= {f"tools {tool.name}" for tool in await mcp.list_tools()}

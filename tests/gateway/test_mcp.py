@@ -53,10 +53,10 @@ async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path:
     async with connected(tmp_path, mode) as client:
         assert (await call(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
         assert (await call(client, "remember", graph="ada", **ARGUMENTS))["status"] == "duplicate"
-        found = await call(client, "recall", graph="ada", question="what did the vet prescribe?")
-        assert found["found"]
-        assert [passage["id"] for passage in found["passages"]] == ["t1"]
-        assert "ear drops" in found["context"]
+        reply = await call(client, "recall", graph="ada", question="what did the vet prescribe?")
+        assert reply["found"]
+        assert [passage["id"] for passage in reply["passages"]] == ["t1"]
+        assert "ear drops" in reply["context"]
         assert (await call(client, "themes", graph="ada"))["turns"] == 1
         assert (await call(client, "forget", graph="ada", turns=["t1"]))["status"] == "accepted"
         assert (await call(client, "recall", graph="ada", question="what did the vet prescribe?"))["passages"] == []
@@ -70,8 +70,8 @@ async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
             await call(client, "remember", graph="ada", **turn)
 
         async def ids(**only: Any) -> set[str]:
-            found = await call(client, "recall", graph="ada", question="vet", **only)
-            return {passage["id"] for passage in found["passages"]}
+            reply = await call(client, "recall", graph="ada", question="vet", **only)
+            return {passage["id"] for passage in reply["passages"]}
 
         assert await ids(speakers=["Ada"]) == {"t0", "t2"}
         assert await ids(since="2023-05-09T12:00") == {"t1", "t2"}
@@ -80,10 +80,10 @@ async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
         assert (await call(client, "recall", graph="ada", question="vet", budget=0))["context"] == ""
         there = {"text": "The vet is ill.", "at": "2023-05-12T01:00", "timezone": "Asia/Shanghai", "id": "t3"}
         await call(client, "remember", graph="ada", **there)
-        found = await call(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
-        assert found["passages"][0]["at"] == 1_683_824_400_000
-        assert found["passages"][0]["why"]["terms"]
-        assert found["how"]["mode"] == "default"
+        reply = await call(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
+        assert reply["passages"][0]["at"] == 1_683_824_400_000
+        assert reply["passages"][0]["why"]["terms"]
+        assert reply["how"]["mode"] == "default"
         extra: dict[str, Any] = {"mode": "ppr", "weighting": "npmi", "guidance": {"depth": 0.0}}
         how = (await call(client, "recall", graph="ada", question="vet", **extra))["how"]
         assert (how["mode"], how["weighting"], how["guidance"]["depth"]) == ("ppr", "npmi", 0.0)
@@ -100,8 +100,8 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         assert all("graph" in tool.input_schema["required"] for tool in tools.values())
         assert all(tool.description and tool.output_schema for tool in tools.values())
         assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["recollect"]
-        told = await client.get_prompt("recollect", {"question": "what broke?", "graph": "ada"})
-        assert "what broke?" in told.messages[0].content.text  # type: ignore[union-attr]
+        reply = await client.get_prompt("recollect", {"question": "what broke?", "graph": "ada"})
+        assert "what broke?" in reply.messages[0].content.text  # type: ignore[union-attr]
         templates = (await client.list_resource_templates()).resource_templates
         assert [each.uri_template for each in templates] == ["emgas://{graph}/themes", "emgas://{graph}/turns/{id}"]
 
@@ -136,12 +136,12 @@ async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
             ("Lisbon", 1.0),
             ("Portugal", 0.5),
         ]
-        found = await call(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
-        assert ("ada", "t1") in {(each["graph"], each["id"]) for each in found["passages"]}
-        assert [(each["graph"], each["found"]) for each in found["graphs"]] == [
+        reply = await call(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
+        assert ("ada", "t1") in {(each["graph"], each["id"]) for each in reply["passages"]}
+        assert [(each["graph"], each["found"]) for each in reply["graphs"]] == [
             *(("ada", True), ("ben", True), ("nobody", False))
         ]
-        assert all(call in found["context"] for call in ("# ada", "ear drops", "# ben", "Lisbon"))
+        assert all(call in reply["context"] for call in ("# ada", "ear drops", "# ben", "Lisbon"))
 
 
 async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ async def test_a_graph_that_cannot_be_is_refused_with_our_sentence_and_not_repea
     needed = {"remember": {"text": "x"}, "recall": {"question": "x"}}.get(tool, {})
     async with connected(tmp_path) as client:
         for bad in ("../../etc/passwd", "a private remark ", ""):
-            told = await call(client, tool, graph=bad, **needed)
-            assert "graph: must be 1 to 128 printable" in told
-            assert not bad or bad not in told
-            assert "pydantic" not in told
+            reply = await call(client, tool, graph=bad, **needed)
+            assert "graph: must be 1 to 128 printable" in reply
+            assert not bad or bad not in reply
+            assert "pydantic" not in reply
 
 
 async def test_a_refusal_is_told_in_the_words_of_the_memory(tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ async def test_a_refusal_is_told_in_the_words_of_the_memory(tmp_path: Path) -> N
 async def test_the_themes_of_a_graph_are_a_resource(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
         await call(client, "remember", graph="ada", **ARGUMENTS)
-        found = await client.read_resource("emgas://ada/themes")
-        assert '"turns":1' in found.contents[0].text  # type: ignore[union-attr]
+        resource = await client.read_resource("emgas://ada/themes")
+        assert '"turns":1' in resource.contents[0].text  # type: ignore[union-attr]
         turn = await client.read_resource("emgas://ada/turns/t1")
         assert '"text":"The vet prescribed ear drops."' in turn.contents[0].text  # type: ignore[union-attr]
         for bad in ("emgas://nobody/themes", "emgas://a%20b/themes", "emgas://ada/turns/t9", "emgas://nobody/turns/t1"):
@@ -216,8 +216,8 @@ async def test_where_a_person_can_be_asked_forgetting_is_confirmed(
         await call(client, "remember", graph="ada", **ARGUMENTS)
         await call(client, "forget", graph="ada", turns=["t1"])
         assert extra == ["Forget 1 turns, concepts or sessions?"]
-        found = await call(client, "recall", graph="ada", question="vet")
-        assert len(found["passages"]) == left
+        reply = await call(client, "recall", graph="ada", question="vet")
+        assert len(reply["passages"]) == left
 
 
 # other ways to it
@@ -238,8 +238,8 @@ async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) ->
             command=sys.executable, args=["-m", "streams.cli.main", "mcp"], env=environment(tmp_path)
         )
         async with Client(child) as client:
-            told = await call(client, "themes", graph="ada")
-            assert "uses the data directory" in told
+            reply = await call(client, "themes", graph="ada")
+            assert "uses the data directory" in reply
 
 
 async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path: Path) -> None:
@@ -270,9 +270,9 @@ async def test_of_several_graphs_a_key_hears_its_own(tmp_path: Path) -> None:
     ):
         for graph in ("ada", "ben"):
             await memory.record({"id": "t1", "graph": graph, "speaker": "Ada", "text": f"The vet saw {graph}."})
-        found = await call(client, "recall_several", graphs=["ben", "ada"], question="whom did the vet see?")
-        assert [each["graph"] for each in found["passages"]] == ["ada"]
-        assert [each["failure"] and each["failure"]["code"] for each in found["graphs"]] == ["forbidden", None]
+        reply = await call(client, "recall_several", graphs=["ben", "ada"], question="whom did the vet see?")
+        assert [each["graph"] for each in reply["passages"]] == ["ada"]
+        assert [each["failure"] and each["failure"]["code"] for each in reply["graphs"]] == ["forbidden", None]
         assert "does not belong" in await call(client, "recall_several", graphs=["ben"], question="whom did he see?")
         assert "does not belong" in await call(client, "recent", graph="ben")
         assert "does not belong" in await call(client, "explore", graph="ben", concept="vet")

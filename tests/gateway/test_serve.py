@@ -19,7 +19,7 @@ from emgas import Memory
 from emgas.errors import DataDirectoryInUseError, TransportError
 from gateway.auth.new_keys import digest
 from tests.support.cli import COMMAND, PATIENCE, emgas, environment
-from tests.support.serving import address_told
+from tests.support.serving import address_in
 
 PARTITIONS = "2"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  (asked for, and refused)
@@ -36,7 +36,7 @@ def serve(data: Path, *options: str, **settings: str) -> Iterator[tuple[str, sub
         text=True,
     )
     try:
-        yield address_told(process), process
+        yield address_in(process), process
     finally:
         process.terminate()
         process.wait(PATIENCE)

@@ -148,7 +148,7 @@ class Provider:
     """An issuer's server: counts who asks, and answers once `answering` is set."""
 
     def __init__(self) -> None:
-        self.keys, self.asked, self.answering = [public(PRIVATE)], 0, threading.Event()
+        self.keys, self.requests, self.answering = [public(PRIVATE)], 0, threading.Event()
         self.status = 200
 
     def serve(self) -> http.server.ThreadingHTTPServer:
@@ -156,7 +156,7 @@ class Provider:
 
         class Answer(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                provider.asked += 1
+                provider.requests += 1
                 provider.answering.wait(PATIENCE)
                 self.send_response(provider.status)
                 self.end_headers()
@@ -196,19 +196,19 @@ async def test_tokens_that_wait_for_a_provider_that_hangs_keep_no_thread_from_ot
     keys = read_keys(file)
     async with asyncio.timeout(PATIENCE):
         waiting = [asyncio.create_task(refused(keys, f"junk{n}")) for n in range(40)]
-        await eventually(lambda: provider.asked)
+        await eventually(lambda: provider.requests)
         await asyncio.to_thread(lambda: None)  # as an import reads its file
         assert not any(task.done() for task in waiting)
         provider.answering.set()
         assert set(await asyncio.gather(*waiting)) == {"NoKeyError"}
-    assert provider.asked == 1
+    assert provider.requests == 1
 
 
 async def test_more_tokens_than_may_wait_are_refused_at_once(file: Path, provider: Provider) -> None:
     keys = read_keys(file)
     async with asyncio.timeout(PATIENCE):
         waiting = [asyncio.create_task(refused(keys, f"junk{n}")) for n in range(WAITING)]
-        await eventually(lambda: provider.asked)
+        await eventually(lambda: provider.requests)
         assert await refused(keys, "one more") == "BusyError"
         provider.answering.set()
         await asyncio.gather(*waiting)
@@ -223,7 +223,7 @@ async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(
     clock.now += RETRY_SECONDS
     async with asyncio.timeout(PATIENCE):
         junk = asyncio.create_task(keys.claims(token(key=STRANGER, name="junk")))
-        await eventually(lambda: provider.asked == 2)
+        await eventually(lambda: provider.requests == 2)
         assert (await keys.claims(token()))["sub"] == "ada"
         assert not junk.done()
         provider.answering.set()
@@ -239,10 +239,10 @@ async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path
     for _ in range(5):
         with pytest.raises(NoKeyError):
             await keys.claims(token())
-    assert provider.asked == 1
+    assert provider.requests == 1
     provider.status, clock.now = 200, clock.now + RETRY_SECONDS
     assert (await keys.claims(token()))["sub"] == "ada"
-    assert provider.asked == 2
+    assert provider.requests == 2
 
 
 async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, provider: Provider) -> None:
@@ -254,7 +254,7 @@ async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, p
     for number in range(5):
         with pytest.raises(NoKeyError):
             await keys.claims(token(key=STRANGER, name=f"junk{number}"))
-    assert provider.asked == 1
+    assert provider.requests == 1
     clock.now += RETRY_SECONDS
     assert (await keys.claims(token(key=STRANGER, name="k2")))["sub"] == "ada"
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from emgas.messages.queries import Describe, Description
-from emgas.messages.topics import Question
+from emgas.messages.topics import QUESTIONS
 from streams.query import handler
 from streams.query.answers.registry import ANSWERS, answers
 
 
 def test_every_kind_of_question_has_exactly_one_answer() -> None:
     assert handler.ANSWERS is ANSWERS
-    assert set(ANSWERS) == set(get_args(Question))
+    assert set(ANSWERS) == set(QUESTIONS)
     functions = [answering.function for answering in ANSWERS.values()]
     assert len(set(functions)) == len(functions), "one function each"
 

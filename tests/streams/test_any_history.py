@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emgas import limits
-from emgas.messages.topics import Command, read_inbound
+from emgas.messages.requests import Command
+from emgas.messages.topics import read_inbound
 from emgas.messages.turns import Turn
 from emgas.validation import encode
 from emgas.wire import Record
@@ -39,11 +40,11 @@ _spoken = st.builds(
     st.sampled_from(["main", "work"]),
     st.sampled_from([NOW - 10**9, NOW, "1970-01-24T03:33:20Z", "0001-01-01T00:00:00Z"]),
 )
-_wanted = st.sampled_from(
+_selections = st.sampled_from(
     [{"everything": True}, {"sessions": ["main"]}, {"turns": ["t1", "t2"]}, {"concepts": ["kettle"]}]
 )
 _requests = st.one_of(
-    st.builds(lambda wanted: {"kind": "forget", "id": "f", "graph": "ada", **wanted}, _wanted),
+    st.builds(lambda selection: {"kind": "forget", "id": "f", "graph": "ada", **selection}, _selections),
     st.builds(lambda turn: {"kind": "erase", "id": "e", "graph": "ada", "turn": turn}, NAMED),
     st.builds(lambda turn: {"kind": "pin", "id": "p", "graph": "ada", "turns": [turn]}, NAMED),
     st.builds(lambda turn: {"kind": "feedback", "id": "b", "graph": "ada", "turns": [turn], "value": 1.0}, NAMED),

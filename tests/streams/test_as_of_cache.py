@@ -29,16 +29,16 @@ from tests.support.logs import LogWriter
 
 
 class CountingReader(ListReader):
-    """Counts what it was asked for, and by how many at once; `held`: from which offset on it waits for ever.
+    """Counts what it was asked for, and by how many at once; `records_left`: from which offset on it waits for ever.
 
     `waits` counts those who have come there.
     """
 
-    def __init__(self, log: LogWriter, held: int | None = None) -> None:
+    def __init__(self, log: LogWriter, records_left: int | None = None) -> None:
         super().__init__([[]])
         self.log = log
         self.spans: list[tuple[int, int]] = []
-        self.held = held
+        self.records_left = records_left
         self.waits = asyncio.Semaphore(0)
         self.closed = 0
         self.most = 0
@@ -52,7 +52,7 @@ class CountingReader(ListReader):
         try:
             for offset, value in self.log.records:
                 if start <= offset < end:
-                    if self.held is not None and offset >= self.held:
+                    if self.records_left is not None and offset >= self.records_left:
                         self.waits.release()
                         await asyncio.Event().wait()
                     yield [Record(offset, 0, None, value)]
@@ -145,7 +145,7 @@ async def test_a_graph_of_which_nothing_was_said_by_then_is_none() -> None:
 
 async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> None:
     log, times = lived()
-    reader = CountingReader(log, held=100)
+    reader = CountingReader(log, records_left=100)
     cache = AsOfCache(reader)
     asking = asyncio.create_task(ask(cache, log, times[0]))
     async with asyncio.timeout(PATIENCE):
@@ -154,7 +154,7 @@ async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> Non
     await asyncio.wait([asking])
     assert asking.cancelled()
     assert (cache.read("ada"), cache.read("bob"), reader.closed) == (99, -1, 1)
-    reader.held = None
+    reader.records_left = None
     graph = await ask(cache, log, times[0])
     assert graph is not None
     assert graph.digest() == await expected(log, times[0])
@@ -232,12 +232,12 @@ async def test_a_graph_that_somebody_asks_about_is_never_let_go_of() -> None:
     log = LogWriter()
     for graph in ("ada", "bob", "cyd"):
         log.turn(graph=graph, at=NOON)
-    reader = CountingReader(log, held=2)
+    reader = CountingReader(log, records_left=2)
     cache = AsOfCache(reader, kept_bytes=0)
     first = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset, hides=False))
     second = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset, hides=False))
     await reader.waits.acquire()
-    reader.held = None
+    reader.records_left = None
     for graph in ("bob", "cyd"):
         assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset, hides=False) is not None
     assert cache.kept == ["ada", "cyd"]
@@ -252,7 +252,7 @@ async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_
     names = [f"g{number}" for number in range(20)]
     for name in names:
         log.turn(graph=name, at=NOON)
-    reader = CountingReader(log, held=3)
+    reader = CountingReader(log, records_left=3)
     cache = AsOfCache(reader)
     asking = [
         asyncio.create_task(cache.graph(name, NOON, partition=0, events=1, end=log.next_offset, hides=False))
@@ -261,7 +261,7 @@ async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_
     ]
     for _ in range(as_of_cache.GRAPHS_AT_ONCE):
         await reader.waits.acquire()
-    reader.held = None
+    reader.records_left = None
     for task in asking[: 3 * as_of_cache.GRAPHS_AT_ONCE : 3]:
         task.cancel()
     result = await asyncio.gather(*asking, return_exceptions=True)
@@ -348,17 +348,17 @@ async def test_what_is_kept_for_who_sees_what_was_forgotten_is_shown_to_nobody_e
     log.forget(turns="t0", concepts="tea")
     cache = AsOfCache(CountingReader(log))
 
-    async def held(*, hides: bool) -> set[str]:
+    async def turn_ids(*, hides: bool) -> set[str]:
         where = {"partition": 0, "events": log.seq, "end": log.next_offset}
         result = await cache.graph("ada", NOON + DAY, hides=hides, **where)
         assert result is not None
         return {*result.graph.passages.numbers, *result.graph.concepts.numbers}
 
     for _ in range(2):
-        assert await held(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
-        assert await held(hides=True) == {"t1", "milk", "honey"}
+        assert await turn_ids(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
+        assert await turn_ids(hides=True) == {"t1", "milk", "honey"}
     log.forget(turns="t1", concepts="honey")
-    assert await held(hides=True) == set(), "milk too: of the turns that are left, none had named it by then"
-    assert await held(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
+    assert await turn_ids(hides=True) == set(), "milk too: of the turns that are left, none had named it by then"
+    assert await turn_ids(hides=False) == {"t0", "t1", "milk", "tea", "honey"}
     log.undo(first=3, last=3)
-    assert await held(hides=True) == {"t0", "milk", "tea"}, "and what was taken back hides nothing"
+    assert await turn_ids(hides=True) == {"t0", "milk", "tea"}, "and what was taken back hides nothing"

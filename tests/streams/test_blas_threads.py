@@ -23,7 +23,7 @@ import streams.worker.service
 """
 
 
-def told_to_numpy(**chosen: str) -> str:
+def numpy_threads(**chosen: str) -> str:
     """Tell what OPENBLAS_NUM_THREADS is at the moment when the command line first imports numpy."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     command, root = [sys.executable, "-c", LOOKING], Path(__file__).parents[2]
@@ -33,11 +33,11 @@ def told_to_numpy(**chosen: str) -> str:
 
 
 def test_numpy_is_imported_after_it_was_told_to_use_one_thread() -> None:
-    assert told_to_numpy() == "1"
+    assert numpy_threads() == "1"
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"), [({"OPENBLAS_NUM_THREADS": "3"}, "3"), ({"OMP_NUM_THREADS": "3"}, "unset")]
+    ("chosen", "threads"), [({"OPENBLAS_NUM_THREADS": "3"}, "3"), ({"OMP_NUM_THREADS": "3"}, "unset")]
 )
-def test_what_the_operator_chose_stays(chosen: dict[str, str], told: str) -> None:
-    assert told_to_numpy(**chosen) == told
+def test_what_the_operator_chose_stays(chosen: dict[str, str], threads: str) -> None:
+    assert numpy_threads(**chosen) == threads

@@ -94,21 +94,21 @@ DECEIVING = {
 }
 
 
-@pytest.mark.parametrize("said", DECEIVING.values(), ids=DECEIVING)
+@pytest.mark.parametrize("text", DECEIVING.values(), ids=DECEIVING)
 @pytest.mark.parametrize("how", ["string", "cell", "text", "log"])
-def test_a_text_shows_what_would_turn_or_hide_it(how: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_shows_what_would_turn_or_hide_it(how: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     if how == "cell":
         rows = output.table("", "text")
-        rows.add_row(said)
+        rows.add_row(text)
         output.out.print(rows)
     elif how == "log":
-        print(output.PlainLines().format(logging.makeLogRecord({"msg": "%s", "args": (said,)})))
+        print(output.PlainLines().format(logging.makeLogRecord({"msg": "%s", "args": (text,)})))
     else:
-        output.out.print(said if how == "string" else Text(said), markup=False)
+        output.out.print(text if how == "string" else Text(text), markup=False)
     printed = capsys.readouterr().out
     assert not output.CONTROL.search(printed)
     answer = printed.encode().decode("unicode-escape", "surrogatepass")
-    assert all(sign in answer for sign in output.CONTROL.findall(said)), "each is told by its number"
+    assert all(sign in answer for sign in output.CONTROL.findall(text)), "each is told by its number"
 
 
 def test_every_sign_that_cannot_be_seen_is_shown_but_for_those_that_writing_needs() -> None:
@@ -119,10 +119,10 @@ def test_every_sign_that_cannot_be_seen_is_shown_but_for_those_that_writing_need
 
 
 @pytest.mark.parametrize(
-    "said", ["\N{WOMAN}\u200d\N{PERSONAL COMPUTER}", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"]
+    "text", ["\N{WOMAN}\u200d\N{PERSONAL COMPUTER}", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"]
 )
-def test_what_writing_needs_is_shown_as_it_is(said: str) -> None:
-    assert output.shown(said) == said
+def test_what_writing_needs_is_shown_as_it_is(text: str) -> None:
+    assert output.shown(text) == text
 
 
 def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:

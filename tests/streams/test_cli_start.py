@@ -45,7 +45,7 @@ COMMANDS = ["", *sorted(set(Commands.lazy) - WORK), *REPLAY, "topics create", "s
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, tuple[str, list[str]]]:
+def help_runs() -> dict[str, tuple[str, list[str]]]:
     """Ask each command for its help, in one new process; give that, and what of HEAVY was imported for it."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
     done = subprocess.run(
@@ -62,9 +62,9 @@ def told() -> dict[str, tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_imports_nothing_that_only_work_needs(
-    command: str, told: dict[str, tuple[str, list[str]]]
+    command: str, help_runs: dict[str, tuple[str, list[str]]]
 ) -> None:
-    text, imported = told[command]
+    text, imported = help_runs[command]
     assert "--help" in text
     assert imported == []
 

@@ -15,11 +15,12 @@ from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.times import DAY_MS
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle import said_last as said_last_module
+from processors.lifecycle.sessions import preceding_turns as preceding_turns_module
 from processors.recall.ranking.dense import Vectors
 from processors.text.mentions import TurnBefore
 from state.events.events import (
     GraphConfigured,
+    Superseded,
     TurnDuplicated,
     TurnEmbedded,
     TurnRecorded,
@@ -45,7 +46,7 @@ from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
 
 
-class Given:
+class FixedEmbedder:
     """A model that gives every text the same vector."""
 
     name, version = "given", "7"
@@ -69,7 +70,7 @@ def test_a_good_turn_is_recorded_with_what_was_found_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said_at", "at", "clamped"),
+    ("sent_at", "at", "clamped"),
     [
         (NOW + SKEW, NOW + SKEW, False),
         (NOW + SKEW + 1, NOW + SKEW, True),
@@ -79,9 +80,20 @@ def test_a_good_turn_is_recorded_with_what_was_found_in_it() -> None:
         (None, NOW - 5, False),
     ],
 )
-def test_a_time_is_kept_unless_it_lies_in_the_future_or_is_missing(said_at: Any, at: int, clamped: bool) -> None:
-    event = recorded(decide(a_handler(), arrival(a_turn(at=said_at), timestamp=NOW - 5)))
+def test_a_time_is_kept_unless_it_lies_in_the_future_or_is_missing(sent_at: Any, at: int, clamped: bool) -> None:
+    event = recorded(decide(a_handler(), arrival(a_turn(at=sent_at), timestamp=NOW - 5)))
     assert (event.at, event.clamped) == (at, clamped)
+
+
+@pytest.mark.parametrize(("role", "history"), [("user", [["t1"]]), ("assistant", [])])
+def test_a_turn_of_a_user_that_says_how_things_are_now_comes_with_what_it_makes_history(
+    role: str, history: list[list[str]]
+) -> None:
+    state = LogWriter(partitions=PARTITIONS).folded()
+    fold_into(state, decide(a_handler(state), arrival(a_turn(text="I live in Berlin.", at=NOW))))
+    now = a_turn(id="t2", text="I live in Lisbon.", role=role, at=NOW + 1)
+    events = events_of(decide(a_handler(state), arrival(now, offset=1)))
+    assert [event.older for event in events if isinstance(event, Superseded)] == history
 
 
 def test_a_log_whose_clock_is_ahead_is_clamped_too() -> None:
@@ -114,11 +126,11 @@ def test_who_talked_before_is_looked_up_once_for_turns_that_are_decided_together
     log.turn(id="t0", speaker="Ben", session="main", concepts="kettle @speaker:ben")
     state = log.folded()
 
-    def said_last(graph: Graph, session: str, most: int) -> list[TurnBefore]:
+    def counted(graph: Graph, session: str, most: int) -> list[TurnBefore]:
         looked.append(session)
-        return said_last_module.said_last(graph, session, most)
+        return preceding_turns_module.preceding_turns(graph, session, most)
 
-    monkeypatch.setattr(unfolded, "said_last", said_last)
+    monkeypatch.setattr(unfolded, "preceding_turns", counted)
     handler = a_handler(state)
     came = [arrival(a_turn(id=f"t{n}", text="Do you see it?"), offset=n) for n in range(1, 6)]
     decided = [decide(handler, each) for each in came]
@@ -141,7 +153,7 @@ def test_what_was_decided_and_then_folded_is_known_from_the_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (b"", "is not valid JSON"),
         (b"{", "is not valid JSON"),
@@ -165,8 +177,8 @@ def test_what_was_decided_and_then_folded_is_known_from_the_state() -> None:
         (b" " * (RECORD_BYTES + 1), f"the limit is {RECORD_BYTES}"),
     ],
 )
-def test_what_cannot_be_accepted_is_rejected_with_the_reason(value: bytes, told: str) -> None:
-    assert told in reason_of(decide(a_handler(), arrival(value, offset=9)))
+def test_what_cannot_be_accepted_is_rejected_with_the_reason(value: bytes, message: str) -> None:
+    assert message in reason_of(decide(a_handler(), arrival(value, offset=9)))
 
 
 def test_a_reason_never_repeats_what_was_said() -> None:
@@ -181,7 +193,7 @@ def test_a_reason_stays_short_however_many_things_are_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "told"),
+    ("key", "message"),
     [
         (None, "has no key: it must be the graph id"),
         (b"", "is not the turn's graph"),
@@ -189,9 +201,9 @@ def test_a_reason_stays_short_however_many_things_are_wrong() -> None:
         (b"\xff" * 100_000, "is not the turn's graph"),
     ],
 )
-def test_a_key_that_is_not_the_graph_is_rejected(key: bytes | None, told: str) -> None:
+def test_a_key_that_is_not_the_graph_is_rejected(key: bytes | None, message: str) -> None:
     reason = reason_of(decide(a_handler(), arrival(a_turn(), key=key)))
-    assert told in reason
+    assert message in reason
     assert len(reason) < 2000
 
 
@@ -206,7 +218,7 @@ def test_a_graph_of_another_partition_is_rejected_with_the_fix() -> None:
 
 
 def test_with_a_model_the_vector_of_a_turn_comes_right_behind_it() -> None:
-    handler = a_handler(embedder=Given(0.6, -0.8))
+    handler = a_handler(embedder=FixedEmbedder(0.6, -0.8))
     events = events_of(decide(handler, arrival(a_turn(at=NOW + 10 * SKEW))))
     assert [type(event) for event in events] == [GraphConfigured, TurnRecorded, TurnEmbedded]
     turn, embedded = events[1:]
@@ -218,15 +230,15 @@ def test_with_a_model_the_vector_of_a_turn_comes_right_behind_it() -> None:
     assert [type(event) for event in events_of(again)] == [TurnDuplicated]
 
 
-class Watched(Given):
+class Watched(FixedEmbedder):
     """A model that notes what it is asked for at once, and fails at one word."""
 
     def __init__(self) -> None:
         super().__init__(0.6, 0.8)
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked.append(list(texts))
+        self.batches.append(list(texts))
         if any("mercury" in text for text in texts):
             raise RuntimeError("no such token")
         return super().embed(texts)
@@ -239,10 +251,10 @@ def test_turns_that_come_together_are_embedded_together() -> None:
     handler.embed_ahead([*arrivals, arrival(b"noise", offset=3)])
     kinds = [[type(event) for event in events_of(decide(handler, each))] for each in arrivals]
     assert kinds == [[GraphConfigured, TurnRecorded, TurnEmbedded], *[[TurnRecorded, TurnEmbedded]] * 2]
-    assert model.asked == [["tea", "cup"]]
+    assert model.batches == [["tea", "cup"]]
     handler.folded()
     decide(handler, arrival(a_turn(id="t9", text="tea"), offset=9))
-    assert model.asked == [["tea", "cup"], ["tea"]], "nothing is kept beyond the batch"
+    assert model.batches == [["tea", "cup"], ["tea"]], "nothing is kept beyond the batch"
 
 
 def test_a_text_that_a_model_fails_at_costs_the_others_of_its_batch_nothing() -> None:
@@ -254,7 +266,7 @@ def test_a_text_that_a_model_fails_at_costs_the_others_of_its_batch_nothing() ->
 
 @pytest.mark.parametrize("vector", [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 0.0)])
 def test_a_text_of_which_the_model_says_nothing_is_recorded_without_a_vector(vector: tuple[float, ...]) -> None:
-    events = events_of(decide(a_handler(embedder=Given(*vector)), arrival(a_turn())))
+    events = events_of(decide(a_handler(embedder=FixedEmbedder(*vector)), arrival(a_turn())))
     assert [type(event) for event in events] == [GraphConfigured, TurnRecorded]
 
 

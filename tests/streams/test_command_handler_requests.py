@@ -61,7 +61,7 @@ REFUSALS = (
 )
 
 
-def known_state() -> Partition:
+def existing_state() -> Partition:
     """Return a state in which Ada said two things."""
     log = LogWriter(partitions=PARTITIONS)
     log.turn(id="t1", text="The kettle broke.", concepts="kettle", session="one")
@@ -91,7 +91,7 @@ def test_a_turn_is_live_that_is_recorded_within_an_hour_of_being_said(at: int, l
 
 def test_a_request_to_configure_is_the_preset_with_its_differences_in_full() -> None:
     value = configure(preset="forgetful", settings={"least_turns": 3})
-    decision = decide(a_handler(known_state()), arrival(value, offset=9))
+    decision = decide(a_handler(existing_state()), arrival(value, offset=9))
     (event,) = events_of(decision)
     assert isinstance(event, GraphConfigured)
     assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "c1", 9, "ada")
@@ -132,7 +132,7 @@ def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() ->
 
 
 @pytest.mark.parametrize(
-    ("wanted", "concepts", "turns"),
+    ("fields", "concepts", "turns"),
     [
         ({"concepts": ["kettle"]}, ["kettle"], ["t1"]),
         ({"concepts": ["the Kettles"]}, ["kettle"], ["t1"]),
@@ -142,35 +142,35 @@ def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() ->
     ],
 )
 def test_a_request_to_forget_is_recorded_as_what_goes(
-    wanted: dict[str, Any], concepts: list[str], turns: list[str]
+    fields: dict[str, Any], concepts: list[str], turns: list[str]
 ) -> None:
-    state = known_state()
-    decision = decide(a_handler(state), arrival(forget(**wanted), offset=9))
+    state = existing_state()
+    decision = decide(a_handler(state), arrival(forget(**fields), offset=9))
     (event,) = events_of(decision)
     assert isinstance(event, Forgotten), decision.reason
     assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "f1", 9, "ada")
     assert (event.concepts, event.turns) == (concepts, turns)
     fold_into(state, decision)
-    assert "nothing to forget" in reason_of(decide(a_handler(state), arrival(forget(**wanted), offset=10)))
+    assert "nothing to forget" in reason_of(decide(a_handler(state), arrival(forget(**fields), offset=10)))
 
 
 @pytest.mark.parametrize("done", range(5))
 @pytest.mark.parametrize(
-    "wanted", [{"concepts": ["kettle"], "turns": ["t2"]}, {"sessions": ["one", "two"]}], ids=["names", "sessions"]
+    "fields", [{"concepts": ["kettle"], "turns": ["t2"]}, {"sessions": ["one", "two"]}], ids=["names", "sessions"]
 )
 def test_a_request_that_forgets_more_than_a_record_holds_is_finished_by_whoever_reads_it_again(
-    wanted: dict[str, Any], done: int, monkeypatch: pytest.MonkeyPatch
+    fields: dict[str, Any], done: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is several events, of which the last has the source."""
-    state, whole = known_state(), known_state()
-    fold_into(whole, decide(a_handler(whole), arrival(forget(**wanted), offset=9)))
+    state, whole = existing_state(), existing_state()
+    fold_into(whole, decide(a_handler(whole), arrival(forget(**fields), offset=9)))
     monkeypatch.setattr(limits, "EVENT_NAMES_BYTES", 1)
-    decision = decide(a_handler(state), arrival(forget(**wanted), offset=9))
+    decision = decide(a_handler(state), arrival(forget(**fields), offset=9))
     assert [getattr(event, "src", 0) for event in decision.events] == [None, None, None, 9]
     fold_into(state, replace(decision, events=decision.events[:done]))
     if done < 4:
         assert state.position.source < 9
-        fold_into(state, decide(a_handler(state), arrival(forget(**wanted), offset=9)))
+        fold_into(state, decide(a_handler(state), arrival(forget(**fields), offset=9)))
     assert (state.position.source, state.digests()) == (9, whole.digests())
 
 
@@ -178,14 +178,14 @@ def test_what_nobody_wrote_cannot_be_forgotten() -> None:
     unknown = decide(a_handler(), arrival(forget(concepts=["kettle"]), offset=4))
     assert "there is no graph 'ada'" in reason_of(unknown)
     assert unknown.turn == "f1"
-    nothing = decide(a_handler(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
+    nothing = decide(a_handler(existing_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
     assert reason_of(nothing) == "none of these is in the graph: nothing to forget"
 
 
-@pytest.mark.parametrize(("wanted", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
-def test_a_request_to_undo_is_recorded_as_the_events_that_go(wanted: dict[str, Any], last: int) -> None:
-    state = known_state()
-    decision = decide(a_handler(state), arrival(undo(first=0, **wanted), offset=9))
+@pytest.mark.parametrize(("fields", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
+def test_a_request_to_undo_is_recorded_as_the_events_that_go(fields: dict[str, Any], last: int) -> None:
+    state = existing_state()
+    decision = decide(a_handler(state), arrival(undo(first=0, **fields), offset=9))
     (event,) = events_of(decision)
     assert isinstance(event, Retracted), decision.reason
     assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "u1", 9, "ada")
@@ -195,7 +195,7 @@ def test_a_request_to_undo_is_recorded_as_the_events_that_go(wanted: dict[str, A
 
 
 def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again() -> None:
-    state = known_state()
+    state = existing_state()
     fold_into(state, decide(a_handler(state), arrival(undo(first=0), offset=9)))
     birth, turn = events_of(decide(a_handler(state), arrival(a_turn(id="t1", text="Another text."), offset=10)))
     assert isinstance(birth, GraphConfigured)
@@ -205,9 +205,9 @@ def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again
 def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
     unknown = decide(a_handler(), arrival(undo(first=0), offset=4))
     assert "there is no graph 'ada'" in reason_of(unknown)
-    beyond = decide(a_handler(known_state()), arrival(undo(first=2), offset=4))
+    beyond = decide(a_handler(existing_state()), arrival(undo(first=2), offset=4))
     assert "has 2 events, counted from 0: it has no event 2" in reason_of(beyond)
-    backwards = decide(a_handler(known_state()), arrival(undo(first=1, last=0), offset=4))
+    backwards = decide(a_handler(existing_state()), arrival(undo(first=1, last=0), offset=4))
     assert "the last event to undo, 0, lies before the first, 1" in reason_of(backwards)
     log = LogWriter(partitions=PARTITIONS)
     log.configure(undo_events=2)
@@ -249,12 +249,12 @@ def test_an_undo_is_decided_by_what_counts_though_earlier_undos_reach_behind_its
 
 @pytest.mark.parametrize("value", [configure(preset="goldfish"), configure(settings={"idle": 0}), forget(concepts="x")])
 def test_a_command_that_is_none_is_rejected(value: bytes) -> None:
-    assert reason_of(decide(a_handler(known_state()), arrival(value, offset=9)))
+    assert reason_of(decide(a_handler(existing_state()), arrival(value, offset=9)))
 
 
 @pytest.mark.parametrize("value", [configure(), forget(turns=["t1"])])
 def test_a_command_needs_the_key_of_its_graph_too(value: bytes) -> None:
-    reason = reason_of(decide(a_handler(known_state()), arrival(value, offset=9, key=b"bob")))
+    reason = reason_of(decide(a_handler(existing_state()), arrival(value, offset=9, key=b"bob")))
     assert "is not the turn's graph" in reason
 
 
@@ -267,7 +267,7 @@ def reinforce(**changes: Any) -> bytes:
 
 
 def test_what_a_reader_tells_is_recorded_once_for_its_record_and_brings_back_what_had_faded() -> None:
-    state = known_state()
+    state = existing_state()
     graph = state.graph("ada")
     assert graph is not None
     graph.settle()
@@ -285,7 +285,7 @@ def test_what_a_reader_tells_is_recorded_once_for_its_record_and_brings_back_wha
 
 
 def test_what_a_reader_tells_counts_for_its_record_where_nothing_had_faded() -> None:
-    (recalled,) = events_of(decide(a_handler(known_state()), arrival(reinforce(), offset=7)))
+    (recalled,) = events_of(decide(a_handler(existing_state()), arrival(reinforce(), offset=7)))
     assert isinstance(recalled, ConceptsRecalled)
     assert recalled.src == 7
 

@@ -63,7 +63,7 @@ def test_a_model_is_named_after_its_path_and_its_version_follows_its_bytes(table
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "message"),
     [
         ({"words": np.array(["a"])}, "needs the arrays words and vectors"),
         ({"words": np.array(["a"], object), "vectors": VECTORS[:1]}, "needs the arrays words and vectors"),
@@ -71,9 +71,9 @@ def test_a_model_is_named_after_its_path_and_its_version_follows_its_bytes(table
         ({"words": np.array([1]), "vectors": VECTORS[:1]}, "must be"),
     ],
 )
-def test_a_table_that_is_none_is_told(tmp_path: Path, arrays: dict[str, Any], told: str) -> None:
+def test_a_table_that_is_none_is_told(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
     np.savez(tmp_path / "bad.npz", **arrays)
-    with pytest.raises(InvalidMessageError, match=told):
+    with pytest.raises(InvalidMessageError, match=message):
         load(tmp_path / "bad.npz")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 from faust.types import TP
 
 from emgas.errors import DataDirectoryInUseError, TransportError
+from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
 from state.events.events import Claim, encode
@@ -65,14 +67,14 @@ class SlowLog(MemoryLog):
 
     def __init__(self) -> None:
         super().__init__(PARTITIONS)
-        self._asked: set[int] = set()
-        self._all_asked = asyncio.Event()
+        self._requested: set[int] = set()
+        self._all_requested = asyncio.Event()
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        self._asked.add(partition)
-        if len(self._asked) == PARTITIONS:
-            self._all_asked.set()
-        await self._all_asked.wait()
+        self._requested.add(partition)
+        if len(self._requested) == PARTITIONS:
+            self._all_requested.set()
+        await self._all_requested.wait()
         return await super().bounds(partition)
 
 
@@ -177,6 +179,106 @@ async def test_what_an_owner_folded_behind_the_claim_of_another_is_set_aside(tmp
     await contents.hold({0})
     assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
     assert contents.open[0].position.watermark == -1
+    contents.close()
+
+
+def lose_end(log: MemoryLog, kept: int, *, and_grow: bool) -> None:
+    """Let the log lose what lies from offset `kept` on, and another worker claim the partition there."""
+    lost = len(log.records[0]) - kept
+    del log.records[0][kept:]
+    for number in range(lost if and_grow else 0):
+        log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce=f"its {number}.")))
+
+
+async def fold_of(log: MemoryLog) -> str:
+    return (await refold(log, 0, len(log.values()), MemoryStore())).digest()
+
+
+@pytest.mark.parametrize("and_grow", [False, True], ids=["shorter", "grown again"])
+async def test_a_standby_notices_that_its_log_lost_what_it_folded_and_folds_it_again(
+    tmp_path: Path, *, and_grow: bool
+) -> None:
+    log, _ = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0, 1})
+    contents.fold(records(log))
+    beside = contents.open[1]
+    lose_end(log, 3, and_grow=and_grow)
+    for _ in range(2):
+        await contents.mend({0, 1})
+    assert contents.open[0].digest() == await fold_of(log)
+    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
+    assert contents.open[1] is beside, "it lost nothing"
+    log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="the next")))
+    contents.fold(records(log))
+    assert contents.open[0].digest() == await fold_of(log), "it goes on from there"
+    contents.close()
+
+
+async def test_a_standby_that_folded_on_behind_what_its_log_lost_is_folded_again(tmp_path: Path) -> None:
+    log, _ = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    await contents.mend({0})
+    lose_end(log, 3, and_grow=True)
+    state = Partition(MemoryStore())
+    state.fold_all((record.offset, record.value) for record in log.records[0])
+    writer = PartitionWriter(0, state, log, partitions=PARTITIONS, worker="another", timeout=60.0)
+    await writer.claim()
+    await writer.append([turn_rejected(src=6)])
+    contents.fold(records(log))
+    for _ in range(2):
+        await contents.mend({0})
+    assert contents.open[0].digest() == await fold_of(log)
+    contents.close()
+
+
+async def test_an_end_that_is_reported_too_early_once_sets_nothing_aside(tmp_path: Path) -> None:
+    """A new leader may report an old end for a moment (KIP-207)."""
+    log, _ = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    stays, whole = contents.open[0], list(log.records[0])
+    for _ in range(2):
+        del log.records[0][3:]
+        await contents.mend({0})
+        log.records[0][:] = whole
+        await contents.mend({0})
+    assert contents.open[0] is stays
+    contents.close()
+
+
+async def test_an_assignment_does_not_wait_until_a_standby_is_folded_again(tmp_path: Path) -> None:
+    class Hanging(MemoryLog):
+        hangs = False
+        reading = asyncio.Event()
+
+        async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+            if self.hangs and start == 0 and end > 1:
+                self.reading.set()
+                await asyncio.Event().wait()
+            async for batch in super().read(partition, start, end):
+                yield batch
+
+    whole, _ = a_log(turns=200)
+    log = Hanging(PARTITIONS)
+    log.records = whole.records
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    lose_end(log, 150, and_grow=False)
+    await contents.mend({0})
+    log.hangs = True
+    mending = asyncio.create_task(contents.mend({0}))
+    async with asyncio.timeout(PATIENCE):
+        await log.reading.wait()
+        await contents.hold({0, 1})
+        await mending
+    log.hangs = False
+    contents.fold(records(log))
+    assert contents.open[0].digest() == await fold_of(log)
     contents.close()
 
 

@@ -17,7 +17,7 @@ def of_turns(name: str, count: int, gone: str = "") -> Graph:
     return graph
 
 
-def told(gauges: GraphGauges) -> dict[str, dict[int, float]]:
+def gauge_values(gauges: GraphGauges) -> dict[str, dict[int, float]]:
     return {name: values for name, _, values in gauges.values()}
 
 
@@ -25,20 +25,20 @@ def told(gauges: GraphGauges) -> dict[str, dict[int, float]]:
 def test_partitions_are_told_as_the_sum_or_the_mean_of_their_graphs() -> None:
     gauges = GraphGauges()
     gauges.look([(0, of_turns("ada", 4, "t0 t1 t2")), (0, of_turns("bob", 4)), (3, of_turns("eve", 2))])
-    assert told(gauges)["active_turns"] == {0: 5, 3: 2}
-    assert told(gauges)["archived_turns"] == {0: 3, 3: 0}
-    assert told(gauges)["active_words_ratio"] == {0: 25 / 40, 3: 1.0}
-    assert told(gauges)["mean_path_length"] == {0: 1.0, 3: 1.0}
+    assert gauge_values(gauges)["active_turns"] == {0: 5, 3: 2}
+    assert gauge_values(gauges)["archived_turns"] == {0: 3, 3: 0}
+    assert gauge_values(gauges)["active_words_ratio"] == {0: 25 / 40, 3: 1.0}
+    assert gauge_values(gauges)["mean_path_length"] == {0: 1.0, 3: 1.0}
 
 
 def test_few_graphs_are_measured_at_a_scrape_and_the_others_at_the_next() -> None:
     graphs = [(0, of_turns(f"g{n}", 1)) for n in range(AT_ONCE + 2)]
     gauges = GraphGauges()
-    assert told(gauges)["active_turns"] == {}
+    assert gauge_values(gauges)["active_turns"] == {}
     gauges.look(graphs)
-    assert told(gauges)["active_turns"] == {0: AT_ONCE}
+    assert gauge_values(gauges)["active_turns"] == {0: AT_ONCE}
     gauges.look(graphs)
-    assert told(gauges)["active_turns"] == {0: AT_ONCE + 2}
+    assert gauge_values(gauges)["active_turns"] == {0: AT_ONCE + 2}
 
 
 def test_a_graph_that_grew_is_measured_anew_and_one_that_left_memory_is_told_no_more() -> None:
@@ -46,10 +46,10 @@ def test_a_graph_that_grew_is_measured_anew_and_one_that_left_memory_is_told_no_
     gauges.look([(0, ada)])
     ada.fold(turn_recorded(id="one more", at=NOON))
     gauges.look([(0, ada)])
-    assert told(gauges)["active_turns"] == {0: 1}, "one event is not worth another look"
+    assert gauge_values(gauges)["active_turns"] == {0: 1}, "one event is not worth another look"
     for number in range(MORE):
         ada.fold(turn_recorded(id=f"n{number}", at=NOON))
     gauges.look([(0, ada)])
-    assert told(gauges)["active_turns"] == {0: 2 + MORE}
+    assert gauge_values(gauges)["active_turns"] == {0: 2 + MORE}
     gauges.look([])
-    assert told(gauges)["active_turns"] == {}
+    assert gauge_values(gauges)["active_turns"] == {}

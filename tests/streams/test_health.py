@@ -187,7 +187,7 @@ def names_of_worker() -> set[str]:
     return samples | declared
 
 
-def asked_by(text: str) -> set[str]:
+def paths_in(text: str) -> set[str]:
     return set(re.findall(r"\b(?:emgas|process)_[a-z_]+\b", text))
 
 
@@ -205,7 +205,7 @@ def expressions() -> dict[str, str]:
 async def test_all_that_the_dashboard_and_the_alerts_ask_for_is_told(watched: Watched) -> None:
     answer = {name for name, _ in await watched.scrape()} | names_of_worker()
     for where, expression in expressions().items():
-        request = asked_by(expression)
+        request = paths_in(expression)
         assert request, where
         assert request <= answer, where
 
@@ -220,7 +220,7 @@ async def test_the_page_on_operations_lists_every_metric_and_no_other(watched: W
 
 
 @pytest.mark.parametrize(
-    ("given", "address"),
+    ("options", "address"),
     [
         ("", None),
         ("9464", ("127.0.0.1", 9464)),
@@ -228,14 +228,14 @@ async def test_the_page_on_operations_lists_every_metric_and_no_other(watched: W
         ("[::1]:9464", ("::1", 9464)),
     ],
 )
-def test_health_is_told_where_it_is_wanted_and_else_nowhere(given: str, address: tuple[str, int] | None) -> None:
-    assert Settings(health=given).health_address == address
+def test_health_is_told_where_it_is_wanted_and_else_nowhere(options: str, address: tuple[str, int] | None) -> None:
+    assert Settings(health=options).health_address == address
 
 
-@pytest.mark.parametrize("given", ["nine", "host:", "host:65536", "host", "host:-1", ":9464"])
-def test_an_address_that_cannot_be_is_refused(given: str) -> None:
+@pytest.mark.parametrize("address", ["nine", "host:", "host:65536", "host", "host:-1", ":9464"])
+def test_an_address_that_cannot_be_is_refused(address: str) -> None:
     with pytest.raises(ValidationError, match="host:port"):
-        Settings(health=given)
+        Settings(health=address)
 
 
 async def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -176,6 +176,21 @@ class Broker(ListReader):
         return len(self.records[0])
 
 
+@pytest.mark.parametrize("way", ["refused", "silent"])
+async def test_a_topic_of_keys_that_takes_no_key_is_named_in_time_and_the_key_is_not_used(way: str) -> None:
+    async def refused(record: ProducerRecord) -> Awaitable[None]:
+        raise RuntimeError("not enough replicas")
+
+    async def silent(record: ProducerRecord) -> Awaitable[None]:
+        return asyncio.get_running_loop().create_future()
+
+    keys = Broker().opened()
+    keys.sent_by(refused if way == "refused" else silent, 0.01)
+    with pytest.raises(KeyStoreError, match="topic of the keys cannot be written to: keys"):
+        await give_birth(keys, "ada")
+    assert not keys.of("ada")
+
+
 async def test_once_a_key_is_destroyed_something_is_written_that_lets_the_broker_close_its_segment() -> None:
     broker = Broker()
     keys = broker.opened()
@@ -207,6 +222,24 @@ async def test_what_was_written_too_early_by_a_clock_that_is_ahead_is_written_ag
     await keys.write_on(broker.now)
     await keys.write_on(broker.now + 10**9)
     assert broker.written == 4
+
+
+async def test_a_destroyed_key_that_a_frozen_worker_brought_back_is_destroyed_again_in_the_newest_record() -> None:
+    broker = Broker()
+    keys, frozen = broker.opened(), broker.opened()
+    key = await give_birth(keys, "ada")
+    await destroy(keys, "ada", [DueErasure([key.id], False, [(3, 4)])])
+    await frozen.put(key.without([(7, 7)], b"w" * 32))
+    await keys.mend()
+    compacted = Broker()
+    compacted.records[0].append(broker.records[0][-1])
+    left = compacted.opened()
+    await left.refresh()
+    assert [n for n in range(9) if left.of("ada")[key.id].secret_of(n) is None] == [3, 4, 7]
+    written = broker.written
+    await keys.mend()
+    await frozen.mend()
+    assert broker.written == written, "nothing is left to mend"
 
 
 async def test_what_is_read_takes_no_place_of_what_is_put_meanwhile() -> None:

@@ -53,25 +53,25 @@ def query(**fields: Any) -> Query:
 
 
 def expected(worker: Answering, **fields: Any) -> dict[str, Any]:
-    return told(in_one_go(ANSWERER.answer(query(**fields), worker.memory())).reply.model_dump(mode="json"))
+    return outcome_of(in_one_go(ANSWERER.answer(query(**fields), worker.memory())).reply.model_dump(mode="json"))
 
 
-def told(reply: dict[str, Any]) -> dict[str, Any]:
+def outcome_of(reply: dict[str, Any]) -> dict[str, Any]:
     """Leave out of a reply how long it took."""
     return {name: value for name, value in reply.items() if name != "timing"}
 
 
-def asked(**fields: Any) -> bytes:
+def query_bytes(**fields: Any) -> bytes:
     return json.dumps({"kind": "query", "graph": "ada", "text": "the kettle", **fields}).encode()
 
 
 @pytest.mark.parametrize("fields", [RARE, NONE, WIDE, EXPLAINED, {**RARE, **WIDE, **EXPLAINED}])
 async def test_a_long_question_gets_the_answer_that_it_gets_in_one_go(fields: dict[str, Any]) -> None:
     worker = await grown()
-    await worker.ask(asked(**fields))
-    await worker.ask(asked(**fields, as_of=NOW))
+    await worker.ask(query_bytes(**fields))
+    await worker.ask(query_bytes(**fields, as_of=NOW))
     for reply in await worker.answers():
-        assert told(reply) == expected(worker, **fields)
+        assert outcome_of(reply) == expected(worker, **fields)
         assert reply["position"]["watermark"] == TURNS
 
 
@@ -134,11 +134,11 @@ async def test_an_answer_is_that_of_the_moment_which_it_names_whatever_happens_m
     monkeypatch.setattr(turn_facts, "READ_AT_ONCE", 5)
     worker = await grown()
     before = expected(worker, **fields)
-    await worker.ask(asked(**fields))
+    await worker.ask(query_bytes(**fields))
     await asyncio.sleep(0)  # it has begun
     await happens(worker)
     (reply,) = await worker.answers()
-    assert told(reply) in (before, expected(worker, **fields))
+    assert outcome_of(reply) in (before, expected(worker, **fields))
     assert worker.halted == []
 
 
@@ -158,7 +158,7 @@ async def test_a_context_is_packed_on_while_the_graph_grows_and_begins_again_onc
     steps, others = (ANSWERER.answer(query(**WIDE), worker.memory()) for _ in range(2))
     next(steps), next(others)
     await one_more(worker)
-    assert told(in_one_go(steps).reply.model_dump(mode="json")) == before
+    assert outcome_of(in_one_go(steps).reply.model_dump(mode="json")) == before
     await some_forgotten(worker)
     with pytest.raises(GraphChangedError):
         in_one_go(others)
@@ -168,7 +168,7 @@ async def test_a_text_that_is_missing_for_good_makes_its_graph_unavailable_and_n
     worker = await grown()
     store = worker.store
     store.write({key: None for key, value in store.scan(b"e", b"e") if b'"id":"t40"' in value})
-    await worker.ask(asked(**RARE))
+    await worker.ask(query_bytes(**RARE))
     (failure,) = await worker.answers()
     assert failure["code"] == "unavailable"
     assert list(worker.state.unavailable) == ["ada"]
@@ -204,28 +204,28 @@ async def grown_unasked() -> tuple[Answering, StoredPairs]:
 async def test_others_are_let_in_while_what_nobody_asked_yet_is_read_for_a_question() -> None:
     worker, _ = await grown_unasked()
     passes, loading = 0, True
-    await worker.ask(asked())
+    await worker.ask(query_bytes())
     while loading:
         await asyncio.sleep(0)
         passes, graph = passes + 1, worker.state.graph("ada")
         loading = graph is not None and graph.pairs["exchange"].stored is not None
     assert passes >= WORDS * (WORDS - 1), "a pass of the loop for each pair, in either direction"
     (reply,) = await worker.answers()
-    assert told(reply) == expected(worker)
+    assert outcome_of(reply) == expected(worker)
 
 
 @pytest.mark.usefixtures("resting")
 async def test_who_has_no_time_to_wait_for_that_is_told_to_ask_again_and_does_not_begin_anew() -> None:
     worker, stored = await grown_unasked()
-    await worker.ask(asked(), deadline=b"%d" % (NOW + 20))
+    await worker.ask(query_bytes(), deadline=b"%d" % (NOW + 20))
     worker.monotonic += 20
     (late,) = await worker.answers()
     assert late["code"] == "not-yet"
     read = stored.size
     assert read > 0
     assert not stored.grows
-    await worker.ask(asked())
-    assert told((await worker.answers())[-1]) == expected(worker)
+    await worker.ask(query_bytes())
+    assert outcome_of((await worker.answers())[-1]) == expected(worker)
 
 
 class Slow(Answerer):
@@ -244,12 +244,12 @@ class Slow(Answerer):
 async def test_who_would_wait_too_long_behind_other_long_questions_is_told_so_in_time() -> None:
     may_end = asyncio.Event()
     worker = await grown(Slow(may_end))
-    await worker.ask(asked(**RARE))
-    await worker.ask(asked(**RARE), deadline=b"%d" % (NOW + 20))
-    await worker.ask(asked(), deadline=b"%d" % (NOW + 20))
+    await worker.ask(query_bytes(**RARE))
+    await worker.ask(query_bytes(**RARE), deadline=b"%d" % (NOW + 20))
+    await worker.ask(query_bytes(), deadline=b"%d" % (NOW + 20))
     await eventually(lambda: worker.handler.answering == 1)
     may_end.set()
     short, late, slow = await worker.answers()
     assert (short["kind"], late["code"], slow["kind"]) == ("reply", "overloaded", "reply")
-    await worker.ask(asked(**RARE))
+    await worker.ask(query_bytes(**RARE))
     assert (await worker.answers())[-1]["kind"] == "reply", "it is its turn"

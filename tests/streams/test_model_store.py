@@ -50,11 +50,11 @@ def weights(positions: int = 6) -> Weights:
     return {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def published(directory: Path, given: Mapping[str, NDArray[Any]], **config: Any) -> Path:
+def published(directory: Path, arrays: Mapping[str, NDArray[Any]], **config: Any) -> Path:
     """Write a model as its authors would."""
     directory.mkdir(parents=True, exist_ok=True)
     header, data = dict[str, Any](__metadata__={"format": "pt"}), b""
-    for name, array in given.items():
+    for name, array in arrays.items():
         kind = {"float32": "F32", "float16": "F16", "int64": "I64", "float64": "F64"}[str(array.dtype)]
         header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": [len(data), len(data) + array.nbytes]}
         data += array.tobytes()

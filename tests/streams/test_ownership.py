@@ -43,6 +43,9 @@ class Work:
         async with self.half_done:
             pass
 
+    async def take_back(self) -> None:
+        self.worker.looked_back.set()
+
     def drop(self) -> None:
         self.dropped = True
 
@@ -61,6 +64,7 @@ class Worker:
         self.stopped = asyncio.Event()
         self.ticks: list[int] = []
         self.ticked = asyncio.Event()
+        self.looked_back = asyncio.Event()
         self.claims: list[int] = []
         self.refusals: list[Exception] = []  # raised by the next claims, one after the other
         self.condemned: list[tuple[int, BaseException]] = []
@@ -114,6 +118,7 @@ async def owning(worker: Worker, *partitions: int) -> list[Work]:
     worker.ownership.assigned()
     await worker.ownership.claim(set(partitions))
     await asyncio.wait_for(worker.ticked.wait(), PATIENCE)  # all tasks have begun
+    await asyncio.wait_for(worker.looked_back.wait(), PATIENCE)
     return worker.works()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from emgas.errors import TransportError
 from emgas.times import DAY_MS
@@ -36,6 +37,14 @@ from tests.support.query_handlers import HERE, PARTITIONS, Answering, a_query
 from tests.support.window_timers import CHANGES
 
 
+@pytest_asyncio.fixture
+async def worker() -> Answering:
+    """Return a worker that has heard one turn, t0."""
+    worker = Answering()
+    await worker.remember("t0")
+    return worker
+
+
 async def test_a_question_is_answered_at_a_position() -> None:
     worker = Answering()
     await worker.remember("t1")
@@ -45,9 +54,7 @@ async def test_a_question_is_answered_at_a_position() -> None:
     assert reply["position"] == {"partition": HERE, "watermark": 1, "source": 0}
 
 
-async def test_who_asks_for_no_answer_costs_no_answer() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_who_asks_for_no_answer_costs_no_answer(worker: Answering) -> None:
     await worker.ask(asks=False)
     await worker.ask(b"{", asks=False)
     assert await worker.answers() == []
@@ -76,9 +83,7 @@ async def test_counting_what_many_graphs_hold_lets_others_in_between_them(monkey
     )
 
 
-async def test_a_partition_that_was_taken_away_answers_nothing() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_a_partition_that_was_taken_away_answers_nothing(worker: Answering) -> None:
     worker.writers.clear()
     await worker.ask()
     assert await worker.answers() == []
@@ -87,9 +92,7 @@ async def test_a_partition_that_was_taken_away_answers_nothing() -> None:
 @pytest.mark.parametrize(
     ("deadline", "kind"), [(NOW + 1, "reply"), (NOW, "failure"), (NOW - 1, "failure"), (0, "failure")]
 )
-async def test_after_the_deadline_the_asker_is_told_so(deadline: int, kind: str) -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_after_the_deadline_the_asker_is_told_so(worker: Answering, deadline: int, kind: str) -> None:
     await worker.ask(deadline=b"%d" % deadline)
     (answer,) = await worker.answers()
     assert answer["kind"] == kind
@@ -98,9 +101,7 @@ async def test_after_the_deadline_the_asker_is_told_so(deadline: int, kind: str)
 
 
 @pytest.mark.parametrize("deadline", [b"", b"soon", b"-1", b"1e20", b"9" * 30, "²".encode()])
-async def test_a_deadline_that_is_no_number_counts_as_none(deadline: bytes) -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_a_deadline_that_is_no_number_counts_as_none(worker: Answering, deadline: bytes) -> None:
     await worker.waited(PATIENCE_MS * PART_IN_QUEUE)
     await worker.ask(deadline=deadline, by_broker=True)
     assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
@@ -109,18 +110,14 @@ async def test_a_deadline_that_is_no_number_counts_as_none(deadline: bytes) -> N
     assert [answer.get("code") for answer in await worker.answers()] == [None, "expired"]
 
 
-async def test_no_deadline_holds_a_place_for_ever() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_no_deadline_holds_a_place_for_ever(worker: Answering) -> None:
     await worker.waited(LONGEST_MS)
     await worker.ask(deadline=b"9" * 15, by_broker=True)
     assert [answer["code"] for answer in await worker.answers()] == ["expired"]
 
 
 @pytest.mark.parametrize("wrong", [15_000, DAY_MS, -15_000, -DAY_MS])
-async def test_a_worker_whose_clock_is_wrong_answers_as_ever(wrong: int) -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_a_worker_whose_clock_is_wrong_answers_as_ever(worker: Answering, wrong: int) -> None:
     worker.now += wrong
     for _ in range(3):
         await worker.ask(deadline=b"%d" % (NOW + 10_000), by_broker=True)
@@ -154,17 +151,13 @@ async def test_a_question_that_lay_in_the_log_for_long_is_answered_while_few_oth
     await worker.handler.drop()
 
 
-async def test_a_time_that_the_sender_wrote_tells_nothing() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_a_time_that_the_sender_wrote_tells_nothing(worker: Answering) -> None:
     await worker.ask(timestamp=NOW + DAY_MS)
     await worker.ask()
     assert [answer["kind"] for answer in await worker.answers()] == ["reply"] * 2
 
 
-async def test_after_is_answered_once_it_is_folded() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_after_is_answered_once_it_is_folded(worker: Answering) -> None:
     await worker.ask(a_query(after=1))
     await asyncio.sleep(0)
     assert worker.sent.all == []
@@ -173,18 +166,14 @@ async def test_after_is_answered_once_it_is_folded() -> None:
     assert {passage["id"] for passage in reply["passages"]} == {"t0", "t1"}
 
 
-async def test_what_is_not_folded_in_time_is_told_before_the_deadline() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_what_is_not_folded_in_time_is_told_before_the_deadline(worker: Answering) -> None:
     await worker.ask(a_query(after=1), deadline=b"%d" % (NOW + 20))
     (failure,) = await worker.answers()
     assert (failure["kind"], failure["code"]) == ("failure", "not-yet")
     assert failure["message"] == "turn 1 is not folded yet, the state is at 0"
 
 
-async def test_who_waits_for_a_turn_that_is_not_in_the_log_is_told_at_once() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_who_waits_for_a_turn_that_is_not_in_the_log_is_told_at_once(worker: Answering) -> None:
     worker.turns_end = 7
     await worker.ask(a_query(after=7))
     (failure,) = await worker.answers()
@@ -194,9 +183,7 @@ async def test_who_waits_for_a_turn_that_is_not_in_the_log_is_told_at_once() -> 
     )
 
 
-async def test_who_cannot_learn_where_the_turns_end_is_told() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_who_cannot_learn_where_the_turns_end_is_told(worker: Answering) -> None:
     worker.turns_end = TransportError("the broker is gone")
     await worker.ask(a_query(after=7))
     (failure,) = await worker.answers()
@@ -273,18 +260,16 @@ async def test_an_answer_leaves_before_the_next_question_is_answered() -> None:
     assert looks == [0, 1, 2]
 
 
-async def test_what_is_folded_is_told_to_give_way_when_a_question_comes_and_when_it_is_answered() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_what_is_folded_is_told_to_give_way_when_a_question_comes_and_when_it_is_answered(
+    worker: Answering,
+) -> None:
     await worker.ask()
     assert worker.yields == 1
     await worker.answers()
     assert worker.yields == 2
 
 
-async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time() -> None:
-    worker = Answering()
-    await worker.remember("t1")
+async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time(worker: Answering) -> None:
     async with worker.handler._schedule.short:  # noqa: SLF001 - another one is being answered
         await worker.ask(deadline=b"%d" % (NOW + 20))
         await eventually(lambda: worker.sent.to(REPLIES))
@@ -306,9 +291,7 @@ async def test_too_many_questions_are_refused_and_a_free_place_is_given_again() 
     assert (await worker.answers())[-1]["kind"] == "reply"
 
 
-async def test_a_graph_of_another_partition_is_refused() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_graph_of_another_partition_is_refused(worker: Answering) -> None:
     stray = next(name for name in ("bob", "eve", "joe", "kim") if partition_of(name, PARTITIONS) != HERE)
     await worker.ask(a_query(graph=stray))
     (failure,) = await worker.answers()
@@ -319,9 +302,7 @@ async def test_a_graph_of_another_partition_is_refused() -> None:
 @pytest.mark.parametrize(
     "value", [b"", b"{", b"[]", a_query(mode="wild"), a_query(top_passages=101), a_query(after=-1)]
 )
-async def test_what_is_no_question_gets_a_failure_and_is_kept(value: bytes) -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_what_is_no_question_gets_a_failure_and_is_kept(worker: Answering, value: bytes) -> None:
     await worker.ask(value)
     (failure,) = await worker.answers()
     (letter,) = worker.sent.to(DEAD_LETTERS)
@@ -330,9 +311,7 @@ async def test_what_is_no_question_gets_a_failure_and_is_kept(value: bytes) -> N
     assert dict(letter.headers)["emgas.errors.message"].decode() == failure["message"]
 
 
-async def test_a_reinforcing_question_is_answered_first_and_then_appends_what_it_woke() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_reinforcing_question_is_answered_first_and_then_appends_what_it_woke(worker: Answering) -> None:
     answered_at_append: list[int] = []
     worker.log.before = lambda: answered_at_append.append(len(worker.sent.to(REPLIES)))
     await worker.ask(a_query(reinforce=True))
@@ -369,9 +348,9 @@ async def test_what_is_recorded_does_not_depend_on_what_is_shown(shown: dict[str
 
 
 @pytest.mark.parametrize("changes", [{"reinforce": False}, {"reinforce": True, "text": "submarine"}])
-async def test_a_question_that_wakes_nothing_or_only_asks_appends_nothing(changes: dict[str, Any]) -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_question_that_wakes_nothing_or_only_asks_appends_nothing(
+    worker: Answering, changes: dict[str, Any]
+) -> None:
     await worker.ask(a_query(**changes))
     await worker.answers()
     assert len(worker.log.records[HERE]) == 2
@@ -387,9 +366,7 @@ async def test_a_time_of_recall_in_the_future_is_clamped() -> None:
     assert event.at == NOW + 1000
 
 
-async def test_what_a_question_woke_cannot_be_appended_halts_the_worker_once_it_is_answered() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_what_a_question_woke_cannot_be_appended_halts_the_worker_once_it_is_answered(worker: Answering) -> None:
     worker.log.broken = ConnectionError("the broker is gone")
     await worker.ask(a_query(reinforce=True))
     assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
@@ -408,9 +385,7 @@ async def test_whatever_fails_while_an_event_is_appended_halts_the_worker(monkey
     assert [type(error) for error in worker.halted] == [ZeroDivisionError]
 
 
-async def test_what_a_question_woke_is_let_go_of_with_its_partition() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_what_a_question_woke_is_let_go_of_with_its_partition(worker: Answering) -> None:
     async with worker.timer.lock:
         await worker.ask(a_query(reinforce=True))
         await eventually(lambda: worker.sent.to(REPLIES))
@@ -444,9 +419,9 @@ async def test_a_failed_answer_ends_that_answer_and_the_worker_goes_on() -> None
     assert worker.halted == []
 
 
-async def test_a_question_is_acknowledged_once_its_answer_is_in_the_log_and_all_before_it_are() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_question_is_acknowledged_once_its_answer_is_in_the_log_and_all_before_it_are(
+    worker: Answering,
+) -> None:
     await worker.ask(a_query(after=1), offset=5)
     await worker.ask(offset=6)
     await worker.ask(b"no question", offset=7)
@@ -457,9 +432,7 @@ async def test_a_question_is_acknowledged_once_its_answer_is_in_the_log_and_all_
     assert worker.acknowledged == [5, 6, 7]
 
 
-async def test_an_answer_that_the_log_has_not_acknowledged_leaves_its_question_open() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_an_answer_that_the_log_has_not_acknowledged_leaves_its_question_open(worker: Answering) -> None:
     worker.sent.silent = True
     await worker.ask()
     await eventually(lambda: not worker.handler.answering)
@@ -478,9 +451,7 @@ async def test_who_is_refused_or_gives_way_or_wants_no_answer_is_acknowledged() 
     assert worker.acknowledged == [0, 1, 2, 3, 4]
 
 
-async def test_who_waits_when_partitions_are_taken_away_is_left_to_the_next_owner() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_who_waits_when_partitions_are_taken_away_is_left_to_the_next_owner(worker: Answering) -> None:
     await worker.ask(a_query(after=1))
     await worker.handler.drop()
     assert await worker.answers() == []
@@ -488,9 +459,9 @@ async def test_who_waits_when_partitions_are_taken_away_is_left_to_the_next_owne
     assert worker.halted == []
 
 
-async def test_who_waits_in_a_partition_that_halts_alone_is_told_as_nobody_reads_the_question_again() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_who_waits_in_a_partition_that_halts_alone_is_told_as_nobody_reads_the_question_again(
+    worker: Answering,
+) -> None:
     await worker.ask(a_query(after=1), offset=3)
     await worker.ask(offset=4)
     await eventually(lambda: len(worker.sent.to(REPLIES)) == 1)
@@ -501,9 +472,9 @@ async def test_who_waits_in_a_partition_that_halts_alone_is_told_as_nobody_reads
     assert worker.acknowledged == [3, 4]
 
 
-async def test_who_waits_in_a_partition_that_alone_is_given_up_is_left_to_the_next_who_answers_for_it() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_who_waits_in_a_partition_that_alone_is_given_up_is_left_to_the_next_who_answers_for_it(
+    worker: Answering,
+) -> None:
     await worker.ask(a_query(after=1), offset=3)
     await worker.handler.drop(partition=HERE, given_up=True)
     assert await worker.answers() == []
@@ -554,9 +525,7 @@ async def test_what_halted_alone_and_goes_on_has_no_question_twice() -> None:
     assert isinstance(decode(worker.log.values(HERE)[-1][1]), ConceptsRecalled)
 
 
-async def test_what_a_question_is_appending_is_finished_when_partitions_are_taken_away() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_what_a_question_is_appending_is_finished_when_partitions_are_taken_away(worker: Answering) -> None:
     worker.log.slow = asyncio.Event()
     await worker.ask(a_query(reinforce=True))
     await worker.ask(a_query(after=9))
@@ -571,9 +540,7 @@ async def test_what_a_question_is_appending_is_finished_when_partitions_are_take
     assert worker.halted == []
 
 
-async def test_a_handler_that_is_dropped_on_a_halt_waits_for_nothing() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_handler_that_is_dropped_on_a_halt_waits_for_nothing(worker: Answering) -> None:
     appending = asyncio.Event()
     worker.log.before, worker.log.silent = appending.set, True
     await worker.ask(a_query(reinforce=True))
@@ -606,9 +573,7 @@ async def test_a_reinforcing_question_closes_the_windows_that_end_before_it() ->
     assert worker.state.digest() == fold(worker.log.values(HERE)).digest()
 
 
-async def test_a_question_waits_with_its_effect_while_a_window_is_closed() -> None:
-    worker = Answering()
-    await worker.remember("t0")
+async def test_a_question_waits_with_its_effect_while_a_window_is_closed(worker: Answering) -> None:
     async with worker.timer.lock:
         await worker.ask(a_query(reinforce=True))
         await eventually(lambda: worker.sent.to(REPLIES))

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emgas.messages.turns import Undo
 from emgas.wire import RIGHTS, SUBJECT, Record
+from lab.catalogue import GATES
 from state.events.base import GraphEvent
 from state.events.events import Retracted, SubjectErased, encode
 from state.graph.graph import Graph
@@ -26,6 +28,7 @@ from tests.support.clocks import NOW
 from tests.support.command_handlers import HERE, PARTITIONS, SKEW, decide
 from tests.support.fakes import OneConcept, arrival
 from tests.support.logs import LogWriter
+from tests.verbs import COMMAND_VERBS
 
 ALL = ("read", "write", "forget", "admin")
 Sender = tuple[str | None, tuple[str, ...] | None]  # subject, and the rights that its door lets through
@@ -44,6 +47,7 @@ class Team:
         for offset, value in LogWriter(partitions=PARTITIONS).records:
             self.state.fold(offset, value)
         context = HandlerContext(
+            gate=GATES.__getitem__,
             partitions=PARTITIONS,
             extractor=OneConcept(),
             skew_ms=SKEW,
@@ -178,7 +182,9 @@ _back = st.integers(0, 5)  # events from the newest one
 _named = st.fixed_dictionaries({"concepts": st.just(["kettle"]), "turns": st.just(["c0"])})
 _erased = st.sampled_from([{"whole": True}, {"turn": "c0"}, {"speaker": "Ada"}])
 _access = st.fixed_dictionaries({"subject": _subjects, "rights": _rights})
+_of_table = [(verb.message.tag(), dict(verb.fields)) for verb in COMMAND_VERBS if verb.message is not Undo]
 _commands = st.one_of(
+    st.sampled_from(_of_table),
     st.tuples(st.just("turn"), st.sampled_from([{"speaker": "Ada", "text": "The kettle broke.", "at": NOW}])),
     st.tuples(
         st.just("configure"),

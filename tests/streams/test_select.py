@@ -48,10 +48,10 @@ def test_a_log_whose_birth_was_cut_off_between_two_topics_is_born_by_who_opens_i
 ) -> None:
     settings, left, create = Settings(data=tmp_path, broker=None), iter(range(made)), EmbeddedLog.create_topic
 
-    def cut_off(log: EmbeddedLog, wanted: TopicPlan) -> None:
+    def cut_off(log: EmbeddedLog, topic_plan: TopicPlan) -> None:
         if next(left, None) is None:
             raise KeyboardInterrupt  # as good as a kill: what was made is in the file, and nothing follows
-        create(log, wanted)
+        create(log, topic_plan)
 
     with monkeypatch.context() as patched:
         patched.setattr(EmbeddedLog, "create_topic", cut_off)

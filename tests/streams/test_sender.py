@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.errors import TransportError
-from emgas.messages.queries import Failure
+from emgas.messages.requests import Failure
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, as_mapping
 from streams.transport import sender as sender_module
 from streams.transport.sender import ANSWERS_AT_ONCE, TOGETHER_BYTES, MessageSender, error_headers

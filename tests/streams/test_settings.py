@@ -34,10 +34,10 @@ def test_a_broker_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert settings.topics.dead_letters == "mine.dead-letters"
 
 
-@pytest.mark.parametrize("given", ["", "a", " a , b ,", "a,b"])
-def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
-    monkeypatch.setenv("EMGAS_REPLY_TOPICS", given)
-    assert Settings().reply_topics == [name.strip() for name in given.split(",") if name.strip()]
+@pytest.mark.parametrize("text", ["", "a", " a , b ,", "a,b"])
+def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("EMGAS_REPLY_TOPICS", text)
+    assert Settings().reply_topics == [name.strip() for name in text.split(",") if name.strip()]
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_words_of_ones_own_are_read_from_a_file(monkeypatch: pytest.MonkeyPatch,
     assert Settings().own_words == ["机器学习", "", "蟳埔"]
 
 
-@pytest.mark.parametrize("held", [None, b"Go\n", "机器学习".encode("gbk")])
+@pytest.mark.parametrize("content", [None, b"Go\n", "机器学习".encode("gbk")])
 def test_a_file_without_such_words_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: bytes | None
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None
 ) -> None:
-    if held is not None:
-        (tmp_path / "words").write_bytes(held)
+    if content is not None:
+        (tmp_path / "words").write_bytes(content)
     monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
     with pytest.raises(ValidationError) as answer:
         Settings()

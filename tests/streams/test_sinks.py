@@ -57,7 +57,7 @@ class SinkContract:
 
     url: str
 
-    async def held(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, Table]:
         """Read all rows of source "emgas"."""
         raise NotImplementedError
 
@@ -75,12 +75,12 @@ class SinkContract:
     async def test_a_sink_holds_what_the_log_folds_to(self, sink: Sink) -> None:
         log = a_log()
         await caught_up(log, sink)
-        assert await self.held() == rows_in(log)
+        assert await self.tables() == rows_in(log)
         log.forget(concepts=["vet"], turns=["t1"])
         log.turn(id="t9", text="more", concepts="tea biscuit", session="main")
         await caught_up(log, sink)
-        assert await self.held() == rows_in(log)
-        assert all(key[1] != "vet" for key in (await self.held())["concepts"])
+        assert await self.tables() == rows_in(log)
+        assert all(key[1] != "vet" for key in (await self.tables())["concepts"])
 
     @pytest.mark.source("E36")
     async def test_a_sink_that_dies_anywhere_goes_on_there_and_nothing_is_lost_or_doubled(self, sink: Sink) -> None:
@@ -93,7 +93,7 @@ class SinkContract:
                 break
             except DiedError:
                 continue
-        assert await self.held() == rows_in(log)
+        assert await self.tables() == rows_in(log)
 
     async def test_whoever_starts_again_writes_nothing_twice(self, sink: Sink) -> None:
         log = a_log()
@@ -114,7 +114,7 @@ class SinkContract:
                 pass
         assert first is not second
         await caught_up(log, sink)
-        assert await self.held() == rows_in(log)
+        assert await self.tables() == rows_in(log)
 
     async def test_a_sink_of_another_log_is_not_written(self, sink: Sink) -> None:
         await caught_up(a_log(), sink)
@@ -130,12 +130,12 @@ class SinkContract:
     async def test_a_row_that_is_refused_takes_the_whole_transaction_with_it(self, sink: Sink) -> None:
         log = a_log()
         await caught_up(log, sink)
-        before, at = await self.held(), await sink.position(0)
+        before, at = await self.tables(), await sink.position(0)
         assert at is not None
         wrong = [Changes("ada", "links", [("a", "b", 1), ("a", "b")], [])]  # the second lacks a column
         with pytest.raises(Exception, match=r"."):
             await sink.write(0, at, SinkPosition(at.next_offset + 1, "x"), wrong)
-        assert (await self.held(), await sink.position(0)) == (before, at)
+        assert (await self.tables(), await sink.position(0)) == (before, at)
 
 
 class DiedError(Exception):
@@ -186,8 +186,8 @@ class TestSqlite(SinkContract):
     def _file(self, tmp_path: Path) -> None:
         self.url = f"sqlite://{tmp_path}/sink.db"
 
-    async def held(self) -> dict[str, Table]:
-        return held_in(Path(self.url.removeprefix("sqlite://")))
+    async def tables(self) -> dict[str, Table]:
+        return tables_in(Path(self.url.removeprefix("sqlite://")))
 
 
 def left(file: Path, word: bytes = b"kryptonite") -> int:
@@ -270,7 +270,7 @@ async def test_a_reader_that_stays_in_the_past_holds_up_no_row_and_the_bytes_go_
     await sink.close()
 
 
-def held_in(file: Path) -> dict[str, Table]:
+def tables_in(file: Path) -> dict[str, Table]:
     database = sqlite3.connect(file)
     try:
         return {table: keyed(table, database.execute(select(table)).fetchall()) for table in KEYS}
@@ -300,7 +300,7 @@ class TestPostgres(SinkContract):
         finally:
             await connection.close()
 
-    async def held(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, Table]:
         return {table: keyed(table, [tuple(row) for row in await self._run(select(table))]) for table in KEYS}
 
     async def test_a_database_that_does_not_answer_is_told_and_holds_up_nothing(

@@ -59,9 +59,9 @@ def test_what_was_fetched_of_partitions_is_forgotten_when_they_are_taken_away(ta
     assert tables.changelog_queue.empty()
 
 
-@pytest.mark.parametrize(("rebalanced", "told"), [(True, RebalanceAgain), (False, ValueError)])
+@pytest.mark.parametrize(("rebalanced", "expected"), [(True, RebalanceAgain), (False, ValueError)])
 async def test_a_step_that_fails_while_another_rebalance_begins_stops_nothing(
-    tables: PromptTableManager, rebalanced: bool, told: type[Exception]
+    tables: PromptTableManager, rebalanced: bool, expected: type[Exception]
 ) -> None:
     recovery = cast(LoudRecovery, tables.recovery)
 
@@ -70,5 +70,5 @@ async def test_a_step_that_fails_while_another_rebalance_begins_stops_nothing(
             recovery.signal_recovery_start.set()
         raise ValueError("Offset must be a positive integer")
 
-    with pytest.raises(told):
+    with pytest.raises(expected):
         await recovery._wait(seek())  # noqa: SLF001 - the step of Faust's that ours replaces

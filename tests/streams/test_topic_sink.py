@@ -84,7 +84,7 @@ class TestTopics(SinkContract):
         self.address, self.prefix = kafka_address, prefix
         self.url = f"kafka://{kafka_address}/{prefix}"
 
-    async def held(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, Table]:
         return await tables_in(self.address, self.prefix, "emgas")
 
     async def opened(self, source: str = "emgas", partitions: int = 1) -> TopicSink:
@@ -100,7 +100,7 @@ class TestTopics(SinkContract):
         with pytest.raises(SinkError, match="another sink"):
             await caught_up(log, first)
         await caught_up(log, second)
-        assert await self.held() == rows_in(log)
+        assert await self.tables() == rows_in(log)
         await first.close()
         await second.close()
 
@@ -110,9 +110,9 @@ class TestTopics(SinkContract):
         producer = first._producer  # noqa: SLF001 - to die between sending and committing
         await producer.begin_transaction()
         await producer.send_and_wait(f"{self.prefix}.links", b'{"together":9}', b'{"source":"emgas"}', 0)
-        before = await self.held()
+        before = await self.tables()
         second = await self.opened()  # the first is dead to the broker from here on
-        assert await self.held() == before == rows_in(log)
+        assert await self.tables() == before == rows_in(log)
         assert await caught_up(log, second) == 0
         await second.close()
         await first.close()
@@ -137,7 +137,7 @@ class TestTopics(SinkContract):
         result = await records_in(self.address, f"{self.prefix}.links")
         assert [record.partition for record in result] == [2, 2, 2]
         assert result[-1].value is None, "what is gone is a tombstone"
-        assert (await self.held())["links"] == {("ada", "c", "d"): (2,)}
+        assert (await self.tables())["links"] == {("ada", "c", "d"): (2,)}
 
     async def test_the_topics_are_compacted_and_a_tombstone_stays_for_a_week(self) -> None:
         await (await self.opened(partitions=2)).close()

@@ -18,6 +18,7 @@ from msgspec import structs
 from emgas.errors import TransportError
 from emgas.times import HOUR_MS
 from emgas.wire import partition_of
+from lab.catalogue import GATES
 from processors.extraction.extractor import Extraction, Utterance
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow
@@ -72,10 +73,11 @@ class Bench:
         self.sent = SentRecords()
         self.id_of_turns: str | None = None
         self.done: list[int] = []
-        self.held: list[tuple[int, bool]] = []
+        self.holds: list[tuple[int, bool]] = []
         self.state = Partition(MemoryStore())
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         handling = HandlerContext(
+            gate=GATES.__getitem__,
             partitions=PARTITIONS,
             extractor=extractor or OneConcept(),
             embedder=embedder,
@@ -91,7 +93,7 @@ class Bench:
             topic_id=self.topic_id,
             batch_turns=8,
             queued_turns=queued,
-            hold=lambda partition, is_full: self.held.append((partition, is_full)),
+            hold=lambda partition, is_full: self.holds.append((partition, is_full)),
             slices=Slices(time.perf_counter),
             pool=pool,
         )
@@ -329,10 +331,10 @@ async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_
     bench = Bench(queued=16)
     for number in range(20):
         await bench.put(a_turn(f"t{number}"))
-    assert bench.held == [(HERE, True)], "what was fetched already is taken, and nobody waits"
+    assert bench.holds == [(HERE, True)], "what was fetched already is taken, and nobody waits"
     async with running(bench):
         await bench.until_done(19)
-    assert bench.held == [(HERE, True), (HERE, False)]
+    assert bench.holds == [(HERE, True), (HERE, False)]
     assert bench.ids == [f"t{number}" for number in range(20)]
 
 
@@ -342,12 +344,12 @@ async def test_a_partition_whose_queue_is_large_in_bytes_is_held_though_few_reco
     monkeypatch.setattr(turn_processor, "QUEUED_BYTES", 1000)
     bench = Bench(queued=100)
     await bench.put(b"x" * 400, b"y" * 400)
-    assert bench.held == []
+    assert bench.holds == []
     await bench.put(a_turn("t2"), b"z" * 400)
-    assert bench.held == [(HERE, True)]
+    assert bench.holds == [(HERE, True)]
     async with running(bench):
         await bench.until_done(3)
-    assert bench.held == [(HERE, True), (HERE, False)]
+    assert bench.holds == [(HERE, True), (HERE, False)]
     assert bench.ids == ["t2"]
 
 
@@ -356,7 +358,7 @@ async def test_a_partition_that_is_given_up_while_it_is_held_is_fetched_again() 
     bench = Bench(queued=2)
     await bench.put(*(a_turn(f"t{number}") for number in range(3)))
     bench.processor.drop()
-    assert bench.held == [(HERE, True), (HERE, False)]
+    assert bench.holds == [(HERE, True), (HERE, False)]
 
 
 async def test_what_waits_in_a_partition_that_is_taken_away_is_read_again_by_the_next_owner() -> None:
@@ -407,9 +409,9 @@ def taking_up(failed: Bench) -> Bench:
     return bench
 
 
-@pytest.mark.parametrize(("value", "told"), [(a_turn("t1"), ("t1", "accepted")), (b"{", (None, "rejected"))])
+@pytest.mark.parametrize(("value", "outcome"), [(a_turn("t1"), ("t1", "accepted")), (b"{", (None, "rejected"))])
 async def test_what_became_of_a_turn_over_which_its_partition_failed_is_told_once_it_goes_on(
-    value: bytes, told: tuple[str | None, str], monkeypatch: pytest.MonkeyPatch
+    value: bytes, outcome: tuple[str | None, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by the simulation (seed 51906): it is accounted for, so it is not read again, and nobody told."""
     failed = await failing(value, monkeypatch)
@@ -417,7 +419,7 @@ async def test_what_became_of_a_turn_over_which_its_partition_failed_is_told_onc
     async with running(bench):
         bench.processor.take_over(failed.processor)
         await eventually(lambda: bench.sent.to(REPLIES))
-    assert [(sent.message["turn"], sent.message["status"]) for sent in bench.sent.to(REPLIES)] == [told]
+    assert [(sent.message["turn"], sent.message["status"]) for sent in bench.sent.to(REPLIES)] == [outcome]
     assert bench.state.position.source == 1
 
 
@@ -452,7 +454,7 @@ async def test_a_turn_of_which_another_owner_told_meanwhile_is_not_told_again(
 # windows
 
 
-def said_at(number: int, at: int) -> bytes:
+def turn_at(number: int, at: int) -> bytes:
     return json.dumps(
         {"id": f"t{number}", "graph": "ada", "speaker": "Ada", "text": f"Word {number}.", "at": at}
     ).encode()
@@ -475,13 +477,13 @@ async def test_windows_are_foretold_once_for_all_batches_of_turns_that_follow(mo
         return windows.next_due(graph, now)
 
     monkeypatch.setattr(turn_processor, "next_due", next_due)
-    await bench.put(*(said_at(number, NOON + number) for number in range(40)))
+    await bench.put(*(turn_at(number, NOON + number) for number in range(40)))
     async with running(bench):
         await bench.until_done(39)
         assert request == [NOON + 8], "once after the batch in which the graph was born"
         await bench.put(json.dumps({"kind": "pin", "id": "p", "graph": "ada", "turns": ["t1"]}).encode())
         await bench.until_done(40)
-        await bench.put(said_at(41, NOON + 41))
+        await bench.put(turn_at(41, NOON + 41))
         await bench.until_done(41)
     assert request == [NOON + 8, NOON + 41], "and anew after an event that is no turn"
 
@@ -491,7 +493,7 @@ def happened(seeded: random.Random) -> list[bytes]:
     result, at = list[bytes](), NOON
     for number in range(150):
         at += seeded.choice([0, HOUR_MS, HOUR_MS, DAY, DAY, 9 * DAY])
-        result.append(said_at(number, at - seeded.choice([0, 0, 0, DAY, 30 * DAY])))
+        result.append(turn_at(number, at - seeded.choice([0, 0, 0, DAY, 30 * DAY])))
         if seeded.random() < 0.1:
             request = seeded.choice(
                 [
@@ -534,7 +536,7 @@ class Ahead:
 
     def __init__(self) -> None:
         self.started = 0
-        self.asked: list[int] = []
+        self.sizes: list[int] = []
 
     def start(self) -> None:
         self.started += 1
@@ -543,10 +545,10 @@ class Ahead:
     def is_ready(self) -> bool:
         return self.started > 0
 
-    async def extract(self, said: Sequence[Utterance]) -> dict[Utterance, Extraction]:
-        self.asked.append(len(said))
+    async def extract(self, utterances: Sequence[Utterance]) -> dict[Utterance, Extraction]:
+        self.sizes.append(len(utterances))
         await asyncio.sleep(0)
-        return {each: OneConcept().of_turn(each.text, speaker=each.speaker, at=each.at) for each in said[::2]}
+        return {each: OneConcept().of_turn(each.text, speaker=each.speaker, at=each.at) for each in utterances[::2]}
 
 
 async def test_a_burst_has_concepts_found_ahead_and_every_turn_is_accounted_for_once_and_in_order() -> None:
@@ -559,5 +561,5 @@ async def test_a_burst_has_concepts_found_ahead_and_every_turn_is_accounted_for_
         await eventually(lambda: len(bench.done) == 300)
     assert bench.done == list(range(300))
     assert bench.ids == [f"t{n}" for n in range(300)]
-    assert sum(ahead.asked) > 250
-    assert max(ahead.asked) <= 8, "a batch at a time"
+    assert sum(ahead.sizes) > 250
+    assert max(ahead.sizes) <= 8, "a batch at a time"

@@ -15,6 +15,7 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import partition_of
+from lab.catalogue import GATES
 from processors.extraction.extractor import Extraction
 from processors.lifecycle import windows
 from processors.lifecycle.windows import DueWindow, WindowStuckError, next_alarm, next_due
@@ -73,7 +74,12 @@ class House:
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         self.timer = timer_of(self.writer, self.log, self.sent)
         handling = HandlerContext(
-            partitions=PARTITIONS, extractor=Words(), skew_ms=0, preset=preset, now=lambda: self.now
+            gate=GATES.__getitem__,
+            partitions=PARTITIONS,
+            extractor=Words(),
+            skew_ms=0,
+            preset=preset,
+            now=lambda: self.now,
         )
         processing = ProcessorContext(
             sender=self.sent.sender(),
@@ -137,7 +143,7 @@ def _short(event: Any) -> str:
     }.get(type(event), "other")
 
 
-def said(name: str, at: int, text: str = "coffee tea", graph: str = "ada") -> dict[str, Any]:
+def a_turn(name: str, at: int, text: str = "coffee tea", graph: str = "ada") -> dict[str, Any]:
     return {"id": name, "graph": graph, "speaker": "Ada", "text": text, "at": at}
 
 
@@ -151,7 +157,7 @@ ALL_BATCHES = pytest.mark.parametrize("batch", [1, 2, 64])
 @ALL_BATCHES
 async def test_windows_that_end_before_a_turn_are_closed_before_it_in_order(batch: int) -> None:
     house = House(batch)
-    talk = [said("t0", NOON), said("t1", NOON + MINUTE), said("t2", NOON + DAY), said("t3", NOON + 900 * DAY)]
+    talk = [a_turn("t0", NOON), a_turn("t1", NOON + MINUTE), a_turn("t2", NOON + DAY), a_turn("t3", NOON + 900 * DAY)]
     await house.hears(configured(), *talk)
     answers = ["configured", "t0", "t1", "consolidation", "t2", "consolidation", "decay", "t3"]
     assert house.story() == answers
@@ -170,15 +176,15 @@ async def test_a_graph_lives_by_the_preset_of_its_birth_within_the_same_batch_al
     """Of two sets of windows, only those of the birth end here: an hour each, and not seven days."""
     house = House(batch, preset="mofox")
     start = NOON - NOON % HOUR
-    talk = [said(f"t{n}", start + n * 3 * MINUTE) for n in range(20)]
-    await house.hears(*talk, said("late", start + 70 * MINUTE))
+    talk = [a_turn(f"t{n}", start + n * 3 * MINUTE) for n in range(20)]
+    await house.hears(*talk, a_turn("late", start + 70 * MINUTE))
     assert house.story() == ["configured", *(f"t{n}" for n in range(20)), "consolidation", "late"]
 
 
 @ALL_BATCHES
 async def test_a_graph_that_is_configured_lives_so_from_the_next_turn_on(batch: int) -> None:
     house = House(batch, preset="default")
-    talk = [said("t0", NOON), configured(idle=MINUTE, grace=0), said("t1", NOON + 2 * MINUTE)]
+    talk = [a_turn("t0", NOON), configured(idle=MINUTE, grace=0), a_turn("t1", NOON + 2 * MINUTE)]
     await house.hears(*talk)
     assert house.story() == ["configured", "t0", "configured", "consolidation", "t1"]
     assert house.graph().settings.idle == MINUTE
@@ -187,7 +193,7 @@ async def test_a_graph_that_is_configured_lives_so_from_the_next_turn_on(batch: 
 @ALL_BATCHES
 async def test_a_late_turn_closes_nothing_again_and_turns_no_time_back(batch: int) -> None:
     house = House(batch)
-    await house.hears(configured(), said("t0", NOON), said("t1", NOON + DAY), said("late", NOON + MINUTE))
+    await house.hears(configured(), a_turn("t0", NOON), a_turn("t1", NOON + DAY), a_turn("late", NOON + MINUTE))
     assert house.story() == ["configured", "t0", "consolidation", "t1", "late"]
     assert house.graph().clock == NOON + DAY
 
@@ -231,7 +237,7 @@ def months(seed: int) -> list[dict[str, Any]]:
     for number in range(300):
         at += seeded.choice([MINUTE, MINUTE, MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR, 3 * HOUR, DAY, 4 * DAY, -DAY])
         text = " ".join(f"word{seeded.randrange(40)}" for _ in range(4))
-        answer.append(said(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
+        answer.append(a_turn(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
         if number % 60 == 40:
             answer.append(
                 configured(f"c{number}", half_life=seeded.choice([DAY, 9 * DAY]), grace=seeded.choice([0, DAY]))
@@ -248,7 +254,7 @@ def months(seed: int) -> list[dict[str, Any]]:
 
 async def live_house(**more: Any) -> House:
     house = House(now=NOON)
-    await house.hears(configured(**more), said("t0", NOON - MINUTE), said("t1", NOON))
+    await house.hears(configured(**more), a_turn("t0", NOON - MINUTE), a_turn("t1", NOON))
     return house
 
 
@@ -274,7 +280,7 @@ async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forg
         await ticked.timer.tick(NOON + days * DAY + 7)
     ticked.now = silent.now = NOON + 400 * DAY
     for house in (ticked, silent):
-        await house.hears(said("t2", NOON + 400 * DAY))
+        await house.hears(a_turn("t2", NOON + 400 * DAY))
     windows = [[event for event in house.events() if isinstance(event, WindowEvent)] for house in (ticked, silent)]
     facts = [[(_short(event), event.at) for event in each] for each in windows]
     assert facts[0] == facts[1]
@@ -285,7 +291,7 @@ async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forg
 
 async def test_an_imported_graph_is_not_told_the_time() -> None:
     house = House(now=NOON + 100 * DAY)
-    await house.hears(configured(), said("t0", NOON))
+    await house.hears(configured(), a_turn("t0", NOON))
     await house.timer.tick(NOON + 900 * DAY)
     assert house.story() == ["configured", "t0"]
 
@@ -293,7 +299,7 @@ async def test_an_imported_graph_is_not_told_the_time() -> None:
 async def test_a_graph_that_is_imported_into_again_is_not_told_the_time_any_more() -> None:
     house = await live_house()
     house.now = NOON + DAY
-    await house.hears(said("old", NOON - 50 * DAY))
+    await house.hears(a_turn("old", NOON - 50 * DAY))
     answer = house.story()
     await house.timer.tick(NOON + 900 * DAY)
     assert house.story() == answer
@@ -310,7 +316,7 @@ async def test_a_large_partition_is_looked_at_bit_by_bit(monkeypatch: pytest.Mon
     monkeypatch.setattr(window_timer, "LOOKED_AT", 2)
     house = House(now=NOON)
     names = [f"g{n}" for n in range(5)]
-    await house.hears(*(said(f"t{n}", NOON, graph=name) for name in names for n in range(12)))
+    await house.hears(*(a_turn(f"t{n}", NOON, graph=name) for name in names for n in range(12)))
     successor = timer_of(house.writer, house.log, house.sent)
     silent = []
     for _ in range(3):
@@ -340,7 +346,7 @@ async def test_a_tick_that_waited_for_a_turn_has_nothing_left_to_tell() -> None:
 async def test_what_ended_by_the_clock_of_a_graph_is_closed_whatever_the_time() -> None:
     house = await live_house()
     house.now = NOON + DAY + HOUR
-    talk = [said("t2", NOON + DAY), said("t3", NOON + DAY + 10 * MINUTE)]
+    talk = [a_turn("t2", NOON + DAY), a_turn("t3", NOON + DAY + 10 * MINUTE)]
     await house.hears(*talk, configured("c2", grace=0, consolidate_every=MINUTE))
     assert house.story()[-1] == "configured"
     async with house.timer.lock:
@@ -353,7 +359,7 @@ async def test_a_graph_that_is_let_go_of_while_its_windows_close_goes_on_with_wh
     roomy, narrow = House(), House(memory=1)
     for house in (roomy, narrow):
         for graph in ("ada", "bob"):
-            await house.hears(*(said(f"{graph}{n}", NOON + n, graph=graph) for n in range(12)))
+            await house.hears(*(a_turn(f"{graph}{n}", NOON + n, graph=graph) for n in range(12)))
         house.log.before = partial(house.graph, "bob")  # somebody asks about the other graph, which takes the place
         async with house.timer.lock:
             await house.timer.close_due("ada", NOON + 900 * DAY)
@@ -366,7 +372,7 @@ async def test_others_are_let_in_while_a_window_is_decided() -> None:
     """A slice of no length lets others in at every step: so many steps there are, and so often they come."""
     house = House(now=NOON)
     house.writer.slices.seconds = 0
-    await house.hears(*(said(f"t{n}", NOON + n * MINUTE, f"tea{n // 2} cake{n // 3} {n}") for n in range(200)))
+    await house.hears(*(a_turn(f"t{n}", NOON + n * MINUTE, f"tea{n // 2} cake{n // 3} {n}") for n in range(200)))
     passed = [0]
 
     async def others() -> None:
@@ -396,7 +402,7 @@ async def test_a_window_that_stays_due_halts_the_worker(monkeypatch: pytest.Monk
     monkeypatch.setattr(windows, "next_due", lambda graph, now: DueWindow(kind, NOON))
     house.now = NOON + DAY  # a turn of now may end a window: else nobody asks
     with pytest.raises(WindowStuckError, match="is due again after it was closed"):
-        await house.hears(said("t2", NOON + DAY))
+        await house.hears(a_turn("t2", NOON + DAY))
     assert house.story().count(kind) <= 1
 
 

@@ -75,7 +75,7 @@ async def test_a_cancellation_that_kafkas_client_takes_for_its_own_error_holds_u
     async def risks(settings: Settings) -> list[str]:
         return []
 
-    async def growth(settings: Settings, known: int) -> str | None:
+    async def growth(settings: Settings, partitions: int) -> str | None:
         asking.set()
         try:
             await asyncio.Event().wait()

@@ -14,6 +14,67 @@ export interface Attachment {
   sha256: string;
 }
 /**
+ * How much a turn is worth remembering, and its important words.
+ */
+export interface JudgedTurn {
+  turn: string;
+  worth: number;
+  /**
+   * @maxItems 16
+   */
+  keywords?: string[];
+}
+/**
+ * A name for a theme, by its id.
+ */
+export interface NamedTheme {
+  theme: string;
+  name: string;
+}
+/**
+ * How closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
+ */
+export interface RatedLink {
+  source: string;
+  target: string;
+  rating: number;
+}
+/**
+ * A turn, or a habit, in other words; role: whose words, "" for none.
+ */
+export interface Rewritten {
+  turn?: string | null;
+  habit?: string | null;
+  text: string;
+  role?: string;
+}
+/**
+ * A turn with several statements: the parts of its text, in their order.
+ */
+export interface SplitTurn {
+  turn: string;
+  /**
+   * @minItems 2
+   * @maxItems 64
+   */
+  parts: TextPart[];
+}
+/**
+ * A part of a turn's text with one statement: its characters from `start` to before `end`.
+ */
+export interface TextPart {
+  start: number;
+  end: number;
+}
+/**
+ * The topic, in a word or two, and the summary of a conversation that has ended.
+ */
+export interface SummedUp {
+  session: string;
+  topic?: string;
+  summary: string;
+}
+/**
  * The settings of a graph; a setting that is not set has the preset's value.  Durations in ms.
  */
 export interface Settings {
@@ -247,67 +308,6 @@ export interface Settings {
   link_confidence?: number | null;
 }
 /**
- * How much a turn is worth remembering, and its important words.
- */
-export interface JudgedTurn {
-  turn: string;
-  worth: number;
-  /**
-   * @maxItems 16
-   */
-  keywords?: string[];
-}
-/**
- * A name for a theme, by its id.
- */
-export interface NamedTheme {
-  theme: string;
-  name: string;
-}
-/**
- * How closely two concepts (ids) belong together: 0 not at all, 0.5 neither, 1 very.
- */
-export interface RatedLink {
-  source: string;
-  target: string;
-  rating: number;
-}
-/**
- * A turn, or a habit, in other words; role: whose words, "" for none.
- */
-export interface Rewritten {
-  turn?: string | null;
-  habit?: string | null;
-  text: string;
-  role?: string;
-}
-/**
- * A turn with several statements: the parts of its text, in their order.
- */
-export interface SplitTurn {
-  turn: string;
-  /**
-   * @minItems 2
-   * @maxItems 64
-   */
-  parts: TextPart[];
-}
-/**
- * A part of a turn's text with one statement: its characters from `start` to before `end`.
- */
-export interface TextPart {
-  start: number;
-  end: number;
-}
-/**
- * The topic, in a word or two, and the summary of a conversation that has ended.
- */
-export interface SummedUp {
-  session: string;
-  topic?: string;
-  summary: string;
-}
-/**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
  *
  * sessions, speakers  it is of one of these, as they were written
@@ -410,6 +410,21 @@ export interface Spreading {
   type_weights?: {
     [k: string]: number;
   } | null;
+}
+/**
+ * A turn to read: who says what, when (by default now), in which language (by default the memory's).
+ */
+export interface TurnText {
+  speaker?: string;
+  text: string;
+  /**
+   * when it was said; now by default
+   */
+  at?: number | string | null;
+  /**
+   * of its times, ISO 639-1; by default the memory's, or Chinese
+   */
+  language?: string | null;
 }
 /**
  * What the answer had seen: `watermark` is the offset in `events`, `source` the offset in `turns`, -1 for none.
@@ -598,6 +613,38 @@ export interface Timing {
   recall_ms: number;
 }
 /**
+ * A concept, and its strength at the two times; 0 where it was not in the graph.
+ */
+export interface ChangedConcept {
+  id: string;
+  label: string;
+  before: number;
+  after: number;
+}
+/**
+ * What became of a theme.
+ *
+ * other         where most of its concepts came from (split) or went (merged)
+ * joined, left  labels of concepts, the strongest first; all that a new one has, all that one that is gone had
+ */
+export interface ChangedTheme {
+  id: string;
+  label: string;
+  change: "born" | "changed" | "merged" | "split" | "died";
+  other: string | null;
+  joined: string[];
+  left: string[];
+}
+/**
+ * Two concepts, by label, and in how many exchanges both were, at the two times.
+ */
+export interface GrownPair {
+  one: string;
+  other: string;
+  before: number;
+  after: number;
+}
+/**
  * A theme of a graph: its label, its concepts' labels (strongest first), and when it began (ms).
  *
  * name, by  an advisor's name for it, and the advisor
@@ -609,6 +656,246 @@ export interface Theme {
   born: number;
   name?: string | null;
   by?: string | null;
+}
+/**
+ * What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way.
+ */
+export interface Inferred {
+  id: string;
+  label: string;
+  hops: number;
+  confidence: number;
+  path: string[];
+}
+/**
+ * What a memory knows of a concept.  `strength`: what is left of it at the graph's time; times in ms.
+ */
+export interface KnownConcept {
+  id: string;
+  label: string;
+  forms: {
+    [k: string]: number;
+  };
+  created: number;
+  accessed: number;
+  strength: number;
+  turns: number;
+  recalls: number;
+  long_term: boolean;
+  archived: boolean;
+  pinned: boolean;
+  theme: string | null;
+  /**
+   * what it is: person, place, organisation …
+   */
+  of: string | null;
+  /**
+   * of an important turn: it fades more slowly
+   */
+  anchored?: boolean;
+}
+/**
+ * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+ *
+ * first, last  ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
+ */
+export interface Neighbour {
+  id: string;
+  label: string;
+  strength: number;
+  times: number;
+  hops: number;
+  confidence: number;
+  path: string[];
+  first?: number | null;
+  last?: number | null;
+}
+/**
+ * A value that a turn (its place in the request) replaces or ends: `new` is None if it ends.
+ */
+export interface ExtractedChange {
+  subject: string;
+  slot: string;
+  old: string;
+  new: string | null;
+  turn: number;
+}
+/**
+ * A node that the turn would have in the graph: its id, how it is written, its weight, and what it is, if known.
+ */
+export interface ExtractedConcept {
+  id: string;
+  label: string;
+  weight: number;
+  of: ("person" | "place" | "organisation" | "product" | "time" | "number" | "phrase" | "part" | "guess") | null;
+}
+/**
+ * A name, the characters where it stands, and what it names.
+ */
+export interface ExtractedEntity {
+  start: number;
+  end: number;
+  text: string;
+  kind: "person" | "place" | "organisation" | "product";
+}
+/**
+ * A pronoun, whom or what it means, where that was named last ([turn, start, end]), and how surely.
+ */
+export interface ExtractedMention {
+  start: number;
+  end: number;
+  means: string | string[];
+  at: number[] | null;
+  confidence: number;
+}
+/**
+ * A relation that a turn states, and the characters that state it.
+ */
+export interface ExtractedRelation {
+  subject: string;
+  relation: string;
+  object: string;
+  role: string | null;
+  confidence: number;
+  start: number;
+  end: number;
+}
+/**
+ * A time that a turn tells, the characters that tell it, and its meaning.
+ *
+ * span    [since, until), ISO 8601 by the clock of the speaker; null: open on that side
+ * clock   [since, until), minutes of a day
+ * length  seconds
+ * set     a rule that repeats, an RRULE of RFC 5545
+ */
+export interface ExtractedTime {
+  start: number;
+  end: number;
+  text: string;
+  kind: "span" | "clock" | "length" | "set";
+  since: string | number | null;
+  until: string | number | null;
+  seconds: number | null;
+  rule: string | null;
+  direction: string | null;
+}
+/**
+ * What one turn is understood to say.
+ */
+export interface ExtractedTurn {
+  language: string;
+  question: boolean;
+  concepts: ExtractedConcept[];
+  entities: ExtractedEntity[];
+  times: ExtractedTime[];
+  mentions: ExtractedMention[];
+  relations: ExtractedRelation[];
+}
+/**
+ * An exception from a habit, from `since` to `until` (ms).  `turn`: the turn that mentions it, if there is one.
+ */
+export interface Exemption {
+  since: number;
+  until: number;
+  turn: string | null;
+}
+/**
+ * A habit: an abstract of the turns that are its members.
+ *
+ * text         what is said of it            by          who wrote that
+ * concepts     what all of it is about       period      days from one day of it to the next, in the middle
+ * turns, days  how many, on how many days    members     ids of the latest of them
+ * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
+ *              by the clock of who said them
+ * exceptions   the latest times at which it unexpectedly did not recur
+ * rewritten    an advisor's words for it, and the advisor
+ */
+export interface Habit {
+  id: string;
+  speaker: string;
+  text: string;
+  concepts: string[];
+  turns: number;
+  days: number;
+  first: number;
+  last: number;
+  period: number;
+  hours: number[];
+  weekdays: number[];
+  exceptions: Exemption[];
+  members: string[];
+  by: string;
+  rewritten?: string | null;
+  rewritten_by?: string | null;
+}
+/**
+ * Similar habits: a level of the tree.  `above`: their affinity; `habits`: ids.
+ */
+export interface HabitGroup {
+  above: number;
+  habits: string[];
+}
+/**
+ * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
+ */
+export interface Activity {
+  first: number;
+  last: number;
+  turns: number[];
+}
+/**
+ * Columns over n concepts, the strongest first; of a picture that grew, the nearest first.
+ *
+ * strengths  at the graph's clock                themes    positions in `themes` of the picture, -1 for none
+ * mentions   turns that held each                hops      from the nearest of `around`; 0 in a picture of all
+ * born       ms, of the first mention            touched   ms, of the last mention or recall
+ */
+export interface PicturedConcepts {
+  ids: string[];
+  labels: string[];
+  strengths: number[];
+  mentions: number[];
+  themes: number[];
+  hops: number[];
+  born: number[];
+  touched: number[];
+  long_term: boolean[];
+  archived: boolean[];
+  pinned: boolean[];
+}
+/**
+ * Columns over links between two concepts of the picture: the 4 strongest of each concept first, then the others.
+ *
+ * sources, targets  positions in its concepts       times    exchanges in which both were said
+ * weights           what activation spreads by
+ */
+export interface PicturedLinks {
+  sources: number[];
+  targets: number[];
+  weights: number[];
+  times: number[];
+}
+/**
+ * Columns over turns that hold concepts of the picture, the newest first; and which concept stands in which.
+ *
+ * held_by, holds  positions: in these turns, and in the picture's concepts
+ */
+export interface PicturedPassages {
+  ids: string[];
+  sessions: string[];
+  speakers: string[];
+  at: number[];
+  archived: boolean[];
+  held_by: number[];
+  holds: number[];
+}
+/**
+ * A theme that has concepts in the picture.  `born`: ms.
+ */
+export interface PicturedTheme {
+  id: string;
+  label: string;
+  born: number;
 }
 /**
  * Advice on a turn: other words, its parts, its worth; each with its advisor.
@@ -697,100 +984,6 @@ export interface SpokenTime {
   confidence: number;
 }
 /**
- * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
- */
-export interface Activity {
-  first: number;
-  last: number;
-  turns: number[];
-}
-/**
- * Columns over n concepts, the strongest first; of a picture that grew, the nearest first.
- *
- * strengths  at the graph's clock                themes    positions in `themes` of the picture, -1 for none
- * mentions   turns that held each                hops      from the nearest of `around`; 0 in a picture of all
- * born       ms, of the first mention            touched   ms, of the last mention or recall
- */
-export interface PicturedConcepts {
-  ids: string[];
-  labels: string[];
-  strengths: number[];
-  mentions: number[];
-  themes: number[];
-  hops: number[];
-  born: number[];
-  touched: number[];
-  long_term: boolean[];
-  archived: boolean[];
-  pinned: boolean[];
-}
-/**
- * Columns over links between two concepts of the picture: the 4 strongest of each concept first, then the others.
- *
- * sources, targets  positions in its concepts       times    exchanges in which both were said
- * weights           what activation spreads by
- */
-export interface PicturedLinks {
-  sources: number[];
-  targets: number[];
-  weights: number[];
-  times: number[];
-}
-/**
- * Columns over turns that hold concepts of the picture, the newest first; and which concept stands in which.
- *
- * held_by, holds  positions: in these turns, and in the picture's concepts
- */
-export interface PicturedPassages {
-  ids: string[];
-  sessions: string[];
-  speakers: string[];
-  at: number[];
-  archived: boolean[];
-  held_by: number[];
-  holds: number[];
-}
-/**
- * A theme that has concepts in the picture.  `born`: ms.
- */
-export interface PicturedTheme {
-  id: string;
-  label: string;
-  born: number;
-}
-/**
- * A concept, and its strength at the two times; 0 where it was not in the graph.
- */
-export interface ChangedConcept {
-  id: string;
-  label: string;
-  before: number;
-  after: number;
-}
-/**
- * What became of a theme.
- *
- * other         where most of its concepts came from (split) or went (merged)
- * joined, left  labels of concepts, the strongest first; all that a new one has, all that one that is gone had
- */
-export interface ChangedTheme {
-  id: string;
-  label: string;
-  change: "born" | "changed" | "merged" | "split" | "died";
-  other: string | null;
-  joined: string[];
-  left: string[];
-}
-/**
- * Two concepts, by label, and in how many exchanges both were, at the two times.
- */
-export interface GrownPair {
-  one: string;
-  other: string;
-  before: number;
-  after: number;
-}
-/**
  * How a conversation ended, at `at` (ms).  summary: a summary of `turns` (ids), and `by` whom.
  *
  * topic  its topic in a word or two, if the author of the summary names it
@@ -846,114 +1039,6 @@ export interface SessionTopic {
   summary: Quote[];
 }
 /**
- * A period, from `since` to `until` (ms), with its number of turns, and of moods if requested.
- */
-export interface Span {
-  since: number;
-  until: number;
-  turns: number;
-  moods?: {
-    [k: string]: number;
-  };
-}
-/**
- * What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way.
- */
-export interface Inferred {
-  id: string;
-  label: string;
-  hops: number;
-  confidence: number;
-  path: string[];
-}
-/**
- * What a memory knows of a concept.  `strength`: what is left of it at the graph's time; times in ms.
- */
-export interface KnownConcept {
-  id: string;
-  label: string;
-  forms: {
-    [k: string]: number;
-  };
-  created: number;
-  accessed: number;
-  strength: number;
-  turns: number;
-  recalls: number;
-  long_term: boolean;
-  archived: boolean;
-  pinned: boolean;
-  theme: string | null;
-  /**
-   * what it is: person, place, organisation …
-   */
-  of: string | null;
-  /**
-   * of an important turn: it fades more slowly
-   */
-  anchored?: boolean;
-}
-/**
- * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
- *
- * first, last  ms, of the turns with both, in one turn or in two consecutive ones; null: there is none
- */
-export interface Neighbour {
-  id: string;
-  label: string;
-  strength: number;
-  times: number;
-  hops: number;
-  confidence: number;
-  path: string[];
-  first?: number | null;
-  last?: number | null;
-}
-/**
- * An exception from a habit, from `since` to `until` (ms).  `turn`: the turn that mentions it, if there is one.
- */
-export interface Exemption {
-  since: number;
-  until: number;
-  turn: string | null;
-}
-/**
- * A habit: an abstract of the turns that are its members.
- *
- * text         what is said of it            by          who wrote that
- * concepts     what all of it is about       period      days from one day of it to the next, in the middle
- * turns, days  how many, on how many days    members     ids of the latest of them
- * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
- *              by the clock of who said them
- * exceptions   the latest times at which it unexpectedly did not recur
- * rewritten    an advisor's words for it, and the advisor
- */
-export interface Habit {
-  id: string;
-  speaker: string;
-  text: string;
-  concepts: string[];
-  turns: number;
-  days: number;
-  first: number;
-  last: number;
-  period: number;
-  hours: number[];
-  weekdays: number[];
-  exceptions: Exemption[];
-  members: string[];
-  by: string;
-  rewritten?: string | null;
-  rewritten_by?: string | null;
-}
-/**
- * Similar habits: a level of the tree.  `above`: their affinity; `habits`: ids.
- */
-export interface HabitGroup {
-  above: number;
-  habits: string[];
-}
-/**
  * The summary of the conversation before: recorded when it ended, or else computed now, by `by`.
  */
 export interface Inherited {
@@ -963,6 +1048,17 @@ export interface Inherited {
   turns: string[];
   by: string;
   recorded: boolean;
+}
+/**
+ * A period, from `since` to `until` (ms), with its number of turns, and of moods if requested.
+ */
+export interface Span {
+  since: number;
+  until: number;
+  turns: number;
+  moods?: {
+    [k: string]: number;
+  };
 }
 /**
  * One utterance of a conversation.  Its `id` is permanent: sending the same id again has no effect.
@@ -999,12 +1095,30 @@ export interface Turn {
   attachments?: Attachment[];
 }
 /**
- * Configure a graph from now on: a preset, and the settings that differ from it.
+ * An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields.
  */
-export interface Configure {
-  kind: "configure";
+export interface Advice {
   id: string;
   graph: string;
+  kind: "advice";
+  by: string;
+  named?: NamedTheme | null;
+  /**
+   * @maxItems 64
+   */
+  rated?: RatedLink[];
+  summary?: SummedUp | null;
+  rewritten?: Rewritten | null;
+  split?: SplitTurn | null;
+  judged?: JudgedTurn | null;
+}
+/**
+ * Configure a graph: a preset, and the settings that differ from it, replacing all earlier ones.
+ */
+export interface Configure {
+  id: string;
+  graph: string;
+  kind: "configure";
   preset?:
     | "default"
     | "forgetful"
@@ -1038,14 +1152,62 @@ export interface Configure {
   timezone?: string | null;
 }
 /**
- * Forget concepts (by id or surface form), turns and sessions (by id).  The log still holds them.
+ * End a conversation.  It is summarised and consolidated, and the next one starts with the summary.
+ *
+ * Later turns of the session are a new conversation under the same name.
+ */
+export interface EndSession {
+  id: string;
+  graph: string;
+  kind: "endsession";
+  session?: string;
+}
+/**
+ * Permanently erase content of an encrypted graph by destroying its keys.  Set exactly one of the three fields.
+ *
+ * turn: the turn with this id.  speaker: every turn of this speaker.  whole: the whole graph.
+ */
+export interface Erase {
+  id: string;
+  graph: string;
+  kind: "erase";
+  turn?: string | null;
+  speaker?: string | null;
+  whole?: boolean;
+}
+/**
+ * Rate turns that came back: right, wrong, or something between.
+ */
+export interface Feedback {
+  id: string;
+  graph: string;
+  kind: "feedback";
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  turns: string[];
+  /**
+   * the question that they answered: its concepts are linked with theirs, if they were right
+   */
+  query?: string | null;
+  /**
+   * from −1, wrong, to 1, right
+   */
+  value: number;
+}
+/**
+ * Forget concepts, turns and sessions.  The log still holds them, so an undo can restore them.
+ *
+ * Concepts are named by id or as written, turns and sessions by id.
+ *
  *
  * everything  the whole graph, except its name, its settings and the ids of its turns
  */
 export interface Forget {
-  kind: "forget";
   id: string;
   graph: string;
+  kind: "forget";
   /**
    * @maxItems 100
    */
@@ -1059,6 +1221,20 @@ export interface Forget {
    */
   sessions?: string[];
   everything?: boolean;
+}
+/**
+ * Grant a subject, such as a key's name, rights in a graph.  The first grant closes it to all others.
+ */
+export interface Grant {
+  id: string;
+  graph: string;
+  subject: string;
+  /**
+   * @minItems 1
+   * @maxItems 4
+   */
+  rights: ("read" | "write" | "forget" | "admin")[];
+  kind: "grant";
 }
 /**
  * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
@@ -1077,86 +1253,24 @@ export interface Pin {
   kind: "pin";
 }
 /**
- * Unpin concepts and turns, so that they fade again.
+ * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
+ *
+ * concepts  ids of the activated ones, strongest first     turns  ids of those found in the archive
+ * at        when it was asked, ms
  */
-export interface Unpin {
+export interface Reinforce {
   id: string;
   graph: string;
+  kind: "reinforce";
   /**
    * @maxItems 100
    */
-  concepts?: string[];
+  concepts: string[];
   /**
    * @maxItems 100
    */
   turns?: string[];
-  kind: "unpin";
-}
-/**
- * Rate turns that came back: right, wrong, or something between.
- *
- * query  the question that they answered: its concepts are linked with theirs, if they were right
- * value  from −1, wrong, to 1, right
- */
-export interface Feedback {
-  kind: "feedback";
-  id: string;
-  graph: string;
-  /**
-   * @minItems 1
-   * @maxItems 100
-   */
-  turns: string[];
-  query?: string | null;
-  value: number;
-}
-/**
- * Undo a graph's events `first`..`last` (null: up to the newest), counted from 0.  The undo is an event, too.
- */
-export interface Undo {
-  kind: "undo";
-  id: string;
-  graph: string;
-  first: number;
-  last?: number | null;
-}
-/**
- * Permanently erase content of an encrypted graph by destroying its keys.  Set exactly one of the three fields.
- *
- * turn: the turn with this id.  speaker: every turn of this speaker.  whole: the whole graph.
- */
-export interface Erase {
-  kind: "erase";
-  id: string;
-  graph: string;
-  turn?: string | null;
-  speaker?: string | null;
-  whole?: boolean;
-}
-/**
- * End a conversation: it is summarised and consolidated, and the next one starts with the summary.
- *
- * Later turns of the session are a new conversation under the same name.
- */
-export interface EndSession {
-  kind: "endsession";
-  id: string;
-  graph: string;
-  session?: string;
-}
-/**
- * Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access.
- */
-export interface Grant {
-  id: string;
-  graph: string;
-  subject: string;
-  /**
-   * @minItems 1
-   * @maxItems 4
-   */
-  rights: ("read" | "write" | "forget" | "admin")[];
-  kind: "grant";
+  at: number | string;
 }
 /**
  * Revoke rights of a subject in a graph.
@@ -1173,42 +1287,30 @@ export interface Revoke {
   kind: "revoke";
 }
 /**
- * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
- *
- * concepts  ids of the activated ones, strongest first     turns  ids of those found in the archive
- * at        when it was asked, ms
+ * Undo a graph's events `first`..`last` (null: up to the newest), counted from 0.  The undo is an event, too.
  */
-export interface Reinforce {
-  kind: "reinforce";
+export interface Undo {
+  id: string;
+  graph: string;
+  kind: "undo";
+  first: number;
+  last?: number | null;
+}
+/**
+ * Unpin concepts and turns, so that they fade again.
+ */
+export interface Unpin {
   id: string;
   graph: string;
   /**
    * @maxItems 100
    */
-  concepts: string[];
+  concepts?: string[];
   /**
    * @maxItems 100
    */
   turns?: string[];
-  at: number | string;
-}
-/**
- * An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields.
- */
-export interface Advice {
-  kind: "advice";
-  id: string;
-  graph: string;
-  by: string;
-  named?: NamedTheme | null;
-  /**
-   * @maxItems 64
-   */
-  rated?: RatedLink[];
-  summary?: SummedUp | null;
-  rewritten?: Rewritten | null;
-  split?: SplitTurn | null;
-  judged?: JudgedTurn | null;
+  kind: "unpin";
 }
 /**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
@@ -1217,8 +1319,16 @@ export interface Advice {
  * `context_passages` and how much worse the next turn answers decide how many the context has.
  */
 export interface Query {
-  kind: "query";
   graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * answer as of this time
+   */
+  as_of?: number | string | null;
+  kind: "query";
   text: string;
   /**
    * which retriever answers; by default the graph's own, else `default`
@@ -1278,14 +1388,6 @@ export interface Query {
    */
   session?: string | null;
   /**
-   * answer once the turn at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * answer as of this time
-   */
-  as_of?: number | string | null;
-  /**
    * the asker's, as Europe/Berlin: what `yesterday` means, and by which clock the context tells; else the graph's own, UTC where it has none
    */
   timezone?: string | null;
@@ -1301,156 +1403,63 @@ export interface Query {
   fallback?: "none" | "recent";
 }
 /**
- * Ask about a graph itself: its themes, its settings, and how much it holds.
+ * Ask the owner of a partition to write a snapshot to its folder of snapshots.
  */
-export interface Describe {
-  kind: "describe";
+export interface Checkpoint {
+  kind: "checkpoint";
+}
+/**
+ * Compare a graph at two times: which concepts are new, grew, faded or were archived.
+ */
+export interface Compare {
   graph: string;
   /**
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
+  kind: "compare";
+  /**
+   * a time, as `as_of`: 2023-05-08T14:00
+   */
+  since: number | string;
+  /**
+   * a later one; else now
+   */
+  until?: number | string | null;
+  /**
+   * changes of each kind, at most
+   */
+  limit?: number;
+}
+/**
+ * Describe a graph: its themes, its settings, and how much it holds.
+ */
+export interface Describe {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  kind: "describe";
   /**
    * also measure how well it is connected
    */
   measures?: boolean;
 }
 /**
- * Ask for turns, in the order in which they were recorded.  A field that is not set does not filter.
- *
- * ids      only these, in this order; without those that the graph lacks, or that are too much for one answer
- * session  only of this session     concept  only turns with this concept, by id or as written
- * newest   the latest first         cursor   `next` of the last page
- * advised  with the advice on them
- */
-export interface Read {
-  kind: "read";
-  graph: string;
-  /**
-   * @maxItems 100
-   */
-  ids?: string[];
-  session?: string | null;
-  concept?: string | null;
-  newest?: boolean;
-  cursor?: number | null;
-  limit?: number;
-  advised?: boolean;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * as the graph was at this time
-   */
-  as_of?: number | string | null;
-}
-/**
- * A question for what a graph looks like: its strongest concepts, or those near some, and how they are linked.
- *
- * around    concepts, by id or as they were written, from which the picture grows; the whole graph where none is named
- * hops      links between them and what is farthest away
- * nodes, links, passages  at most so many
- */
-export interface Picture {
-  kind: "picture";
-  graph: string;
-  /**
-   * @maxItems 100
-   */
-  around?: string[];
-  hops?: number;
-  nodes?: number;
-  links?: number;
-  passages?: number;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * as the graph was at this time
-   */
-  as_of?: number | string | null;
-}
-/**
- * A question for what changed in a graph from `since` to `until`; without `until`, to what it is now.
- */
-export interface Compare {
-  kind: "compare";
-  graph: string;
-  since: number | string;
-  until?: number | string | null;
-  /**
-   * of each kind, at most so many are named
-   */
-  limit?: number;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-}
-/**
- * Ask for summaries of conversations: these sessions, or by default the latest ones, the latest first.
- *
- * words   of each summary, at most
- * topics  also split each conversation into its topics, with a summary of each
- */
-export interface Recap {
-  kind: "recap";
-  graph: string;
-  /**
-   * @maxItems 20
-   */
-  sessions?: string[];
-  limit?: number;
-  /**
-   * of the latest ones, to skip
-   */
-  skip?: number;
-  words?: number;
-  topics?: boolean;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * as the graph was at this time
-   */
-  as_of?: number | string | null;
-}
-/**
- * Ask how often something is mentioned: since when, when last, at which hours, and when not.
- *
- * text    a question, or words: turns with all of their concepts count, or with some of them if no turn has all;
- *         without it, every turn that passes `only`: of a session, of a speaker
- * offset  of the asker's clock from UTC, minutes: where a day begins
- */
-export interface Trend {
-  kind: "trend";
-  graph: string;
-  text?: string | null;
-  by?: "day" | "week" | "month";
-  offset?: number;
-  only?: Filter;
-  /**
-   * also the speakers' moods; a question for moods only counts all turns
-   */
-  moods?: boolean;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * as the graph was at this time
-   */
-  as_of?: number | string | null;
-}
-/**
- * Ask about one concept: what the memory knows of it, its links, and its paths to another concept.
+ * Return what the graph knows of a concept: its relations, and the concepts linked with it.
  */
 export interface Explore {
-  kind: "explore";
   graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "explore";
   /**
    * by id, or as written
    */
@@ -1470,51 +1479,58 @@ export interface Explore {
     | ("is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at")
     | null;
   limit?: number;
-  /**
-   * answer once the record at this offset of `turns` is folded
-   */
-  after?: number | null;
-  /**
-   * as the graph was at this time
-   */
-  as_of?: number | string | null;
 }
 /**
- * Ask for habits: those that match a text, or all of them, those with the most turns first.
- *
- * speaker  whose
+ * Ask what the memory would understand of these turns, read as one session.  Nothing is stored.
+ */
+export interface Extract {
+  kind: "extract";
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  turns: TurnText[];
+}
+/**
+ * Return what recurs, how often, since when, and when not: the habits with the most turns first.
  */
 export interface Habits {
-  kind: "habits";
   graph: string;
-  text?: string | null;
-  speaker?: string | null;
-  limit?: number;
   /**
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
   /**
-   * as the graph was at this time
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
    */
   as_of?: number | string | null;
+  kind: "habits";
+  /**
+   * a question, or words; without it, all habits
+   */
+  text?: string | null;
+  /**
+   * whose
+   */
+  speaker?: string | null;
+  /**
+   * habits, at most
+   */
+  limit?: number;
 }
 /**
- * Ask for a conversation's working memory, by default the latest one's: its last turns, and keywords.
+ * Ask the owner of a partition for counts of what it holds, and for its digest.
  */
-export interface Recent {
-  kind: "recent";
-  graph: string;
-  session?: string | null;
-  limit?: number;
+export interface Inspect {
+  kind: "inspect";
   /**
-   * answer once the record at this offset of `turns` is folded
+   * compute the digest too (reads every graph of the partition)
    */
-  after?: number | null;
+  digest?: boolean;
   /**
-   * as the graph was at this time
+   * return the digests of the next graphs after this name, by name
    */
-  as_of?: number | string | null;
+  graphs_after?: string | null;
 }
 /**
  * Ask the owner of a partition for the names of its graphs.
@@ -1534,24 +1550,172 @@ export interface List {
   patterns?: string[] | null;
 }
 /**
- * Ask the owner of a partition for counts of what it holds, and for its digest.
+ * Return the graph for a drawing: its concepts, links, turns and themes, as columns.
  */
-export interface Inspect {
-  kind: "inspect";
+export interface Picture {
+  graph: string;
   /**
-   * compute the digest too (reads every graph of the partition)
+   * answer once the record at this offset of `turns` is folded
    */
-  digest?: boolean;
+  after?: number | null;
   /**
-   * return the digests of the next graphs after this name, by name
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
    */
-  graphs_after?: string | null;
+  as_of?: number | string | null;
+  kind: "picture";
+  /**
+   * concepts, by id or as written, that it grows from; by default the strongest of the whole graph
+   *
+   * @maxItems 100
+   */
+  around?: string[];
+  /**
+   * links between those and the farthest concepts
+   */
+  hops?: number;
+  /**
+   * concepts, at most
+   */
+  nodes?: number;
+  /**
+   * links, at most
+   */
+  links?: number;
+  /**
+   * turns, at most
+   */
+  passages?: number;
 }
 /**
- * Ask the owner of a partition to write a snapshot to its folder of snapshots.
+ * Read one page of turns, as they were said, in the order in which they were recorded.
  */
-export interface Checkpoint {
-  kind: "checkpoint";
+export interface Read {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "read";
+  /**
+   * only these, in this order; not those that the graph lacks, or that are too much for one answer
+   *
+   * @maxItems 100
+   */
+  ids?: string[];
+  /**
+   * only of this session
+   */
+  session?: string | null;
+  /**
+   * only turns with this concept, by id or as written
+   */
+  concept?: string | null;
+  /**
+   * the latest first
+   */
+  newest?: boolean;
+  /**
+   * `next` of the last page
+   */
+  cursor?: number | null;
+  limit?: number;
+  /**
+   * with the advice on them
+   */
+  advised?: boolean;
+}
+/**
+ * Return what conversations were about, the latest first.
+ */
+export interface Recap {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "recap";
+  /**
+   * only these; by default the latest
+   *
+   * @maxItems 20
+   */
+  sessions?: string[];
+  /**
+   * conversations, at most
+   */
+  limit?: number;
+  /**
+   * of the latest ones, to skip
+   */
+  skip?: number;
+  /**
+   * of each summary, at most
+   */
+  words?: number;
+  /**
+   * also split each into its topics, with a summary of each
+   */
+  topics?: boolean;
+}
+/**
+ * Return a conversation's latest turns and keywords, and the summary of the one before it.
+ */
+export interface Recent {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "recent";
+  /**
+   * of this conversation, else of the latest one
+   */
+  session?: string | null;
+  /**
+   * turns, at most
+   */
+  limit?: number;
+}
+/**
+ * Count how often something is mentioned over time, at which hours, and when not.
+ */
+export interface Trend {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "trend";
+  /**
+   * a question, or words: turns with all of their concepts count, or with some of them if no turn has all; without it, every turn that passes the filter
+   */
+  text?: string | null;
+  by?: "day" | "week" | "month";
+  /**
+   * of the asker's clock from UTC, minutes: where a day begins
+   */
+  offset?: number;
+  only?: Filter;
+  /**
+   * also the speakers' moods; a question for moods only counts all turns
+   */
+  moods?: boolean;
 }
 /**
  * The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
@@ -1597,6 +1761,45 @@ export interface Reply {
    * if the query has `explain`, or guides the search
    */
   how?: How | null;
+}
+/**
+ * A snapshot that was written: its name, the position of its state, and its size.
+ */
+export interface Checkpointed {
+  kind: "checkpointed";
+  snapshot: string;
+  position: Position;
+  bytes: number;
+}
+/**
+ * What changed, what changed most first.  `found: false` where nothing had been said by the later time.
+ *
+ * since, until    the graph's clock at the two times, ms
+ * turns           how many turns there had ever been, at the two times
+ * totals          how many changes of each kind there are: more than are named where the limit was reached
+ * forgotten       concepts that left what is active, and may still be in the archive
+ * added, archived turns that came into what is active, and that left it, by id
+ */
+export interface Compared {
+  kind: "compared";
+  graph: string;
+  found: boolean;
+  since: number;
+  until: number;
+  turns: number[];
+  totals: {
+    [k: string]: number;
+  };
+  born: ChangedConcept[];
+  stronger: ChangedConcept[];
+  weaker: ChangedConcept[];
+  forgotten: ChangedConcept[];
+  long_term: ChangedConcept[];
+  themes: ChangedTheme[];
+  pairs: GrownPair[];
+  added: string[];
+  archived: string[];
+  position: Position;
 }
 /**
  * What a graph holds.  An unknown graph returns `found: false`.
@@ -1665,17 +1868,97 @@ export interface Description {
   position: Position;
 }
 /**
- * A page of turns.  An unknown graph returns `found: false`.
+ * A concept and its neighbours.  `found: false`: there is no such graph or concept.
  *
- * total  how many turns match in all    next  `cursor` of the next page, null on the last
+ * neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
+ * relations   to other concepts, the most frequent first
+ * inferred    what follows by the requested relation, nearest first, at most 10
+ * ids         of the latest turns with the concept
  */
-export interface Turns {
-  kind: "turns";
+export interface Explored {
+  kind: "explored";
+  graph: string;
+  found: boolean;
+  concept: KnownConcept | null;
+  neighbours: Neighbour[];
+  paths: string[][];
+  relations: KnownRelation[];
+  inferred: Inferred[];
+  ids: string[];
+  position: Position;
+}
+/**
+ * What would be understood: of each turn, in order, and of the people in them.
+ *
+ * card     subject → slot → its values after the last turn
+ * changes  the values that later turns replace
+ */
+export interface Extracted {
+  kind: "extracted";
+  turns: ExtractedTurn[];
+  card: {
+    [k: string]: {
+      [k: string]: string[];
+    };
+  };
+  changes: ExtractedChange[];
+  /**
+   * what read the turns, with its version
+   */
+  extractor: string;
+}
+/**
+ * The habits of a graph.  An unknown graph returns `found: false`.
+ *
+ * total   how many habits there are in all
+ * groups  of these habits, from the closest to the widest; a single habit is in none
+ */
+export interface Recurring {
+  kind: "recurring";
   graph: string;
   found: boolean;
   total: number;
-  turns: RecordedTurn[];
-  next: number | null;
+  habits: Habit[];
+  groups: HabitGroup[];
+  position: Position;
+}
+/**
+ * What a partition's owner holds at `position`.
+ *
+ * turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
+ * forgotten    concepts and turns that were forgotten    archived                  faded turns, still searchable
+ * digests      by graph, in pages
+ */
+export interface Inspection {
+  kind: "inspection";
+  position: Position;
+  digest: string | null;
+  graphs: number;
+  turns: number;
+  concepts: number;
+  pairs: number;
+  topics: number;
+  forgotten: number;
+  archived: number;
+  digests: {
+    [k: string]: string;
+  };
+  /**
+   * graphs that cannot be read, and why: a key is missing, or stored data is damaged
+   */
+  unavailable?: {
+    [k: string]: string;
+  };
+}
+/**
+ * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
+ *
+ * `next` is the last name of its own page.  It never names a graph that the page does not show.
+ */
+export interface Graphs {
+  kind: "graphs";
+  graphs: string[];
+  next: string | null;
   position: Position;
 }
 /**
@@ -1698,33 +1981,17 @@ export interface Pictured {
   position: Position;
 }
 /**
- * What changed, what changed most first.  `found: false` where nothing had been said by the later time.
+ * A page of turns.  An unknown graph returns `found: false`.
  *
- * since, until    the graph's clock at the two times, ms
- * turns           how many turns there had ever been, at the two times
- * totals          how many changes of each kind there are: more than are named where the limit was reached
- * forgotten       concepts that left what is active, and may still be in the archive
- * added, archived turns that came into what is active, and that left it, by id
+ * total  how many turns match in all    next  `cursor` of the next page, null on the last
  */
-export interface Compared {
-  kind: "compared";
+export interface Turns {
+  kind: "turns";
   graph: string;
   found: boolean;
-  since: number;
-  until: number;
-  turns: number[];
-  totals: {
-    [k: string]: number;
-  };
-  born: ChangedConcept[];
-  stronger: ChangedConcept[];
-  weaker: ChangedConcept[];
-  forgotten: ChangedConcept[];
-  long_term: ChangedConcept[];
-  themes: ChangedTheme[];
-  pairs: GrownPair[];
-  added: string[];
-  archived: string[];
+  total: number;
+  turns: RecordedTurn[];
+  next: number | null;
   position: Position;
 }
 /**
@@ -1736,6 +2003,34 @@ export interface Recapped {
   found: boolean;
   total: number;
   sessions: SessionRecap[];
+  position: Position;
+}
+/**
+ * A conversation's working memory.  An unknown graph returns `found: false`.
+ *
+ * state      working, idle (no turn for a while) or ended     turns      the last ones, in their order
+ * total      turns in working memory in all                   keywords   its last ones, the latest last
+ * themes     labels of its themes, the latest first           inherited  the summary of the one before
+ */
+export interface InMind {
+  kind: "inmind";
+  graph: string;
+  found: boolean;
+  session: string;
+  state: "working" | "idle" | "ended";
+  ended: Ending | null;
+  total: number;
+  /**
+   * @maxItems 50
+   */
+  turns: RecordedTurn[];
+  keywords: string[];
+  themes: string[];
+  inherited: Inherited | null;
+  /**
+   * recalling is paused
+   */
+  paused?: boolean;
   position: Position;
 }
 /**
@@ -1771,117 +2066,6 @@ export interface Trended {
   position: Position;
 }
 /**
- * A concept and its neighbours.  `found: false`: there is no such graph or concept.
- *
- * neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
- * relations   to other concepts, the most frequent first
- * inferred    what follows by the requested relation, nearest first, at most 10
- * ids         of the latest turns with the concept
- */
-export interface Explored {
-  kind: "explored";
-  graph: string;
-  found: boolean;
-  concept: KnownConcept | null;
-  neighbours: Neighbour[];
-  paths: string[][];
-  relations: KnownRelation[];
-  inferred: Inferred[];
-  ids: string[];
-  position: Position;
-}
-/**
- * The habits of a graph.  An unknown graph returns `found: false`.
- *
- * total   how many habits there are in all
- * groups  of these habits, from the closest to the widest; a single habit is in none
- */
-export interface Recurring {
-  kind: "recurring";
-  graph: string;
-  found: boolean;
-  total: number;
-  habits: Habit[];
-  groups: HabitGroup[];
-  position: Position;
-}
-/**
- * A conversation's working memory.  An unknown graph returns `found: false`.
- *
- * state      working, idle (no turn for a while) or ended     turns      the last ones, in their order
- * total      turns in working memory in all                   keywords   its last ones, the latest last
- * themes     labels of its themes, the latest first           inherited  the summary of the one before
- */
-export interface InMind {
-  kind: "inmind";
-  graph: string;
-  found: boolean;
-  session: string;
-  state: "working" | "idle" | "ended";
-  ended: Ending | null;
-  total: number;
-  /**
-   * @maxItems 50
-   */
-  turns: RecordedTurn[];
-  keywords: string[];
-  themes: string[];
-  inherited: Inherited | null;
-  /**
-   * recalling is paused
-   */
-  paused?: boolean;
-  position: Position;
-}
-/**
- * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
- *
- * `next` is the last name of its own page.  It never names a graph that the page does not show.
- */
-export interface Graphs {
-  kind: "graphs";
-  graphs: string[];
-  next: string | null;
-  position: Position;
-}
-/**
- * What a partition's owner holds at `position`.
- *
- * turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
- * forgotten    concepts and turns that were forgotten    archived                  faded turns, still searchable
- * digests      by graph, in pages
- */
-export interface Inspection {
-  kind: "inspection";
-  position: Position;
-  digest: string | null;
-  graphs: number;
-  turns: number;
-  concepts: number;
-  pairs: number;
-  topics: number;
-  forgotten: number;
-  archived: number;
-  digests: {
-    [k: string]: string;
-  };
-  /**
-   * graphs that cannot be read, and why: a key is missing, or stored data is damaged
-   */
-  unavailable?: {
-    [k: string]: string;
-  };
-}
-/**
- * A snapshot that was written: its name, the position of its state, and its size.
- */
-export interface Checkpointed {
-  kind: "checkpointed";
-  snapshot: string;
-  position: Position;
-  bytes: number;
-}
-/**
  * The failure of a query, and what to do about it.
  */
 export interface Failure {
@@ -1895,6 +2079,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice;
-export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
-export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;
+export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Pin | Reinforce | Revoke | Undo | Unpin;
+export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | Read | Recap | Recent | Trend;
+export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | Turns | Recapped | InMind | Trended | Failure;

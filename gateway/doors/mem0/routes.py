@@ -20,7 +20,7 @@ from datetime import UTC
 from typing import Annotated, Any, cast
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Header, Query
 from pydantic import BeforeValidator
 
 from emgas.client.client import MemoryClient
@@ -30,7 +30,7 @@ from emgas.limits import READ_TURNS, TOP
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Name
 from emgas.messages.queries import RecalledPassage
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.times import datetime_of
 from emgas.validation import checked_graph
 from gateway.auth.access import any_key, caller
@@ -54,10 +54,9 @@ from gateway.doors.mem0.shapes import (
 )
 from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
 from gateway.http.paths import unslashed
-from gateway.routes.graphs import memory_of
+from gateway.routes.dependencies import Memory
 
 router = APIRouter(responses=REFUSALS, tags=["mem0"])
-Memory = Annotated[MemoryClient, Depends(memory_of)]
 SPEAKING_ROLES = {"user", "assistant"}  # no system prompts, no calls of tools
 PAGE = 100  # memories, or entities, of one page
 MemoryId = Annotated[str, BeforeValidator(unslashed)]

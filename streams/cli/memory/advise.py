@@ -16,7 +16,7 @@ from streams.cli.shared.client import session as connected_session
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
-    from processors.advice.advisor import Said, Summarise, Task
+    from processors.advice.advisor import AdviceContent, Summarise, Task
     from streams.plugins.advisor_client import AdvisorClient
 
 TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="Turn id; repeatable.")]
@@ -43,11 +43,11 @@ def advise(
     The original turns do not change.  Exits with 1 if the advisor cannot be reached or none of its advice is accepted.
     """
     pairs = tuple((one, other) for one, _, other in (each.partition(",") for each in rate or ()))
-    wanted = {"themes": themes, "habits": habits, "sessions": session or [], "pairs": pairs}
+    selection = {"themes": themes, "habits": habits, "sessions": session or [], "pairs": pairs}
     turns = {"rewrite": rewrite or [], "split": split or [], "judge": judge or []}
-    if not any((*wanted.values(), *turns.values())):
+    if not any((*selection.values(), *turns.values())):
         output.fail("nothing to ask about: give --themes, --habits, --session NAME, --rewrite TURN …", output.USAGE)
-    reply = output.run(_advised(graph, wanted, turns, role, timeout))
+    reply = output.run(_advised(graph, selection, turns, role, timeout))
     if reply is None:
         output.fail_unknown(graph)
     if json:
@@ -61,7 +61,7 @@ def advise(
 
 
 async def _advised(
-    graph: str, wanted: dict[str, Any], turns: dict[str, list[str]], role: str, timeout: float
+    graph: str, selection: dict[str, Any], turns: dict[str, list[str]], role: str, timeout: float
 ) -> list[dict[str, str]] | None:
     """Ask the advisor, record its advice, and return the result of each task; None for an unknown graph."""
     from processors.advice.advisor import NameTheme, RateLinks, Rewrite  # here: --help needs none of it
@@ -79,13 +79,13 @@ async def _advised(
             if not described.found:
                 return None
             tasks: list[Task] = []
-            if wanted["themes"]:
+            if selection["themes"]:
                 tasks += [NameTheme(theme.id, tuple(theme.concepts[:WORDS])) for theme in described.themes]
-            if wanted["habits"]:
+            if selection["habits"]:
                 listed = (await memory.habits(graph)).habits
                 tasks += [Rewrite(habit.text, habit=habit.id, role=role) for habit in listed]
-            tasks += [await _conversation(memory, graph, name) for name in wanted["sessions"]]
-            tasks += [RateLinks(wanted["pairs"], wanted["pairs"])] if wanted["pairs"] else []
+            tasks += [await _conversation(memory, graph, name) for name in selection["sessions"]]
+            tasks += [RateLinks(selection["pairs"], selection["pairs"])] if selection["pairs"] else []
             tasks += await _of_turns(memory, graph, turns, role)
             return await _recorded(memory, asking, graph, tasks)
     finally:
@@ -96,8 +96,8 @@ async def _conversation(memory: MemoryClient, graph: str, name: str) -> Summaris
     from processors.advice.advisor import Summarise  # here: --help needs none of it
     from processors.advice.material import CHARACTERS
 
-    said = (await memory.turns(graph, session=name, newest=True, limit=READ_TURNS)).turns[::-1]
-    lines = [f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in said]
+    recorded = (await memory.turns(graph, session=name, newest=True, limit=READ_TURNS)).turns[::-1]
+    lines = [f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in recorded]
     while sum(map(len, lines)) > CHARACTERS and len(lines) > 1:
         del lines[0]
     return Summarise(name, tuple(lines))
@@ -109,13 +109,13 @@ async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]
     named = list(dict.fromkeys(id for ids in turns.values() for id in ids))
     if not named:
         return []
-    found = {turn.id: turn.text for turn in (await memory.turns(graph, ids=named, limit=READ_TURNS)).turns}
-    if missing := [id for id in named if id not in found]:
+    texts = {turn.id: turn.text for turn in (await memory.turns(graph, ids=named, limit=READ_TURNS)).turns}
+    if missing := [id for id in named if id not in texts]:
         raise EmgasError(f"graph {graph} holds no turn {', '.join(missing)}")
     return [
-        *(Rewrite(found[id], turn=id, role=role) for id in turns["rewrite"]),
-        *(Split(id, found[id]) for id in turns["split"]),
-        *(JudgeWorth(id, found[id]) for id in turns["judge"]),
+        *(Rewrite(texts[id], turn=id, role=role) for id in turns["rewrite"]),
+        *(Split(id, texts[id]) for id in turns["split"]),
+        *(JudgeWorth(id, texts[id]) for id in turns["judge"]),
     ]
 
 
@@ -127,20 +127,20 @@ async def _recorded(memory: MemoryClient, asking: AdvisorClient, graph: str, tas
     for kind in Counter(map(kind_of, tasks)):
         these = [task for task in tasks if kind_of(task) == kind]
         try:
-            said: list[Said | None] = await asking.ask(these)
+            answers: list[AdviceContent | None] = await asking.ask(these)
         except AdviceError as error:
             reply += [{"kind": kind, "about": _about(task), "result": str(error)} for task in these]
             continue
-        for task, answer in zip(these, said, strict=True):
+        for task, answer in zip(these, answers, strict=True):
             result = "nothing was said" if answer is None else await _sent(memory, asking.name, graph, answer)
             reply.append({"kind": kind, "about": _about(task), "result": result})
     return reply
 
 
-async def _sent(memory: MemoryClient, by: str, graph: str, said: Said) -> str:
+async def _sent(memory: MemoryClient, by: str, graph: str, content: AdviceContent) -> str:
     from processors.advice.advisor import advice  # here: --help needs none of it
 
-    checked = advice(graph, by, "advice", said)
+    checked = advice(graph, by, "advice", content)
     fields = checked.model_dump(exclude={"kind", "id", "graph", "by"}, exclude_defaults=True)
     outcome = await memory.advise(graph, by, **fields)
     return outcome.status if outcome.reason is None else f"{outcome.status}: {outcome.reason}"

@@ -47,12 +47,12 @@ def configure(
     Settings that you do not name stay as they are; --preset first sets all of them.  Without options, exits with 3 for
     an unknown graph; with options, the graph is created.
     """
-    given = {name: value for name, value in settings.items() if value is not None}
+    changes = {name: value for name, value in settings.items() if value is not None}
     with output.explained():
         weights = _weights(weight or [], default_weights)
-        asked = {"mode": mode, "rerank": rerank, "timezone": timezone}
-        asked = {name: value for name, value in asked.items() if value is not None}
-    described = output.run(_configure(graph, preset, given, weights=weights, asked=asked, timeout=timeout))
+        defaults = {"mode": mode, "rerank": rerank, "timezone": timezone}
+        defaults = {name: value for name, value in defaults.items() if value is not None}
+    described = output.run(_configure(graph, preset, changes, weights=weights, defaults=defaults, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
     elif described.found:
@@ -63,14 +63,14 @@ def configure(
 
 def _weights(assigned: list[str], default: bool) -> Weighing | None:  # noqa: FBT001 - said of one thing
     """Parse weights to change, from those in force or from the defaults; None if there are none."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for each in assigned:
         name, _, value = each.partition("=")
         try:
-            found[name.strip().replace("-", "_")] = float(value)
+            weights[name.strip().replace("-", "_")] = float(value)
         except ValueError:
             raise InvalidMessageError(f"--weight {each}: write FEATURE=VALUE, as match=2.5") from None
-    return Weighing(found, default) if found or default else None
+    return Weighing(weights, default) if weights or default else None
 
 
 class Weighing(NamedTuple):
@@ -87,13 +87,13 @@ class Weighing(NamedTuple):
 async def _configure(
     graph: str,
     preset: str | None,
-    given: dict[str, Any],
+    changes: dict[str, Any],
     *,
     weights: Weighing | None,
-    asked: dict[str, Any],
+    defaults: dict[str, Any],
     timeout: float,
 ) -> Description:
-    begins = preset is not None or bool(given) or bool(asked)
+    begins = preset is not None or bool(changes) or bool(defaults)
     async with session(output.settings(), timeout, begins=begins) as connected:
         memory = connected.memory
         described = await memory.describe(graph)
@@ -101,7 +101,9 @@ async def _configure(
             return described
         kept = {} if preset else described.settings
         own = None if weights is None else weights.of(described.weights)
-        outcome = await memory.configure(graph, preset or described.preset, weights=own, **asked, **{**kept, **given})
+        outcome = await memory.configure(
+            graph, preset or described.preset, weights=own, **defaults, **{**kept, **changes}
+        )
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "the settings were refused")
         return await memory.describe(graph, after=outcome.position.source)

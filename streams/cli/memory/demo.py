@@ -118,8 +118,8 @@ def _show_reply(report: dict[str, Any]) -> None:
     for passage in reply.passages:
         if passage.id in report["answers"] and passage.why and not passage.why.mentions:
             way = ", ".join(f"{hop.source} → {hop.target}" for hop in passage.why.associations)
-            told = f"[bold green]found although it shares no word with the question, by {escape(way)}:[/]"
-            output.out.print(f"{told}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
+            title = f"[bold green]found although it shares no word with the question, by {escape(way)}:[/]"
+            output.out.print(f"{title}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
 
 
 def _plain(passage: RecalledPassage) -> RecalledPassage:
@@ -133,12 +133,12 @@ def _show_mind(report: dict[str, Any]) -> None:
     mind = InMind.model_validate(report["mind"])
     output.out.rule("[bold]working memory: the conversation that is still going on")
     for turn in mind.turns:
-        said = f"[dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
-        output.out.print(said, highlight=False, soft_wrap=True)
+        line = f"[dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
+        output.out.print(line, highlight=False, soft_wrap=True)
     output.out.print(f"session {escape(mind.session)}; keywords: {escape(', '.join(mind.keywords))}", highlight=False)
     if mind.inherited:
-        told = f"[dim]from the conversation before:[/] {escape(mind.inherited.summary)}"
-        output.out.print(told, highlight=False, soft_wrap=True)
+        title = f"[dim]from the conversation before:[/] {escape(mind.inherited.summary)}"
+        output.out.print(title, highlight=False, soft_wrap=True)
 
 
 def _show_life(report: dict[str, Any]) -> None:
@@ -175,8 +175,8 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
 
 def _print_rebuilt(digest: str, *, match: bool) -> None:
     output.err.rule("[bold]killed with SIGKILL, stores deleted, rebuilt from the log")
-    told = "[green]the same digest[/]" if match else "[bold red]A DIFFERENT DIGEST[/]"
-    output.err.print(f"{told}: {digest}", highlight=False)
+    verdict = "[green]the same digest[/]" if match else "[bold red]A DIFFERENT DIGEST[/]"
+    output.err.print(f"{verdict}: {digest}", highlight=False)
 
 
 def _print_next_steps(keep: Path | None) -> None:

@@ -85,8 +85,8 @@ async def _live(memory: MemoryClient) -> None:
 
 async def _report_holdings(memory: MemoryClient) -> None:
     partitions = range(await memory.partitions())
-    held = [await memory.inspect(partition, digest=False) for partition in partitions]
-    sums = {name: sum(getattr(each, name) for each in held) for name in ("turns", "graphs", "concepts", "pairs")}
+    reports = [await memory.inspect(partition, digest=False) for partition in partitions]
+    sums = {name: sum(getattr(each, name) for each in reports) for name in ("turns", "graphs", "concepts", "pairs")}
     graphs = [await memory.digests(partition) for partition in partitions]
     report("holds", digest=of_graphs(graphs), **sums)
 

@@ -21,7 +21,7 @@ from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
-    from emgas.messages.turns import Outcome
+    from emgas.messages.requests import Outcome
     from state.sealing.keyring import Keyring
     from streams.settings import Settings
 
@@ -50,7 +50,7 @@ def erase(
     if report is not None and report.exists():
         output.fail(f"{report} already exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
-    output.make_sure(f"{_told(graph, turn, speaker)} will be erased permanently", yes=yes)
+    output.make_sure(f"{_erased_part(graph, turn, speaker)} will be erased permanently", yes=yes)
     result = output.run(_erase(graph, subject, timeout))
     if result is None:
         output.fail_unknown(graph)
@@ -62,7 +62,7 @@ def erase(
         _show(result)
 
 
-def _told(graph: str, turn: str | None, speaker: str | None) -> str:
+def _erased_part(graph: str, turn: str | None, speaker: str | None) -> str:
     if turn is not None:
         return f"turn {turn} of graph {graph}"
     return f"all of graph {graph}" if speaker is None else f"all that {speaker} said in graph {graph}"
@@ -81,8 +81,8 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         before = await _readability(settings, partition, graph, timeout)
         outcome = await _answered(memory, graph, subject)
         after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
-    told = _log_told(before, after)
-    if outcome.status == "rejected" and not told["destroyed_offsets"]:
+    log = _log_report(before, after)
+    if outcome.status == "rejected" and not log["destroyed_offsets"]:
         raise EmgasError(outcome.reason or "erasing was refused")
     return {
         "graph": graph,
@@ -91,8 +91,8 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         "partition": partition,
         "request": outcome.position.source,
         "erased_before": outcome.status == "duplicate",
-        "log": told,
-        "digests": _digests_told(graph, digests, digests_after),
+        "log": log,
+        "digests": _digest_report(graph, digests, digests_after),
         "in_clear": await _in_clear(settings),
     }
 
@@ -138,7 +138,7 @@ def _opens(value: bytes, keys: Keyring) -> bool | None:
         return None
 
 
-def _log_told(before: Readability, after: Readability) -> dict[str, Any]:
+def _log_report(before: Readability, after: Readability) -> dict[str, Any]:
     destroyed = sorted(offset for offset, opens in before.items() if opens and not after.get(offset, True))
     return {
         "records": len(after),
@@ -148,7 +148,7 @@ def _log_told(before: Readability, after: Readability) -> dict[str, Any]:
     }
 
 
-def _digests_told(graph: str, before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
+def _digest_report(graph: str, before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
     others = sorted(before.keys() - {graph})
     changed = [name for name in others if before[name] != after.get(name)]
     return {"before": before.get(graph), "after": after.get(graph), "others": len(others), "others_changed": changed}
@@ -189,11 +189,11 @@ def _write(path: Path, result: Mapping[str, Any]) -> None:
 
 
 def _show(result: Mapping[str, Any]) -> None:
-    told, digests = result["log"], result["digests"]
-    counted = f"{told['opened_before']} opened before, {told['opens_now']} open now"
+    log, digests = result["log"], result["digests"]
+    counted = f"{log['opened_before']} opened before, {log['opens_now']} open now"
     lines = [
         *(["already erased: no key was left to destroy"] if result["erased_before"] else []),
-        f"erased: of {told['records']} records of {result['graph']} in the log {counted}",
+        f"erased: of {log['records']} records of {result['graph']} in the log {counted}",
         f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
         *(f"in clear, {where}: {until}" for where, until in result["in_clear"].items()),
     ]

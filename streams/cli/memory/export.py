@@ -74,7 +74,7 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
     async with reading(settings) as log:
         bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
         if graph is not None:
-            await _known(log, graph, len(bounds))
+            await _check_graph(log, graph, len(bounds))
         header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
         with _opened(out) as file, progress(sum(end - first for first, end in bounds)) as advance:
             try:
@@ -93,7 +93,7 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
     }
 
 
-async def _known(log: LogReader, graph: str, partitions: int) -> None:
+async def _check_graph(log: LogReader, graph: str, partitions: int) -> None:
     """Exit if `graph` does not exist."""
     from replay.as_of.graph_as_of import graph_at  # here: --help needs none of it
 
@@ -136,10 +136,10 @@ async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_
 
     async with reading(output.settings()) as log:
         partition = partition_of(graph, await log.partitions())
-        found = await graph_at(log, partition, graph, as_of=as_of)
-    if found is None:
+        rebuilt = await graph_at(log, partition, graph, as_of=as_of)
+    if rebuilt is None:
         output.fail_unknown(graph, as_of)
-    made, drawn = to_networkx(found, passages=passages), BytesIO()
+    made, drawn = to_networkx(rebuilt, passages=passages), BytesIO()
     WRITERS[format](made, drawn)  # before a file that may be there is opened
     try:
         out.write_bytes(drawn.getvalue())
@@ -150,8 +150,8 @@ async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_
 
 def _show(result: dict[str, Any]) -> None:
     if "events" in result:
-        found = f", {result['found']} of them were there" if result["found"] else ""
-        report = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){found}"
+        existing = f", {result['found']} of them were there" if result["found"] else ""
+        report = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){existing}"
     else:
         report = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
     output.out.print(report, highlight=False, soft_wrap=True, markup=False)

@@ -63,8 +63,8 @@ async def _forget(graph: str, named: Named, timeout: float, *, everything: bool)
         source = await _request(memory, graph, named, everything=everything)
         after = await memory.describe(graph, after=source)
     # Turns that come at the same time may bring new concepts: what is counted is the difference.
-    held = [described.concepts + described.archived_concepts for described in (before, after)]
-    gone = {"concepts": max(0, held[0] - held[1]), "turns": after.forgotten - before.forgotten}
+    counts = [described.concepts + described.archived_concepts for described in (before, after)]
+    gone = {"concepts": max(0, counts[0] - counts[1]), "turns": after.forgotten - before.forgotten}
     return {"graph": graph, "status": "accepted", **gone, "source": source}
 
 

@@ -29,11 +29,11 @@ def habits(
 ) -> None:
     """List habits: what recurs, how often, since when, and the exceptions.  Exits with 3 for an unknown graph."""
 
-    async def asked() -> Recurring:
+    async def ask() -> Recurring:
         async with session(output.settings(), timeout, begins=False) as connected:
             return await connected.memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
 
-    reply = output.run(asked())
+    reply = output.run(ask())
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from emgas import MemoryClient, Turn
     from emgas.client.request_reply import RequestReply
     from emgas.importers.registry import BadLine, Item, Options
-    from emgas.messages.turns import Outcome
+    from emgas.messages.requests import Outcome
 
 DateOrder = Annotated[str | None, typer.Option(help="Order of ambiguous WhatsApp dates: dmy, mdy or ymd.")]
 Timezone = Annotated[str, typer.Option(help="Time zone of times that name none, as Europe/Berlin.")]
@@ -159,7 +159,7 @@ def _look(items: Iterator[Item], tally: Tally) -> None:
 
 
 async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, tally: Tally, sending: Sending) -> None:
-    from emgas.messages.turns import Outcome  # here: --help needs none of it
+    from emgas.messages.requests import Outcome  # here: --help needs none of it
 
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:

@@ -152,22 +152,22 @@ def query(
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is reported even if there is no memory
         times = {"as_of": as_of, "timezone": timezone}
-        asked = build_query(
+        request = build_query(
             _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
         )
     if also:
-        _show_merged(output.run(_ask_several([graph, *also], asked, timeout)), timezone or "UTC", json=json)
+        _show_merged(output.run(_ask_several([graph, *also], request, timeout)), timezone or "UTC", json=json)
         return
-    reply = output.run(_ask(asked, timeout))
+    reply = output.run(_ask(request, timeout))
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
         show(reply)
     if not reply.found:
-        output.fail_unknown(graph, asked.as_of)
+        output.fail_unknown(graph, request.as_of)
 
 
-async def _ask(asked: Query, seconds: float) -> Reply:
+async def _ask(request: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
         if not await has_reader(settings, seconds):
@@ -175,18 +175,18 @@ async def _ask(asked: Query, seconds: float) -> Reply:
                 "no worker is running that answers queries: start `emgas worker` on this broker (with --role reader "
                 "if its workers are writers), and ask again"
             )
-        return await connected.memory.ask(asked)
+        return await connected.memory.ask(request)
 
 
-async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> Merged:
+async def _ask_several(graphs: Sequence[str], request: Query, seconds: float) -> Merged:
     from emgas.client.several import distinct_graphs, query_all  # here: --help needs none of it
 
     async with session(output.settings(), seconds, begins=False) as connected:
 
         async def ask(graph: str, budget: int) -> Reply:
-            return await connected.memory.ask(asked.model_copy(update={"graph": graph, "budget": budget}))
+            return await connected.memory.ask(request.model_copy(update={"graph": graph, "budget": budget}))
 
-        return await query_all(distinct_graphs(graphs), ask, asked.budget, asked.top_passages)
+        return await query_all(distinct_graphs(graphs), ask, request.budget, request.top_passages)
 
 
 def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
@@ -200,10 +200,10 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
         elif not each.found:
             output.warn(f"{each.graph}: there is no such graph yet")
     rows = output.table("passages", "graph", "rank#", "when", "who", "what")
-    for found in merged.passages:
-        said = found.passage
-        when = format_utc(wall_clock(said.at, timezone))
-        rows.add_row(escape(found.graph), str(found.rank), when, escape(said.speaker), escape(said.text))
+    for match in merged.passages:
+        passage = match.passage
+        when = format_utc(wall_clock(passage.at, timezone))
+        rows.add_row(escape(match.graph), str(match.rank), when, escape(passage.speaker), escape(passage.text))
     output.out.print(rows)
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
@@ -244,10 +244,10 @@ def _value(text: str) -> Any:
 def _show_how(how: How) -> None:
     """Print the mode that answered, its constants, its stages, and the effect of guidance."""
     constants = ", ".join(f"{name} {value:g}" for name, value in how.constants.items())
-    said = [f"mode {how.mode} ({how.source}); weighting {how.weighting}, window {how.window}"]
-    said += [constants] if constants else []
-    said += [f"complexity {how.complexity:.2f}"]
-    output.out.print("; ".join(said), style="dim", highlight=False, markup=False)
+    text = [f"mode {how.mode} ({how.source}); weighting {how.weighting}, window {how.window}"]
+    text += [constants] if constants else []
+    text += [f"complexity {how.complexity:.2f}"]
+    output.out.print("; ".join(text), style="dim", highlight=False, markup=False)
     for stage in how.stages:
         tests = {"mass": stage.mass, "coverage": stage.coverage}
         report = ", ".join(f"{name} {value:.2f}" for name, value in tests.items() if value is not None)
@@ -302,10 +302,10 @@ def _show_concepts(reply: Reply) -> None:
 
 
 def _show_relations(reply: Reply) -> None:
-    for said in reply.relations:
-        ends = f"{said.source_label} {said.type} {said.target_label}"
-        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
-        line = f"{ends}: {times}, last {format_utc(said.last)}{history}"
+    for relation in reply.relations:
+        ends = f"{relation.source_label} {relation.type} {relation.target_label}"
+        times, history = output.counted(relation.times, "time"), ", history" if relation.history else ""
+        line = f"{ends}: {times}, last {format_utc(relation.last)}{history}"
         output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -314,8 +314,8 @@ def _show_passages(reply: Reply) -> None:
 
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        said = passage.text if passage.masked is None else passage.masked
-        text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        utterance = passage.text if passage.masked is None else passage.masked
+        text = escape(utterance) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             score(passage.score), format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text

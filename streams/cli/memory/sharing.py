@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from emgas.errors import EmgasError
-from emgas.messages.rights import Right
+from emgas.messages.requests import Right
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.messages.queries import Description
-    from emgas.messages.turns import Outcome
+    from emgas.messages.requests import Outcome
 
 RIGHTS = ", ".join(get_args(Right))
 Recording = Annotated[bool, typer.Option("--recording", help="Only recording; both by default.")]
@@ -104,8 +104,8 @@ def _show(described: Description, *, json: bool) -> None:
 
 def _show_access(described: Description, *, json: bool) -> None:
     if json:
-        found: dict[str, Any] = {"graph": described.graph, "access": described.access}
-        output.print_json(found)
+        result: dict[str, Any] = {"graph": described.graph, "access": described.access}
+        output.print_json(result)
         return
     rows = output.table(f"access to {described.graph}", "subject", "rights")
     for subject, rights in described.access.items():

@@ -39,7 +39,7 @@ def timeline(
     if traced is None:
         output.fail_unknown(graph)
     if traced.unknown:
-        output.fail(f"graph {graph} has never contained {', '.join(traced.unknown)}", output.NOT_FOUND)
+        output.fail(f"graph {graph} has never contained {', '.join(traced.unknown)}", output.MISSING)
     if svg is not None:
         _draw(traced, svg)
     if json:

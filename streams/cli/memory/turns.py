@@ -37,20 +37,22 @@ def turns(
     json: output.Json = False,
 ) -> None:
     """List the recorded turns of a graph, the latest by default.  Exits with 3 for an unknown graph."""
-    wanted = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
-    wanted |= {"advised": True} if advised else {}
-    found, total, read = output.run(_read(graph, wanted, limit, timeout))
+    filters = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
+    filters |= {"advised": True} if advised else {}
+    exists, total, read = output.run(_read(graph, filters, limit, timeout))
     if json:
         output.print_json(
-            {"graph": graph, "found": found, "total": total, "turns": [each.model_dump() for each in read]}
+            {"graph": graph, "found": exists, "total": total, "turns": [each.model_dump() for each in read]}
         )
-    elif found:
+    elif exists:
         _show(read, total)
-    if not found:
+    if not exists:
         output.fail_unknown(graph, as_of)
 
 
-async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) -> tuple[bool, int, list[RecordedTurn]]:
+async def _read(
+    graph: str, filters: dict[str, Any], limit: int, timeout: float
+) -> tuple[bool, int, list[RecordedTurn]]:
     """Read pages until there are enough turns; return them in the order of recording."""
     read: list[RecordedTurn] = []
     async with connected_session(output.settings(), timeout, begins=False) as connected:
@@ -58,9 +60,9 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
         while page is None or (page.next is not None and len(read) < limit):
             left = min(limit - len(read), READ_TURNS)
             cursor = None if page is None else page.next
-            page = await connected.memory.turns(graph, **wanted, limit=left, cursor=cursor)
+            page = await connected.memory.turns(graph, **filters, limit=left, cursor=cursor)
             read += page.turns
-    return page.found, page.total, read[::-1] if wanted["newest"] else read
+    return page.found, page.total, read[::-1] if filters["newest"] else read
 
 
 def _show(read: list[RecordedTurn], total: int) -> None:
@@ -82,14 +84,14 @@ def _gated(turn: RecordedTurn) -> list[str]:
     return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
 
 
-def _show_advice(text: str, said: Advised) -> None:
+def _show_advice(text: str, advised: Advised) -> None:
     lines = []
-    if said.rewritten is not None:
-        role = f" as {said.role}" if said.role else ""
-        lines.append(f"in other words{role}: {said.rewritten} ({said.rewritten_by})")
-    if said.parts:
-        lines.append(f"parts: {' | '.join(text[part.start : part.end] for part in said.parts)} ({said.split_by})")
-    if said.worth is not None:
-        lines.append(f"worth {said.worth:g}: {', '.join(said.keywords)} ({said.judged_by})")
+    if advised.rewritten is not None:
+        role = f" as {advised.role}" if advised.role else ""
+        lines.append(f"in other words{role}: {advised.rewritten} ({advised.rewritten_by})")
+    if advised.parts:
+        lines.append(f"parts: {' | '.join(text[part.start : part.end] for part in advised.parts)} ({advised.split_by})")
+    if advised.worth is not None:
+        lines.append(f"worth {advised.worth:g}: {', '.join(advised.keywords)} ({advised.judged_by})")
     for line in lines:
         output.out.print(f"    [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)

@@ -25,7 +25,7 @@ AsOf = Annotated[
     int | None,
     typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
 ]
-Told = TypeVar("Told", Recapped, Trended, Explored)
+View = TypeVar("View", Recapped, Trended, Explored)
 
 
 def recap(
@@ -41,8 +41,8 @@ def recap(
     json: output.Json = False,
 ) -> None:
     """Summarise the last conversations with quotes from them.  Exits with 3 for an unknown graph."""
-    wanted = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
-    reply = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
+    options = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
+    reply = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **options), timeout)
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
@@ -70,8 +70,8 @@ def trend(
 ) -> None:
     """Count how often something is mentioned over time, with gaps.  Exits with 3 for an unknown graph."""
     only = {"speakers": speaker or [], "sessions": session or []}
-    wanted: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
-    reply = _ask(lambda memory: memory.trend(graph, text, **wanted), timeout)
+    options: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
+    reply = _ask(lambda memory: memory.trend(graph, text, **options), timeout)
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
@@ -101,22 +101,22 @@ def explore(
     Exits with 3 for an unknown graph or concept.
     """
     steps = hops or (3 if relation else 1)
-    wanted: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
-    reply = _ask(lambda memory: memory.explore(graph, concept, **wanted), timeout)
+    options: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
+    reply = _ask(lambda memory: memory.explore(graph, concept, **options), timeout)
     if json:
         output.print_json(reply.model_dump())
     if reply.concept is None:
-        output.fail(f"graph {graph} has no concept {concept}", output.NOT_FOUND)
+        output.fail(f"graph {graph} has no concept {concept}", output.MISSING)
     elif not json:
         _show_concept(reply.concept, reply)
 
 
-def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) -> Told:
-    async def asked() -> Told:
+def _ask(question: Callable[[MemoryClient], Awaitable[View]], timeout: float) -> View:
+    async def ask() -> View:
         async with connected_session(output.settings(), timeout, begins=False) as connected:
             return await question(connected.memory)
 
-    return output.run(asked())
+    return output.run(ask())
 
 
 def _show_session(reply: SessionRecap) -> None:
@@ -130,8 +130,8 @@ def _show_session(reply: SessionRecap) -> None:
         line = f"  [cyan]{escape(quote.speaker)}[/] {escape(quote.text)}"
         output.out.print(line, highlight=False, soft_wrap=True)
     for part in reply.topics:
-        said = " ".join(quote.text for quote in part.summary)
-        line = f"  [bold]{escape(part.topic)}[/] ({output.counted(part.turns, 'turn')}) {escape(said)}"
+        summary = " ".join(quote.text for quote in part.summary)
+        line = f"  [bold]{escape(part.topic)}[/] ({output.counted(part.turns, 'turn')}) {escape(summary)}"
         output.out.print(line, highlight=False, soft_wrap=True)
 
 
@@ -159,15 +159,15 @@ def _show_concept(concept: KnownConcept, reply: Explored) -> None:
     marks = [name for name in ("pinned", "anchored", "archived", "long_term") if getattr(concept, name)]
     since = format_utc(concept.created)
     name = f"{concept.label} ({concept.of})" if concept.of in NAMED_KINDS else concept.label
-    known = f"{name}: strength {concept.strength:.2f}, in {output.counted(concept.turns, 'turn')}, since {since}"
-    output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
-    for said in reply.relations:
-        ends = f"{said.source_label} {said.type} {said.target_label}"
-        times, history = output.counted(said.times, "time"), ", history" if said.history else ""
-        line = f"  {ends}: {times}, last {format_utc(said.last)}{history}"
+    summary = f"{name}: strength {concept.strength:.2f}, in {output.counted(concept.turns, 'turn')}, since {since}"
+    output.out.print(escape(", ".join([summary, *marks])), highlight=False, soft_wrap=True)
+    for relation in reply.relations:
+        ends = f"{relation.source_label} {relation.type} {relation.target_label}"
+        times, history = output.counted(relation.times, "time"), ", history" if relation.history else ""
+        line = f"  {ends}: {times}, last {format_utc(relation.last)}{history}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
-    for found in reply.inferred:
-        line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"
+    for inferred in reply.inferred:
+        line = f"  → {inferred.label}: confidence {inferred.confidence:.2f}, {' → '.join(inferred.path)}"
         output.out.print(escape(line), highlight=False, soft_wrap=True)
     rows = output.table("", "linked with", "strength", "times", "way")
     for each in reply.neighbours:

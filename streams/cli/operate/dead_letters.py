@@ -47,7 +47,7 @@ def show(
         if each.id == letter:
             _show(each, json=json)
             return
-    output.fail(f"there is no dead letter {letter}: see `emgas dead-letters list`", output.NOT_FOUND)
+    output.fail(f"there is no dead letter {letter}: see `emgas dead-letters list`", output.MISSING)
 
 
 def _show(letter: DeadLetter, *, json: bool) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from streams.settings import Settings
 
 LEAST_FREE = 0.1  # of the disk
-HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
+COUNTED = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Findings:
         self.checks.append(Check(name, ok, detail))
 
     def described(self) -> dict[str, Any]:
-        held = {name: self.holds[name] for name in HELD}
+        counts = {name: self.holds[name] for name in COUNTED}
         ok = all(check.ok for check in self.checks)
-        return {"ok": ok, "transport": self.transport, **held, "checks": [asdict(check) for check in self.checks]}
+        return {"ok": ok, "transport": self.transport, **counts, "checks": [asdict(check) for check in self.checks]}
 
 
 def doctor(json: output.Json = False) -> None:
@@ -130,17 +130,17 @@ async def _examine_roles(settings: Settings, findings: Findings) -> None:
     from streams.transport import select  # here: --help needs none of it
 
     try:
-        found = await select.members(settings)
+        members = await select.members(settings)
     except EmgasError as error:
         findings.add("workers", f"cannot list the consumer groups: {error}", ok=True)
         return
-    assert found is not None  # noqa: S101 - only the embedded log has no groups
-    report = f"{found.all} that do all, {found.writer} that write, {found.reader} that read"
-    if not found.folding:
+    assert members is not None  # noqa: S101 - only the embedded log has no groups
+    report = f"{members.all} that do all, {members.writer} that write, {members.reader} that read"
+    if not members.folding:
         findings.add("workers", f"{report}: no worker folds turns; start `emgas worker`", ok=False)
-    elif not found.answering:
+    elif not members.answering:
         findings.add("workers", f"{report}: no worker answers queries; start `emgas worker --role reader`", ok=False)
-    elif found.all and found.reader:
+    elif members.all and members.reader:
         do = "start the workers with --role writer, or stop the readers"
         findings.add("workers", f"{report}: each query is answered twice; {do}", ok=False)
     else:
@@ -181,14 +181,14 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
         count, halted = await connected.memory.partitions(), 0
         for partition in range(count):
             try:
-                held = await connected.memory.inspect(partition, digest=False)
+                inspection = await connected.memory.inspect(partition, digest=False)
             except QueryFailedError as error:
                 halted += 1
                 findings.add(f"partition {partition} answers", error.message, ok=False)
                 continue
-            for name in HELD:
-                findings.holds[name] += getattr(held, name)
-            for graph, why in held.unavailable.items():
+            for name in COUNTED:
+                findings.holds[name] += getattr(inspection, name)
+            for graph, why in inspection.unavailable.items():
                 findings.add(f"graph {graph} is available", why, ok=False)
         findings.add("every partition answers", f"{count - halted} of {count} partitions", ok=not halted)
 
@@ -213,5 +213,5 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
-    report = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in HELD)
+    report = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in COUNTED)
     output.out.print(report)

@@ -86,7 +86,7 @@ async def _record(events: WritableLog, partition: int, offset: int) -> Record:
     if partition < await events.partitions():
         async for record in read_records(events, partition, offset, offset + 1):
             return record
-    return output.fail(f"the log has no record at offset {offset} of partition {partition}", output.NOT_FOUND)
+    return output.fail(f"the log has no record at offset {offset} of partition {partition}", output.MISSING)
 
 
 def _why_not(record: Record) -> str | None:

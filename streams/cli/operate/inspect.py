@@ -86,18 +86,18 @@ def _tables(graph: StoredGraph, name: str) -> dict[str, Any]:
 
 
 def _pair(settings: Settings, graph: StoredGraph, name: str, pair: tuple[str, str]) -> dict[str, Any]:
-    ids = [_known(settings, graph, name, concept) for concept in pair]
+    ids = [_concept_id(settings, graph, name, concept) for concept in pair]
     return {"graph": name, "pair": ids, **graph.pair(*ids)._asdict()}
 
 
-def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> str:
+def _concept_id(settings: Settings, graph: StoredGraph, name: str, concept: str) -> str:
     from streams.plugins import extractors  # here: --help needs none of it
 
     if graph.knows(concept):
         return concept
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)  # few need it
     result = next((each.id for each in extractor.of_query(concept).concepts if graph.knows(each.id)), None)
-    return result or output.fail(f"graph {name} has no concept {concept}", output.NOT_FOUND)
+    return result or output.fail(f"graph {name} has no concept {concept}", output.MISSING)
 
 
 def _show_pair(reply: dict[str, Any]) -> None:

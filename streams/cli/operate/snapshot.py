@@ -93,7 +93,7 @@ def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = 
     go_on = "nothing was changed: a worker continues with its store, or rebuilds it from the log"
     if any(row["refused"] for row in rows):
         output.fail(f"no snapshot at {settings.snapshots} can be used; {go_on}")
-    output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.NOT_FOUND)
+    output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.MISSING)
 
 
 async def _restore(settings: Settings) -> list[dict[str, Any]]:

@@ -34,12 +34,12 @@ def create(
     """
     from streams.transport import select  # here: --help needs none of it
 
-    given = {
+    overrides = {
         "partitions": partitions,
         "replication": replication,
         "readers_per_partition": readers_per_partition,
     }
-    settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
+    settings = output.settings().model_copy(update={name: value for name, value in overrides.items() if value})
     if unknown := set(without or ()) - select.topic_settings(settings):
         report = ", ".join(sorted(select.topic_settings(settings)))
         output.fail(f"no topic has the setting {', '.join(sorted(unknown))}: --without takes {report}", output.USAGE)

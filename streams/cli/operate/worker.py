@@ -102,13 +102,13 @@ async def _work(settings: Settings) -> None:
     stopping = Stopping(settings.stop_timeout)
     loop = asyncio.get_running_loop()
 
-    def told(*_: object) -> None:
+    def on_signal(*_: object) -> None:
         stopping.count_down()
         with suppress(RuntimeError):  # the loop has ended, and so does the process
             loop.call_soon_threadsafe(stopping.begin)
 
     for signal_number in (signal.SIGTERM, signal.SIGINT):  # not the loop's: when it closes, a second one would kill
-        signal.signal(signal_number, told)
+        signal.signal(signal_number, on_signal)
     try:
         async with running(settings, stopping.halted):
             log.info("worker started", role=settings.role, broker=masked(settings.bootstrap), data=str(settings.home))
@@ -138,11 +138,11 @@ class Stopping:
         self.begun = asyncio.Event()
         self._seconds = seconds
         self._leave = leave
-        self._told, self._tell = os.pipe()
+        self._signals, self._tell = os.pipe()
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _wait(self) -> None:
-        os.read(self._told, 1)
+        os.read(self._signals, 1)
         time.sleep(self._seconds)
         self.late()
 

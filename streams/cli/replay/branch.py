@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
@@ -140,10 +140,10 @@ async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> A
 async def _made(target: Settings, name: str, *, is_branch: bool) -> AsyncIterator[Session]:
     """Connect to the branch; make it where it is not there yet, which is only once there is something to branch.
 
-    An embedded one is marked as unfinished until the block ends.  On Kafka its workers must fold while it is filled.
+    It is marked as unfinished until the block ends.
     """
     from streams.transport import select  # here: --help needs none of it
-    from streams.transport.embedded.unfinished import filling, is_unfinished
+    from streams.transport.embedded.unfinished import is_unfinished
 
     if not (is_branch or is_unfinished(target.home)) and target.is_embedded and select.is_born(target):
         output.fail(
@@ -153,10 +153,8 @@ async def _made(target: Settings, name: str, *, is_branch: bool) -> AsyncIterato
         target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         output.fail_path("write", target.home, error)
-    with filling(target.home, name) if target.is_embedded else nullcontext():
-        await select.create(target)
-        async with session(target, TIMEOUT) as there:
-            yield there
+    async with select.filling(target, name), session(target, TIMEOUT, fills=True) as there:
+        yield there
 
 
 async def _sent(
@@ -166,7 +164,7 @@ async def _sent(
 
     Yields each message that is dealt with.
     """
-    from emgas.messages.turns import Outcome  # here: --help needs none of it
+    from emgas.messages.requests import Outcome  # here: --help needs none of it
 
     requests: list[BranchMessage] = []
     sent: deque[BranchMessage] = deque()
@@ -226,7 +224,7 @@ async def _request(memory: MemoryClient, request: Message) -> None:
 
 async def _configure(memory: MemoryClient, request: Configure) -> None:
     settings = request.settings.model_dump(exclude_none=True)
-    asked: dict[str, Any] = {name: getattr(request, name) for name in ("weights", "mode", "rerank", "timezone")}
-    outcome = await memory.configure(request.graph, request.preset, id=request.id, **asked, **settings)
+    changed: dict[str, Any] = {name: getattr(request, name) for name in ("weights", "mode", "rerank", "timezone")}
+    outcome = await memory.configure(request.graph, request.preset, id=request.id, **changed, **settings)
     if outcome.status == "rejected":
         raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from streams.settings import Settings
 
-HELD = ("graphs", "turns", "concepts", "pairs")
+COUNTED = ("graphs", "turns", "concepts", "pairs")
 
 
 class Question(BaseModel):
@@ -53,8 +53,8 @@ def compare(
     source = output.settings()
     target = target_of(source, into, to_prefix)
     with output.explained():
-        asked = list(_read(questions))
-    result = output.run(_compare(source, target, asked, top=top))
+        examples = list(_read(questions))
+    result = output.run(_compare(source, target, examples, top=top))
     if json:
         output.print_json(result)
     else:
@@ -74,41 +74,41 @@ def _read(file: Path) -> Iterator[Question]:
                 raise InvalidMessageError(f"{file}, line {number}: {describe(error)}") from None
 
 
-async def _compare(source: Settings, target: Settings, asked: list[Question], *, top: int) -> dict[str, Any]:
+async def _compare(source: Settings, target: Settings, examples: list[Question], *, top: int) -> dict[str, Any]:
     async with session(source, TIMEOUT, begins=False) as here, session(target, TIMEOUT, begins=False) as there:
-        answered = [await _answered(here.memory, there.memory, question, top=top) for question in asked]
-        held = {"here": await _held(here.memory), "there": await _held(there.memory)}
-    known = [each for each in answered if each["recall"]]
-    recall = {side: fmean(each["recall"][side] for each in known) for side in held} if known else None
+        answered = [await _answered(here.memory, there.memory, question, top=top) for question in examples]
+        contents = {"here": await _count_contents(here.memory), "there": await _count_contents(there.memory)}
+    labelled = [each for each in answered if each["recall"]]
+    recall = {side: fmean(each["recall"][side] for each in labelled) for side in contents} if labelled else None
     overlap = fmean(each["overlap"] for each in answered) if answered else None
-    return {**held, "overlap": overlap, "recall": recall, "questions": answered}
+    return {**contents, "overlap": overlap, "recall": recall, "questions": answered}
 
 
 async def _answered(here: MemoryClient, there: MemoryClient, question: Question, *, top: int) -> dict[str, Any]:
-    found = {}
+    sides = {}
     for side, memory in (("here", here), ("there", there)):
         reply = await memory.query(question.graph, question.text, top_passages=top)
-        found[side] = [passage.id for passage in reply.passages]
-    both = set(found["here"]) & set(found["there"])
-    most = max(map(len, found.values()))
+        sides[side] = [passage.id for passage in reply.passages]
+    both = set(sides["here"]) & set(sides["there"])
+    most = max(map(len, sides.values()))
     evidence = set(question.evidence)
-    recall = {side: len(evidence & set(ids)) / len(evidence) for side, ids in found.items()} if evidence else None
+    recall = {side: len(evidence & set(ids)) / len(evidence) for side, ids in sides.items()} if evidence else None
     report = {"graph": question.graph, "text": question.text, "overlap": len(both) / most if most else 1.0}
-    return {**report, "recall": recall, **found}
+    return {**report, "recall": recall, **sides}
 
 
-async def _held(memory: MemoryClient) -> dict[str, int]:
-    held = dict.fromkeys(HELD, 0)
+async def _count_contents(memory: MemoryClient) -> dict[str, int]:
+    counts = dict.fromkeys(COUNTED, 0)
     for partition in range(await memory.partitions()):
         inspected = await memory.inspect(partition, digest=False)
-        for name in HELD:
-            held[name] += getattr(inspected, name)
-    return held
+        for name in COUNTED:
+            counts[name] += getattr(inspected, name)
+    return counts
 
 
 def _show(result: dict[str, Any]) -> None:
     rows = output.table("two memories of the same turns", "", "here#", "branch#")
-    for name in HELD:
+    for name in COUNTED:
         rows.add_row(name, str(result["here"][name]), str(result["there"][name]))
     if result["recall"]:
         rows.add_row("evidence recalled", *(f"{result['recall'][side]:.1%}" for side in ("here", "there")))

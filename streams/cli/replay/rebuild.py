@@ -68,7 +68,7 @@ def rebuild(
             rebuilt = _rebuilt(settings, plan, directory, jobs=jobs or os.cpu_count() or 1)
             digest = _digest(plan, rebuilt)
             unavailable = {graph: why for each in rebuilt for graph, why in each.unavailable.items()}
-    report = _told(events, digest, time.perf_counter() - started) | {"unavailable": unavailable}
+    report = _report(events, digest, time.perf_counter() - started) | {"unavailable": unavailable}
     if json:
         output.print_json(report)
     else:
@@ -128,15 +128,15 @@ def _digest(plan: Plan, rebuilt: list[Rebuilt]) -> str:
 
     if plan.graph is None:
         return combined([each.digest for each in rebuilt])
-    found = [each.graphs[plan.graph] for each in rebuilt if plan.graph in each.graphs]
-    return found[0] if found else _fail_missing(plan.graph, plan)
+    digests = [each.graphs[plan.graph] for each in rebuilt if plan.graph in each.graphs]
+    return digests[0] if digests else _fail_missing(plan.graph, plan)
 
 
 def _fail_missing(graph: str, plan: Plan) -> NoReturn:
     if plan.at is not None:
         output.fail_unknown(graph, plan.at)
     end = plan.ends[partition_of(graph, len(plan.ends))]
-    output.fail(f"there is no graph {graph} before offset {end} of its partition", output.NOT_FOUND)
+    output.fail(f"there is no graph {graph} before offset {end} of its partition", output.MISSING)
 
 
 async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
@@ -153,7 +153,7 @@ async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Sn
     return plan.ends[partition] - loaded.start, loaded.graph.digest()
 
 
-def _told(events: int, digest: str, seconds: float) -> dict[str, Any]:
+def _report(events: int, digest: str, seconds: float) -> dict[str, Any]:
     rate = round(events / seconds, 1) if seconds else 0.0
     return {"events": events, "seconds": round(seconds, 3), "events_per_second": rate, "digest": digest}
 

@@ -99,7 +99,7 @@ def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *
 
     if event is not None:
         if event >= len(entries):
-            output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.NOT_FOUND)
+            output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.MISSING)
         return event, event
     first = since(entries, recorded) if recorded is not None else as_far_back(entries, last or 0)
     if first is None:
@@ -150,5 +150,5 @@ def _summary(event: GraphEvent) -> str:
     """Return the summary of an event on one short line."""
     from state.events.registry import SPECS  # here: --help needs none of it
 
-    said = " ".join(SPECS[type(event)].summary(event).split())
-    return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"
+    summary = " ".join(SPECS[type(event)].summary(event).split())
+    return summary if len(summary) <= SUMMARY else f"{summary[: SUMMARY - 1]}…"

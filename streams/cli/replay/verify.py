@@ -25,7 +25,7 @@ SHOWN = 5  # graphs, and differences of one
 
 
 @dataclass(frozen=True)
-class Found:
+class PartitionResult:
     """The comparison of one partition, with the damage and the graphs that diverge.
 
     end  offset after the last record of the log before the live state was read
@@ -68,20 +68,20 @@ def verify(json: output.Json = False) -> None:
         raise typer.Exit(output.MISMATCH)
 
 
-def _all_of(result: list[Found]) -> bool | None:
+def _all_of(result: list[PartitionResult]) -> bool | None:
     """Sum up: False where one differs, else None where one was not compared."""
     matches = [each.match for each in result]
     return False if False in matches else None if None in matches else True
 
 
-def _fail_uncompared(result: list[Found]) -> NoReturn:
+def _fail_uncompared(result: list[PartitionResult]) -> NoReturn:
     missing = [str(each.verification.partition) for each in result if each.match is None]
     which = "nothing to compare yet" if len(missing) == len(result) else f"not compared: partition {', '.join(missing)}"
     start = "`emgas doctor` runs one" if output.settings().is_embedded else "start `emgas worker`"
-    output.fail(f"{which}: no worker has folded the log there. {start[0].upper()}{start[1:]}", output.NOT_FOUND)
+    output.fail(f"{which}: no worker has folded the log there. {start[0].upper()}{start[1:]}", output.MISSING)
 
 
-async def _verify() -> list[Found]:
+async def _verify() -> list[PartitionResult]:
     from streams.cli.shared.live_state import live  # here: --help needs none of it
     from streams.transport.select import readable
 
@@ -91,23 +91,23 @@ async def _verify() -> list[Found]:
         return [await _compared(log, partition, there) for partition in range(topics.partitions)]
 
 
-async def _compared(log: LogReader, partition: int, there: Live) -> Found:
+async def _compared(log: LogReader, partition: int, there: Live) -> PartitionResult:
     """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
     from replay.verify.verify import Audit, Verification, verify_partition  # here: --help needs none of it
-    from streams.cli.shared.live_state import Held
+    from streams.cli.shared.live_state import LivePosition
 
-    counts, end = Held(-1, ""), (await log.bounds(partition))[1]
+    counts, end = LivePosition(-1, ""), (await log.bounds(partition))[1]
     try:
-        counts = await there.held(partition)
+        counts = await there.position(partition)
         verification = await verify_partition(log, partition, *counts)
     except HaltedError as error:
-        return Found(Verification(partition, *counts, "", 0, Audit()), end, str(error))
+        return PartitionResult(Verification(partition, *counts, "", 0, Audit()), end, str(error))
     if verification.digest_live == verification.digest_replayed:
-        return Found(verification, end)
+        return PartitionResult(verification, end)
     return await _explained(log, verification, end, there=there)
 
 
-async def _explained(log: LogReader, verification: Verification, end: int, *, there: Live) -> Found:
+async def _explained(log: LogReader, verification: Verification, end: int, *, there: Live) -> PartitionResult:
     from replay.rebuild.rebuild import refused_from  # here: --help needs none of it
     from replay.verify.divergence import diverging
 
@@ -118,13 +118,13 @@ async def _explained(log: LogReader, verification: Verification, end: int, *, th
         with await there.store(partition) as store:
             if store is None:
                 why = "to see where, set the same EMGAS_SNAPSHOTS for the workers and for this command"
-                return Found(verification, end, problem or why)
-            return Found(verification, end, problem, await diverging(log, partition, store))
+                return PartitionResult(verification, end, problem or why)
+            return PartitionResult(verification, end, problem, await diverging(log, partition, store))
     except EmgasError as error:
-        return Found(verification, end, f"cannot find where it differs: {error}")
+        return PartitionResult(verification, end, f"cannot find where it differs: {error}")
 
 
-def _described(result: Found) -> dict[str, Any]:
+def _described(result: PartitionResult) -> dict[str, Any]:
     each = result.verification
     return {
         "partition": each.partition,
@@ -147,7 +147,7 @@ def _divergence(each: Divergence) -> dict[str, Any]:
     return {**asdict(each), "differences": [difference._asdict() for difference in each.differences]}
 
 
-def _show(result: list[Found]) -> None:
+def _show(result: list[PartitionResult]) -> None:
     columns = ("partition#", "at#", "log ends at#", "turns#", "once", "equal")
     rows = output.table("live state against an offline fold of the log", *columns)
     for one in result:
@@ -167,7 +167,7 @@ def _mark(*, good: bool) -> str:
     return "[green]yes[/]" if good else "[bold red]NO[/]"
 
 
-def _explain(result: Found) -> None:
+def _explain(result: PartitionResult) -> None:
     """Print on stderr what is wrong with a partition, and what was not compared."""
     partition = result.verification.partition
     if result.match is not None and result.behind:
@@ -176,12 +176,12 @@ def _explain(result: Found) -> None:
     if result.problem:
         _say(f"partition {partition}", result.problem)
     for each in result.divergences[:SHOWN]:
-        _say(f"partition {partition}, graph {each.graph}", _told(each))
+        _say(f"partition {partition}, graph {each.graph}", _describe_divergence(each))
     if len(result.divergences) > SHOWN:
         _say(f"partition {partition}", f"{len(result.divergences) - SHOWN} more graphs differ: see --json")
 
 
-def _told(each: Divergence) -> str:
+def _describe_divergence(each: Divergence) -> str:
     if each.offset < 0:
         return each.what
     when = f" of {format_utc(each.at)}" if each.at is not None else ""

@@ -30,21 +30,26 @@ class Session:
 
 
 @asynccontextmanager
-async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = True) -> AsyncIterator[Session]:
+async def session(
+    settings: Settings, timeout: float = 10.0, *, begins: bool = True, fills: bool = False
+) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process.
 
     timeout  seconds for each step: finding a worker, connecting, each query
     begins   whether this command may create an embedded memory; otherwise raises NoMemoryError if there is none, or
              NoWorkerError at once if no worker runs
+    fills    whether this command may write to an unfinished branch; otherwise raises TransportError if it is one
     """
     from emgas.client.client import MemoryClient  # here: --help needs none of it
     from streams.transport import select
     from streams.worker.shared_connection import SharedConnection
 
+    if not fills:
+        await _check_finished(settings, timeout)
     if not begins:
         select.check_there(settings)
-        found = await _members(settings, timeout)
-        if found is not None and not any(found):
+        members = await _members(settings, timeout)
+        if members is not None and not any(members):
             raise NoWorkerError("no worker is running: start `emgas worker` on this broker, and ask again")
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
@@ -53,19 +58,27 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
         yield Session(memory)
 
 
+async def _check_finished(settings: Settings, timeout: float) -> None:
+    """Raise TransportError where a memory on Kafka is an unfinished branch."""
+    if not settings.is_embedded:
+        from streams.transport import select  # here: the embedded log needs no Kafka client
+
+        await select.check_finished(settings, timeout)
+
+
 async def has_writer(settings: Settings, timeout: float) -> bool:
     """Return whether turns are folded: by this process or the one that shares the memory; on Kafka, by workers.
 
     Assumes so if the account may not list the groups.  Raises TransportError if nothing answers in `timeout` seconds.
     """
-    found = await _members(settings, timeout)
-    return found is None or found.folding > 0
+    members = await _members(settings, timeout)
+    return members is None or members.folding > 0
 
 
 async def has_reader(settings: Settings, timeout: float) -> bool:
     """Return whether queries are answered: as `has_writer`; on Kafka, by workers that do not only write."""
-    found = await _members(settings, timeout)
-    return found is None or found.answering > 0
+    members = await _members(settings, timeout)
+    return members is None or members.answering > 0
 
 
 async def _members(settings: Settings, timeout: float) -> select.Members | None:

@@ -40,7 +40,7 @@ OF_TESTS = {"simulations", "fuzz_cases", "helm"}
 TESTS = ("test_", "require_")  # with which names begin that only tests and scripts read
 
 
-def known() -> set[str]:
+def setting_names() -> set[str]:
     """Return every variable that EMGAS reads, in small letters and without EMGAS_."""
     from streams.settings import Settings  # here: --help needs none of it
 
@@ -64,7 +64,7 @@ def misspelt(environment: Iterable[str]) -> list[str]:
     """Return a sentence for each unknown EMGAS_ variable, with the closest known name."""
     names = sorted(name for name in environment if name.startswith("EMGAS_"))
     plain = {name: name.removeprefix("EMGAS_").lower() for name in names}
-    unknown = (name for name in names if plain[name] not in known() and not plain[name].startswith(TESTS))
+    unknown = (name for name in names if plain[name] not in setting_names() and not plain[name].startswith(TESTS))
     return [f"{name} is not a setting{_meant(name)}" for name in unknown]
 
 
@@ -74,15 +74,15 @@ def _tell_misspelt(environment: Iterable[str]) -> None:
 
 
 def _meant(name: str, *, in_file: bool = False) -> str:
-    variables = [f"EMGAS_{each.upper()}" for each in known()]
+    variables = [f"EMGAS_{each.upper()}" for each in setting_names()]
     near = get_close_matches(name.upper(), variables, n=1, cutoff=0.75)
     meant = [each.removeprefix("EMGAS_").lower() if in_file else each for each in near]
     return f": did you mean {meant[0]}?" if meant else ""
 
 
-def _of_file(given: Path | None) -> Mapping[str, str]:
+def _of_file(file: Path | None) -> Mapping[str, str]:
     """Read the file that is named, or the usual one where it is; as variables."""
-    named = given or Path(os.environ.get("EMGAS_CONFIG") or "")
+    named = file or Path(os.environ.get("EMGAS_CONFIG") or "")
     path = named if named.name else Path(platformdirs.user_config_dir("emgas", appauthor=False)) / FILE
     if not named.name and not path.is_file():
         return {}
@@ -97,7 +97,7 @@ def _of_file(given: Path | None) -> Mapping[str, str]:
 
 def _variable(path: Path, name: str) -> str:
     variable = f"EMGAS_{name.upper().replace('-', '_')}"
-    if variable.removeprefix("EMGAS_").lower() not in known():
+    if variable.removeprefix("EMGAS_").lower() not in setting_names():
         output.fail(f"{path}: {name} is not a setting{_meant(variable, in_file=True)}", output.USAGE)
     return variable
 

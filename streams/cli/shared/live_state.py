@@ -28,7 +28,7 @@ ANSWER = 15.0  # seconds until some worker must have answered
 TIMEOUT = 120.0  # seconds: a digest reads every graph of a partition
 
 
-class Held(NamedTuple):
+class LivePosition(NamedTuple):
     """How far a live partition has folded, and its digest."""
 
     watermark: int
@@ -41,7 +41,7 @@ class Live(Protocol):
     Raises StoreCorruptError, WrongLayoutError; on Kafka TransportError, NoAnswerError, QueryFailedError.
     """
 
-    async def held(self, partition: int) -> Held:
+    async def position(self, partition: int) -> LivePosition:
         """Ask how far a partition is, and for its digest."""
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
@@ -58,10 +58,10 @@ class LiveStores:
         self._settings = settings
         self._keys = keys
 
-    async def held(self, partition: int) -> Held:
+    async def position(self, partition: int) -> LivePosition:
         with closing(self._open(partition)) as store:
             state = Partition(store, int(self._settings.memory), graph_keys=self._keys)
-            return Held(state.position.watermark, state.digest())
+            return LivePosition(state.position.watermark, state.digest())
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
         with closing(self._open(partition)) as store:
@@ -93,9 +93,9 @@ class LiveWorkers:
         self._memory = memory
         self._keys = keys
 
-    async def held(self, partition: int) -> Held:
-        found = await self._memory.inspect(partition)
-        return Held(found.position.watermark, found.digest or "")
+    async def position(self, partition: int) -> LivePosition:
+        inspection = await self._memory.inspect(partition)
+        return LivePosition(inspection.position.watermark, inspection.digest or "")
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
         return await self._memory.digests(partition)

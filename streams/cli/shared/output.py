@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from streams.settings import Settings
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
+FAILURE, USAGE, MISSING, MISMATCH = 1, 2, 3, 4
 
 MINUTE = 60.0  # s
 OUT_OF_REACH = frozenset(
@@ -50,7 +50,7 @@ CONTROL = re.compile(
 
 def shown(text: str) -> str:
     r"""Write what cannot be seen as \xNN, \uNNNN or \UNNNNNNNN: no text may order a terminal or deceive a reader."""
-    return CONTROL.sub(lambda found: _escaped(ord(found[0])), text)
+    return CONTROL.sub(lambda match: _escaped(ord(match[0])), text)
 
 
 def _escaped(code: int) -> str:
@@ -158,7 +158,7 @@ def doubt(message: str) -> None:
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
     """Exit because there is no such graph, or was none at a time (ms)."""
     missing = "there is no" if as_of is None else f"at {format_utc(as_of)} there was no"
-    fail(f"{missing} graph {graph}: list the graphs with `emgas graphs`", NOT_FOUND)
+    fail(f"{missing} graph {graph}: list the graphs with `emgas graphs`", MISSING)
 
 
 def fail_path(what: str, path: object, error: OSError) -> NoReturn:
@@ -181,7 +181,7 @@ def explained() -> Iterator[None]:
     except InvalidMessageError as error:  # of the command line; errors in lines of a file are reported one by one
         fail(str(error), USAGE)
     except NoMemoryError as error:
-        fail(str(error), NOT_FOUND)
+        fail(str(error), MISSING)
     except QueryFailedError as error:
         fail(error.message)
     except EmgasError as error:
@@ -223,9 +223,9 @@ def settings() -> Settings:
         fail("; ".join(map(_problem, error.errors())), USAGE)
 
 
-def _problem(found: Mapping[str, Any]) -> str:
-    name, report = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
-    report = "write a number and a unit, as in 512MiB" if found["type"].startswith("byte_size") else report
+def _problem(error: Mapping[str, Any]) -> str:
+    name, report = ".".join(map(str, error["loc"])).upper(), str(error["msg"]).removeprefix("Value error, ")
+    report = "write a number and a unit, as in 512MiB" if error["type"].startswith("byte_size") else report
     return f"EMGAS_{name}: {report}" if name else report  # an error between several settings already names them
 
 
@@ -245,9 +245,9 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write time, level, logger, what happened, its facts, and the error's trace."""
-        known = {"event": masked(str(getattr(record, "sentence", None) or record.getMessage()))}
+        message = {"event": masked(str(getattr(record, "sentence", None) or record.getMessage()))}
         when = datetime_of(round(record.created * 1000)).isoformat(timespec="milliseconds")
-        line = {**getattr(record, "facts", {}), **known, "level": record.levelname.lower(), "logger": record.name}
+        line = {**getattr(record, "facts", {}), **message, "level": record.levelname.lower(), "logger": record.name}
         if record.exc_info:
             line["exception"] = masked(self.formatException(record.exc_info))
         return orjson.dumps({**line, "timestamp": when}, default=str).decode()
@@ -263,7 +263,7 @@ class OnceAMinute(logging.Filter):
         super().__init__()
         self._clock = clock
         self._last: dict[tuple[str, str], float] = {}
-        self._held_back: Counter[tuple[str, str]] = Counter()
+        self._suppressed: Counter[tuple[str, str]] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether to write a record."""
@@ -271,13 +271,13 @@ class OnceAMinute(logging.Filter):
             return True
         kind, now = (record.name, _template(record)), self._clock()
         if kind in self._last and now - self._last[kind] < MINUTE:
-            self._held_back[kind] += 1
+            self._suppressed[kind] += 1
             return False
         self._last[kind] = now
-        if held_back := self._held_back.pop(kind, 0):
-            record.msg, record.args = f"{record.getMessage()} (and {held_back} times since the last line)", ()
+        if suppressed := self._suppressed.pop(kind, 0):
+            record.msg, record.args = f"{record.getMessage()} (and {suppressed} times since the last line)", ()
             if (facts := getattr(record, "facts", None)) is not None:
-                facts["held_back"] = held_back
+                facts["held_back"] = suppressed
         return True
 
 

@@ -19,15 +19,15 @@ PRESET_NAMES = ", ".join(PRESETS)
 _SCHEMA: dict[str, dict[str, Any]] = AllSettings.model_json_schema()["properties"]
 
 
-def known_preset(name: str | None) -> str | None:
+def check_preset(name: str | None) -> str | None:
     """Return the name of a preset if there is one, else exit with a list of all."""
     if name is not None and name not in PRESETS:
         output.fail(f"there is no preset {name}: choose one of {PRESET_NAMES}", output.USAGE)
     return name
 
 
-Preset = Annotated[str | None, typer.Option(help=f"Named set of settings: {PRESET_NAMES}.", callback=known_preset)]
-PresetOfNew = Annotated[str | None, typer.Option(help=f"Preset of new graphs: {PRESET_NAMES}.", callback=known_preset)]
+Preset = Annotated[str | None, typer.Option(help=f"Named set of settings: {PRESET_NAMES}.", callback=check_preset)]
+PresetOfNew = Annotated[str | None, typer.Option(help=f"Preset of new graphs: {PRESET_NAMES}.", callback=check_preset)]
 
 
 def with_setting_options(command: Command) -> Command:

@@ -32,8 +32,8 @@ def score(value: float) -> str:
 def why(passage: RecalledPassage, report: Why) -> Tree:
     """Draw the explanation of a passage as a tree."""
     tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {score(passage.score)}")
-    for told_line in _lines(report):
-        tree.add(escape(told_line))
+    for line in _lines(report):
+        tree.add(escape(line))
     return tree
 
 

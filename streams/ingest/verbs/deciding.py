@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from emgas.messages.topics import Command
+from emgas.messages.requests import Command
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.gates import Gate
+from processors.lifecycle.policies import load_nothing
 from processors.recall.answer.perceptual import AttachmentEncoder
 from processors.recall.ranking.dense import Embedder
 from state.events.events import DataEvent
@@ -30,13 +32,18 @@ class AlreadyDoneError(Exception):
     """The request was carried out before; the text says so.  Its sender may have missed the outcome."""
 
 
+def no_gate(name: str) -> Gate:
+    """Raise UnknownPolicyError: without a loader, there are no gates."""
+    return cast(Gate, load_nothing("gates", name))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HandlerContext:
     """What all of a worker's command handlers share.
 
     partitions  of the topic `turns`          skew_ms  how far in the future a turn may be, ms
     preset      of new graphs                 now      returns the present, ms
-    keys        of encrypted graphs
+    keys        of encrypted graphs               gate     returns a gate by its name
     """
 
     partitions: int
@@ -47,6 +54,7 @@ class HandlerContext:
     preset: str
     now: Callable[[], int]
     keys: Keyring = NO_KEYS
+    gate: Callable[[str], Gate] = no_gate
 
     def present(self, arrival: Record) -> int:
         """Return the present (ms); a worker's clock that is behind the broker's must not move turns into the past."""

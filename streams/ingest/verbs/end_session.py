@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from emgas.messages.sessions import EndSession
-from processors.lifecycle.sessions import ended, going_on
+from processors.lifecycle.sessions.sessions import ended, going_on
 from processors.recall.reports.session_summaries import summed_up
 from state.events.events import DataEvent, GraphEvent, SessionEnded, TurnRecorded
 from state.graph.graph import Graph

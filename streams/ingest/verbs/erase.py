@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from emgas.messages.turns import Erase
-from processors.lifecycle.erasing import Erasure, erasures
+from processors.lifecycle.decay.erasing import Erasure, erasures
 from state.erasure import erased_by
 from state.events.events import UNSTAMPED, DataEvent, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from emgas.messages.turns import Feedback
-from processors.lifecycle.feedback import answering
+from processors.lifecycle.turns.feedback import answering
 from state.events.events import UNSTAMPED, DataEvent, FeedbackGiven
 from state.graph.graph import Graph
 from streams.errors import RejectedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emgas.messages.turns import Forget
-from processors.lifecycle.forgetting import Leaving, everything, requested
+from processors.lifecycle.decay.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
 from state.events.events import UNSTAMPED, DataEvent, Forgotten
 from state.graph.graph import Graph

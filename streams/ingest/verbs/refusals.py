@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from emgas import limits
-from emgas.messages.topics import Command
+from emgas.messages.requests import Command
 from emgas.validation import describe
 from emgas.wire import partition_of
 from state.graph.graph import Graph
@@ -42,5 +42,5 @@ def check_place(graph_id: str, key: bytes | None, partition: int, *, partitions:
 def existing(request: Command, graph: Graph | None) -> Graph:
     """Return the graph of a request that needs one.  Raises RejectedError if there is none."""
     if graph is None:
-        raise RejectedError(f"there is no graph {request.graph!r}: nothing to {request.kind}")  # type: ignore[union-attr]
+        raise RejectedError(f"there is no graph {request.graph!r}: nothing to {request.tag()}")
     return graph

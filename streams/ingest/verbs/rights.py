@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from emgas.messages.queries import Query
-from emgas.messages.rights import Grant, Revoke, Right
-from emgas.messages.topics import Command, OfGraph
+from emgas.messages.requests import Command, GraphQuestion, Right
+from emgas.messages.rights import Grant, Revoke
 from emgas.wire import RIGHTS, SUBJECT, Record, as_mapping
 from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked, DataEvent
 from state.graph.graph import Graph
@@ -27,11 +26,10 @@ def check_command(command: Command, record: Record, graph: Graph | None) -> None
         raise _refused(command.right, command.graph)
 
 
-def check_question(question: OfGraph, record: Record, graph: Graph | None) -> None:
+def check_question(question: GraphQuestion, record: Record, graph: Graph | None) -> None:
     """Raise RejectedError unless the subject of a record of `queries` has the rights that its question needs."""
     subject = subject_of(record)
-    rights: list[Right] = ["read", "write"] if isinstance(question, Query) and question.reinforce else ["read"]
-    for right in rights:
+    for right in question.needed_rights():
         if graph is not None and not is_granted(right, subject, graph.access):
             raise _refused(right, question.graph)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from emgas.messages.memory_settings import PRESET_MODES
-from emgas.messages.topics import Command
+from emgas.messages.requests import Command
 from emgas.messages.turns import Turn
 from processors.extraction.tags import by
-from processors.lifecycle.said_last import said_last
+from processors.lifecycle.sessions.preceding_turns import preceding_turns
 from processors.text.language import clean
 from processors.text.mentions import TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.events import UNSTAMPED, GraphConfigured
@@ -108,7 +108,7 @@ class UnfoldedDecisions:
         """List the last folded turns of a session; looked up again only after the graph has folded an event."""
         cached = self._folded.get((graph.graph_id, session))
         if cached is None or cached[0] != graph.events:
-            cached = self._folded[graph.graph_id, session] = graph.events, said_last(graph, session, LOOKED_BACK)
+            cached = self._folded[graph.graph_id, session] = graph.events, preceding_turns(graph, session, LOOKED_BACK)
         return cached[1]
 
 

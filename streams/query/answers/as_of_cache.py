@@ -266,7 +266,7 @@ class _Folds:
         as_of = await self._beside(begin)
         for count, _ in enumerate(as_of.steps(), 1):
             if count % STEPS_AT_ONCE == 0:
-                if as_of.is_prefix and self._is_wanted(as_of.folded):
+                if as_of.is_prefix and self._is_needed(as_of.folded):
                     await self._keep(as_of)
                 await asyncio.sleep(0)
         await self._beside(_settle, as_of.graph)
@@ -278,7 +278,7 @@ class _Folds:
             return do(*arguments)
         return await asyncio.to_thread(do, *arguments)
 
-    def _is_wanted(self, folded: int) -> bool:
+    def _is_needed(self, folded: int) -> bool:
         """Return whether a checkpoint here would be far enough from the ones before and after it."""
         spacing = max(CHECKPOINT_EVERY, len(self.history) // CHECKPOINTS)
         after = bisect_right(self._checkpoints, folded, key=_folded)

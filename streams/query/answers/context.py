@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from emgas.errors import TransportError
-from emgas.messages.contents import Read
 from emgas.messages.fields import Position
-from emgas.messages.pictures import Picture
-from emgas.messages.queries import Query
-from emgas.messages.sessions import Recent
+from emgas.messages.requests import PastQuestion
 from emgas.messages.turns import Reinforce
-from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
 from processors.recall.answer.answer import Answerer, QueriedGraph
@@ -29,8 +25,6 @@ from streams.query.answers.snapshot_taker import SnapshotTaker
 from streams.query.scheduling import AnswerSchedule, PendingQuestion
 from streams.settings import Settings
 from streams.transport.sender import MessageSender
-
-OfMemory = Query | Read | Picture | Recap | Trend | Explore | Habits | Recent  # these may ask for the past (`as_of`)
 
 
 class QueryablePartition(Protocol):
@@ -48,6 +42,35 @@ class QueryablePartition(Protocol):
         """Wait until the turn at `offset` of `turns` is folded."""
 
 
+class QueryWorker(Protocol):
+    """The worker around a query handler: AnsweringApp (streams/worker/answering_app.py)."""
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether it writes events itself; else it sends what a question woke to the writer of the partition."""
+
+    def now_ms(self) -> int:
+        """Return the present, ms since 1970."""
+
+    def monotonic_ms(self) -> float:
+        """Return ms since an arbitrary moment."""
+
+    async def end_of_turns(self, partition: int) -> int:
+        """Ask the log for the offset behind the last turn of a partition."""
+
+    async def end_of_queries(self, place: int) -> int:
+        """Ask the log for the offset behind the last question of a partition of `queries`."""
+
+    async def send_reinforcement(self, woken: Reinforce) -> None:
+        """Send what a question woke to the writer of its partition; return once the log has it."""
+
+    def fail_partition(self, partition: int, error: BaseException) -> None:
+        """Halt a partition, or the worker if the error is not the partition's alone."""
+
+    def yield_to_queries(self) -> None:
+        """Pause the fold of turns for a moment; called at each step of a question."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class QueryContext:
     """What a worker lends to its query handler.
@@ -56,15 +79,9 @@ class QueryContext:
                       folds in place of writers, and no timers
     halted            partition → why it cannot go on
     partitions        how many there are in all
-    now               ms since the epoch
-    monotonic         ms since an arbitrary moment
-    end_of_turns      partition → the offset behind its last turn, asked of the log
-    end_of_queries    partition → the offset behind its last question, asked of the log
-    fail              halts a partition, or the worker if the error is not the partition's alone
-    command           sends what a question woke to the writer of its partition; None: we are the writer
-    yield_to_queries  called at each step of a question: the fold of turns pauses for a moment
     """
 
+    worker: QueryWorker
     writers: Mapping[int, QueryablePartition]
     timers: Mapping[int, WindowTimer]
     halted: Mapping[int, BaseException]
@@ -74,13 +91,6 @@ class QueryContext:
     answerer: Answerer
     settings: Settings
     partitions: int
-    now: Callable[[], int]
-    monotonic: Callable[[], float]
-    end_of_turns: Callable[[int], Awaitable[int]]
-    end_of_queries: Callable[[int], Awaitable[int]]
-    fail: Callable[[int, BaseException], None]
-    command: Callable[[Reinforce], Awaitable[None]] | None = None
-    yield_to_queries: Callable[[], None] = lambda: None
 
     def time_in(self, graph: Graph | None, record: Record) -> int:
         """Return when a question is asked, in a graph's own time (ms).
@@ -92,7 +102,7 @@ class QueryContext:
             return graph.clock
         if record.by_broker:
             return record.timestamp
-        return min(record.timestamp, self.now() + self.settings.skew_ms)
+        return min(record.timestamp, self.worker.now_ms() + self.settings.skew_ms)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +130,7 @@ class AnswerContext:
         """What finds concepts in the words of a question."""
         return self.worker.answerer.extractor
 
-    async def memory(self, request: OfMemory) -> Callable[[], QueriedGraph]:
+    async def memory(self, request: PastQuestion) -> Callable[[], QueriedGraph]:
         """Return a function that opens the graph of a request: as it has become meanwhile, but the past stays."""
         state = self.state
         if request.as_of is None:

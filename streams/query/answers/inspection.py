@@ -105,7 +105,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
     if graph is None or graph.is_blank:  # all of it was taken back
         return Description(graph=graph_id, found=False, position=position)
     view = graph.view()
-    shown = Shown(view.known)
+    shown = Shown(view.concept_table)
     archived, archived_concepts = sum(graph.passages.archived), sum(graph.concepts.archived)
     return Description(
         graph=graph_id,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from emgas.messages.topics import Answer as Message
-from emgas.messages.topics import Question
+from emgas.messages.requests import Answer as Message
+from emgas.messages.requests import Question
 from processors.recall.answer.answer import Answer
 
 if TYPE_CHECKING:

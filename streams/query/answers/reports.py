@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from emgas.messages.pictures import Picture, Pictured
+from emgas.messages.requests import PastQuestion
 from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.recall.answer.answer import QueriedGraph
@@ -51,9 +52,7 @@ async def habits(request: Habits, context: AnswerContext) -> Recurring:
     return await _report(request, context, lambda memory: list_habits(memory, request, context.extractor))
 
 
-async def _report(
-    request: Recap | Recent | Trend | Explore | Habits, context: AnswerContext, report: Callable[[QueriedGraph], T]
-) -> T:
+async def _report(request: PastQuestion, context: AnswerContext, report: Callable[[QueriedGraph], T]) -> T:
     """Compute a report in one go, when its turn comes."""
     memory = await context.memory(request)
     async with context.schedule.short_turn(context.question):

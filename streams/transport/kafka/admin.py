@@ -37,7 +37,7 @@ from aiokafka.protocol.types import (  # type: ignore[import-untyped]
     TaggedFields,
 )
 
-from emgas.client.kafka import Security, kafka_errors
+from emgas.client.kafka import Security, in_time, kafka_errors
 from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
@@ -150,6 +150,17 @@ class KafkaTopics:
             while _missing(topics, await _partition_counts(admin)):  # noqa: ASYNC110  (no call waits for leaders)
                 await asyncio.sleep(POLL_SECONDS)
 
+    async def exist(self, names: Iterable[str]) -> list[str]:
+        """List those of `names` that exist."""
+        async with self._admin() as admin:
+            present = {topic["topic"] for topic in await _all_topics(admin)}
+        return [name for name in names if name in present]
+
+    async def delete(self, name: str) -> None:
+        """Delete a topic."""
+        async with self._admin() as admin:
+            await admin.delete_topics([name])
+
     async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
         """Describe those of `names` that exist, in their order."""
         async with self._admin() as admin:
@@ -171,7 +182,7 @@ class KafkaTopics:
                 except GroupCoordinatorNotAvailableError:
                     await asyncio.sleep(COORDINATOR_PAUSE)
                 else:
-                    return [member[1] for response in responses for found in response.groups for member in found[5]]
+                    return [member[1] for response in responses for group in response.groups for member in group[5]]
         return []
 
     async def topic_id(self, name: str) -> str | None:
@@ -181,8 +192,8 @@ class KafkaTopics:
                 response = await admin._client.send(admin._client.get_random_node(), _TopicIds(name))  # noqa: SLF001 - aiokafka has no public way
             except (NotImplementedError, IncompatibleBrokerVersion):  # a broker of before 3.1
                 return None
-        found = [topic[2] for topic in response.topics if topic[0] == 0 and topic[1] == name]
-        return str(found[0]) if found and found[0].int else None
+        ids = [topic[2] for topic in response.topics if topic[0] == 0 and topic[1] == name]
+        return str(ids[0]) if ids and ids[0].int else None
 
     async def _bounds(self, counts: list[tuple[str, int]]) -> dict[TopicPartition, tuple[int, int]]:
         partitions = [TopicPartition(name, p) for name, count in counts for p in range(count)]
@@ -199,7 +210,7 @@ class KafkaTopics:
     @asynccontextmanager
     async def _admin(self) -> AsyncIterator[AIOKafkaAdminClient]:
         admin = AIOKafkaAdminClient(**self._connect)
-        with kafka_errors(self._bootstrap):
+        with kafka_errors(self._bootstrap), in_time(self._bootstrap, self._timeout):
             async with asyncio.timeout(self._timeout):
                 try:
                     await admin.start()
@@ -221,9 +232,9 @@ async def _partition_counts(admin: AIOKafkaAdminClient) -> dict[str, int]:
 
 def _missing(topics: list[TopicPlan], counts: dict[str, int]) -> list[TopicPlan]:
     for plan in topics:
-        found = counts.get(plan.name, plan.partitions)
-        if not plan.may_have(found):
-            raise TransportError(another_partition_count(plan.name, found, plan.partitions))
+        existing = counts.get(plan.name, plan.partitions)
+        if not plan.may_have(existing):
+            raise TransportError(another_partition_count(plan.name, existing, plan.partitions))
     return [plan for plan in topics if plan.name not in counts]
 
 

@@ -57,7 +57,9 @@ class FileKeys:
     async def put(self, key: GraphKey) -> None:
         """Keep a key, beside what others have put of its graph, and overwrite the file that was there."""
         with self._failing("keep"), self._locked():
-            keys = self._beside(key) | {key.id: key}
+            beside = self._beside(key)
+            existing = beside.get(key.id)
+            keys = beside | {key.id: key if existing is None else existing.meet(key)}
             self._replace(key.graph, keys)
         self._cache[key.graph] = keys
 

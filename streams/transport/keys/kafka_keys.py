@@ -7,6 +7,9 @@ broker's files until they are compacted.  Kafka never compacts the segment that 
 something is written that comes `segment.ms` after the first record of this one (topic_plan.py).  So something is
 written then: `write_on`, a record that is no key.  Until then who has both the broker's disk and the KEK could read it.
 
+A worker that was frozen may write an older value of a key after another worker has destroyed more of it.  So a process
+holds what all values that it read open together, and a worker writes that again where the newest opens more (`mend`).
+
 Opened, it reads the whole topic; `refresh` reads on.  It holds one record per graph, and as many more as graphs were
 erased and born again.
 """
@@ -48,17 +51,19 @@ class KafkaKeys:
         self._reader = reader
         self._wrapping = wrapping
         self._send = send
+        self._timeout: float | None = None
         self._keys = HeldKeys()
         self._next = 0
         self._changing = asyncio.Lock()
         self._compacted_ms = compacted_ms
         self._places: set[bytes] = set()  # of the records that were read
+        self._outdated: dict[bytes, GraphKey] = {}  # by place: what is held, where the newest record opens more
         self._replaced_at: int | None = None  # when the newest was written that stands in the place of another
         self._written_at = 0  # and when the newest of all
 
-    def sent_by(self, send: Send) -> None:
-        """Write with `send` from here on."""
-        self._send = send
+    def sent_by(self, send: Send, timeout: float) -> None:
+        """Write with `send` from here on, which may take `timeout` seconds."""
+        self._send, self._timeout = send, timeout
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Give the keys of a graph, as they were at the last refresh."""
@@ -74,13 +79,30 @@ class KafkaKeys:
 
     async def put(self, key: GraphKey) -> None:
         """Append a key, and wait until it is acknowledged."""
+        place = f"{key.graph}/{key.id}".encode()
+        async with self._changing:
+            existing = self.of(key.graph).get(key.id)
+            left = key if existing is None else existing.meet(key)
+            await self._append(place, self._wrapping.wrap(left.to_bytes(), place))
+            self._keys.hold(left)
+
+    async def _append(self, place: bytes, value: bytes) -> None:
+        """Append a record.  Raises KeyStoreError where it is not acknowledged in time: it may be there, or come yet."""
         if self._send is None:
             raise KeysError("keys are written by the worker that owns the partition")
-        place = f"{key.graph}/{key.id}".encode()
-        value = self._wrapping.wrap(key.to_bytes(), place)
-        async with self._changing:
-            await (await self._send(ProducerRecord(self._topic, place, value, (), PARTITION)))
-            self._keys.hold(key)
+        try:
+            async with asyncio.timeout(self._timeout):
+                await (await self._send(ProducerRecord(self._topic, place, value, (), PARTITION)))
+        except TimeoutError:
+            raise self._unwritable(f"no acknowledgement within {self._timeout} s") from None
+        except Exception as error:  # of whichever driver
+            raise self._unwritable(str(error)) from error
+
+    def _unwritable(self, why: str) -> KeyStoreError:
+        return KeyStoreError(
+            f"the topic of the keys cannot be written to: {self._topic} ({why}). Is its broker up, may we write to it? "
+            "What waits for it goes on then"
+        )
 
     async def refresh(self) -> None:
         """Read on to the end of the topic."""
@@ -103,19 +125,37 @@ class KafkaKeys:
     def _see(self, record: Record) -> None:
         self._written_at = record.timestamp
         if record.key and record.value:
-            self._keys.hold(GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
+            self._compare(record.key, GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
             if record.key in self._places:
                 self._replaced_at = record.timestamp
             self._places.add(record.key)
 
+    def _compare(self, place: bytes, key: GraphKey) -> None:
+        contents = self._keys.hold(key)
+        if contents.nodes.keys() == key.nodes.keys():
+            self._outdated.pop(place, None)
+        else:
+            self._outdated[place] = contents
+
+    async def mend(self) -> None:
+        """Write those keys again whose newest record opens what was destroyed.
+
+        Raises TransportError, KeysError.
+        """
+        await self.refresh()
+        for place, key in list(self._outdated.items()):
+            log.warning("a key is destroyed again: a worker that was frozen had brought it back", place=str(place))
+            await self.put(key)
+
     async def write_on(self, now: int) -> None:
         """Let the broker compact what was replaced, once the segment that holds it is old enough (`now`: ms).
 
-        Written too early, by a clock that is ahead, it is written again the next time.
+        Written too early, by a clock that is ahead, it is written again the next time.  Raises TransportError, and as
+        `put`.
         """
         await self.refresh()
         if self._send is None or self._replaced_at is None:
             return
         due = self._replaced_at + self._compacted_ms
         if self._written_at < due <= now:
-            await (await self._send(ProducerRecord(self._topic, WRITTEN_ON, b"", (), PARTITION)))
+            await self._append(WRITTEN_ON, b"")

@@ -2,7 +2,7 @@
 
     of(graph)     the keys at hand: what a fold opens events by; no I/O but the first time a graph is asked for
     put(key)      keep a key in the place of the one of its id, which is then destroyed; it is durable when this returns
-    refresh()     see what other processes have put since
+    refresh()     see what other processes have put since; `refreshed` goes on without, where that fails
 
 A key is put before anything that it seals is appended.  Destroying it is putting what is left of it (GraphKey.without,
 GraphKey.destroyed), which the store must not be able to give back from then on.  One graph has one writer, the owner of
@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from emgas.errors import TransportError
+from emgas.logs import logger
 from state.errors import KeysError, KeyStoreError
 from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys
@@ -23,6 +25,7 @@ from state.sealing.keyring import HeldKeys
 if TYPE_CHECKING:
     from state.partition import DueErasure  # here: whoever asks a memory needs no graph, nor numpy
 
+log = logger("keys")
 Random = Callable[[int], bytes]
 
 
@@ -60,6 +63,16 @@ class UnnamedKeys(MemoryKeys):
             "graphs are encrypted, but nothing says where their keys are: set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to "
             "what they were"
         )
+
+
+async def refreshed(store: KeyStore) -> bool:
+    """Refresh the keys; return whether that succeeded.  What needs a newer key waits for the next try, nothing else."""
+    try:
+        await store.refresh()
+    except TransportError as error:
+        log.warning("keys cannot be read", error=str(error))
+        return False
+    return True
 
 
 async def give_birth(store: KeyStore, graph_id: str, random: Random = os.urandom) -> GraphKey:

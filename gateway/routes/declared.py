@@ -1,0 +1,132 @@
+"""The routes that messages declare (emgas/messages/requests.py): `route="POST /pin"` is POST /v1/graphs/{graph}/pin.
+
+The body of a command is the message without what the path names.  The parameters of a question are its fields, under
+the names that its class declares.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+from starlette.responses import JSONResponse
+
+from emgas.messages.fields import Message, Position
+from emgas.messages.requests import GraphQuestion, Outcome, Request, Sendable
+from emgas.messages.topics import COMMANDS, QUESTIONS
+from emgas.validation import build
+from gateway.auth.access import may
+from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
+from gateway.routes.bodies import named_later, without
+from gateway.routes.dependencies import Graph, IdempotencyKey, Memory
+
+router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
+OF_PATH = ("graph", "kind")
+NEVER = (*OF_PATH, "after")  # over HTTP, nobody has an offset to wait for
+
+
+def _add_command(message: type[Request], method: str, path: str) -> None:
+    body_type = named_later(without(message, f"{message.__name__}Body", *OF_PATH))
+
+    async def change(graph: str, body: Any, memory: Memory, idempotency_key: IdempotencyKey = None) -> Response:
+        request = build(message, command_fields(graph, body, idempotency_key))
+        return outcome_response(await memory.send(request), 200)
+
+    change.__annotations__ |= {"graph": Annotated[Graph, may(message.right)], "body": body_type}
+    router.add_api_route(path, change, methods=[method], response_model=Outcome, **_described(message))
+
+
+def _add_question(message: type[GraphQuestion], method: str, path: str) -> None:
+    parameters = dict(_parameters(message))
+
+    async def ask(graph: str, memory: Memory, response: Response, **values: Any) -> Any:
+        fields: dict[str, Any] = {"graph": graph}
+        for name, value in values.items():
+            field, _, part = parameters[name].partition(".")
+            if part:
+                fields.setdefault(field, {})[part] = value
+            else:
+                fields[field] = value
+        answer: Any = await memory.send(build(message, fields))
+        set_etag(response, answer.position, result=answer.found)
+        return answer
+
+    fixed = {"graph": Annotated[Graph, may(message.right, *parameters)], "memory": Memory, "response": Response}
+    ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            *(_keyword(name, annotation) for name, annotation in fixed.items()),
+            *(_query_parameter(name, field_at(message, at)) for name, at in parameters.items()),
+        ]
+    )
+    described = _described(message, " ETag: the position in the graph's log.")
+    router.add_api_route(path, ask, methods=[method], response_model=message.answer, **described)
+
+
+def _described(message: type[Sendable], more: str = "") -> dict[str, Any]:
+    """Return the name of a route, and what it does: the first paragraph of the message's own description."""
+    paragraph = inspect.cleandoc(message.__doc__ or "").partition("\n\n")[0]
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", message.__name__).lower()
+    return {"name": name, "description": paragraph.replace("\n", " ") + more}
+
+
+def _parameters(message: type[GraphQuestion]) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of a route, each with the field that it sets, or the part of one."""
+    renamed = {at.partition(".")[0] for at in message.parameters.values()}
+    yield from message.parameters.items()
+    yield from ((name, name) for name in message.model_fields if name not in renamed and name not in NEVER)
+
+
+def field_at(message: type[Message], at: str) -> FieldInfo:
+    """Return a field of a message, or the part of one: `only.speakers`."""
+    name, _, part = at.partition(".")
+    field = message.model_fields[name]
+    return field_at(field.annotation, part) if part else field  # type: ignore[arg-type]
+
+
+def _query_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    """Build the parameter of a route for a field: with its bounds, its description and its default."""
+    default = field.get_default(call_default_factory=True)
+    parts = (field.annotation, *field.metadata, Query(description=field.description))
+    return _keyword(name, Annotated[parts], inspect.Parameter.empty if default is PydanticUndefined else default)
+
+
+def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def set_etag(response: Response, position: Position, *, result: bool) -> None:
+    """Set the ETag to the position of the graph.  Raises UnknownGraphError if there is no graph."""
+    if not result:
+        raise UnknownGraphError("this graph does not exist, or did not exist at that time")
+    response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+
+
+def command_fields(graph_id: str, body: BaseModel, key: str | None) -> Mapping[str, Any]:
+    """Return the fields of a command: those of the body, with the graph of the path and an id."""
+    fields = {**body.model_dump(exclude_unset=True), "graph": graph_id}
+    if fields.get("id") is None:
+        fields["id"] = key or uuid4().hex
+    return fields
+
+
+def outcome_response(outcome: Outcome, accepted: int) -> Response:
+    """Return an outcome, with the status `accepted` if it is.  Raises RequestRejectedError."""
+    if outcome.status == "rejected":
+        raise RequestRejectedError(outcome.reason)
+    return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)
+
+
+for _message in (*COMMANDS, *QUESTIONS):
+    if _message.route is not None:
+        _method, _path = _message.route.split(" ")
+        if issubclass(_message, Request):
+            _add_command(_message, _method, _path)
+        elif issubclass(_message, GraphQuestion):
+            _add_question(_message, _method, _path)
