@@ -24,10 +24,13 @@ COPY state state
 COPY processors processors
 COPY replay replay
 COPY streams streams
+COPY lab lab
 # with the explorer in it, if ./scripts/page has built that before
 COPY gateway gateway
 # not evaluate.py and tune.py: evaluation/ stays out of the image, and with it `emgas eval` and `emgas tune`
-COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/
+COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/gates.py \
+     emgas_service/renderers.py emgas_service/rerankers.py emgas_service/retrievers.py \
+     emgas_service/windows.py emgas_service/
 RUN pip install --no-deps .
 
 # /data holds the RocksDB copies of the partitions. It belongs to the user before it becomes a volume: a new volume

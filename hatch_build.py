@@ -32,7 +32,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HOME = "emgas_service"
-LAYERS = ("state", "processors", "replay", "streams", "gateway", "evaluation")
+LAYERS = ("state", "processors", "replay", "streams", "lab", "gateway", "evaluation")
 DOTTED = re.compile(rf"(?:{'|'.join(LAYERS)})(?:\.[A-Za-z_]\w*)+(?::\w+)?")  # a module, or an object in one
 QUOTES = "\"'"
 

@@ -26,7 +26,7 @@ from bench.simulation.run import run
 from bench.simulation.world import Result
 
 MOST_SHOWN = 5  # failing runs whose trace is printed
-TOLD_EVERY = 50  # runs, on stderr
+REPORT_EVERY = 50  # runs, on stderr
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Sum:
         if result.complaints:
             self.failed.append(result)
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         return {
             "runs": self.runs,
             "steps": self.steps,
@@ -68,7 +68,7 @@ class Sum:
         }
 
 
-def told(result: Result, protection: str = "", *, plain: bool = False) -> str:
+def format_result(result: Result, protection: str = "", *, plain: bool = False) -> str:
     """Tell of a run: its trace, what did not hold, and how to see it again."""
     again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
     again += " --plain" if plain else ""
@@ -87,28 +87,28 @@ def main() -> int:
     parser.add_argument("--without", choices=sorted(WITHOUT), default="", help="switch a protection off")
     parser.add_argument("--trace", action="store_true", help="print what happens, whether all holds or not")
     parser.add_argument("--json", action="store_true", help="print one line of JSON alone")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)  # a killed process leaves work that it never began
     total, started = Sum(), time.monotonic()
-    seed = asked.first
-    with without(asked.without):
-        while _goes_on(asked, seed, time.monotonic() - started):
-            result = run(seed, keeps=not asked.plain)
+    seed = options.first
+    with without(options.without):
+        while _goes_on(options, seed, time.monotonic() - started):
+            result = run(seed, keeps=not options.plain)
             total.add(result)
             seed += 1
-            if total.runs % TOLD_EVERY == 0:
+            if total.runs % REPORT_EVERY == 0:
                 print(f"{total.runs} runs, failed: {[it.seed for it in total.failed]}", file=sys.stderr, flush=True)
-            if not asked.json and (asked.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
-                print(told(result, asked.without, plain=asked.plain), flush=True)
-    summary = {**total.told(), "first": asked.first, "seconds": round(time.monotonic() - started, 1)}
-    print(json.dumps(summary) if asked.json else "\n".join(f"{name:>22}  {value}" for name, value in summary.items()))
+            if not options.json and (options.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
+                print(format_result(result, options.without, plain=options.plain), flush=True)
+    summary = {**total.summary(), "first": options.first, "seconds": round(time.monotonic() - started, 1)}
+    print(json.dumps(summary) if options.json else "\n".join(f"{name:>22}  {value}" for name, value in summary.items()))
     return 1 if total.failed else 0
 
 
-def _goes_on(asked: argparse.Namespace, seed: int, seconds: float) -> bool:
-    if asked.minutes is not None:
-        return seconds < 60 * asked.minutes
-    return seed < asked.first + asked.seeds
+def _goes_on(options: argparse.Namespace, seed: int, seconds: float) -> bool:
+    if options.minutes is not None:
+        return seconds < 60 * options.minutes
+    return seed < options.first + options.seeds
 
 
 if __name__ == "__main__":

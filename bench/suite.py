@@ -39,53 +39,53 @@ from bench.speed.spreading import spread, summed_up
 
 LARGE: Final = 50_000  # concepts
 
-Found = dict[str, Any]
+Figures = dict[str, Any]
 
 
-def of_size(turns: int, asked: int) -> Found:
+def of_size(turns: int, queries: int) -> Figures:
     """Measure one size in a process of its own."""
-    return alone("growth", turns, asked)
+    return alone("growth", turns, queries)
 
 
-def growth(sizes: Sequence[int], asked: int) -> Found:
+def growth(sizes: Sequence[int], queries: int) -> Figures:
     """Measure every size; a list for each figure, in the order of the sizes."""
-    found = [of_size(turns, asked) for turns in sizes]
-    return {name: [one[name] for one in found] for name in found[0]}
+    runs = [of_size(turns, queries) for turns in sizes]
+    return {name: [one[name] for one in runs] for name in runs[0]}
 
 
-def query(sizes: Sequence[int], asked: int) -> Found:
+def query(sizes: Sequence[int], queries: int) -> Figures:
     """Measure recall beside PageRank where a memory is large."""
-    found = [of_size(turns, asked) for turns in sizes if turns >= SIZES[1]]
-    names = [f"{one['concepts'] / 1000:.0f}k" for one in found]
+    runs = [of_size(turns, queries) for turns in sizes if turns >= SIZES[1]]
+    names = [f"{one['concepts'] / 1000:.0f}k" for one in runs]
     ratios = {
         f"igraph_ppr_{'100k' if one['concepts'] > 50_000 else '20k'}": round(
             one["igraph_ppr_ms"] / one["recall_only_ms"]
         )
-        for one in found
+        for one in runs
         if one["igraph_ppr_ms"]
     }
     return {
         "ratios": ratios,
         "concepts": names,
-        "recall_ms": [one["recall_only_ms"] for one in found],
-        "answer_ms": [one["recall_warm_ms"] for one in found],
-        "igraph_ppr_ms": [one["igraph_ppr_ms"] for one in found],
-        "bm25s_ms": [one["bm25s_ms"] for one in found],
+        "recall_ms": [one["recall_only_ms"] for one in runs],
+        "answer_ms": [one["recall_warm_ms"] for one in runs],
+        "igraph_ppr_ms": [one["igraph_ppr_ms"] for one in runs],
+        "bm25s_ms": [one["bm25s_ms"] for one in runs],
     }
 
 
-BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {
+BENCHES: Final[dict[str, Callable[[Sequence[int], int], Figures]]] = {
     "growth": growth,
     "query": query,
-    "construction": lambda _, asked: alone("construction", SIZES[1], asked),
-    "replay": lambda _, asked: alone("replay", REPLAYED, asked),
-    "ingest": lambda _, asked: alone("ingest", INGESTED, asked),
-    "memory": lambda _, asked: alone("memory", GRAPHS, asked),
-    "scale": lambda _, asked: summed_up([alone("scale", graphs, asked) for graphs in SPREAD]),
+    "construction": lambda _, queries: alone("construction", SIZES[1], queries),
+    "replay": lambda _, queries: alone("replay", REPLAYED, queries),
+    "ingest": lambda _, queries: alone("ingest", INGESTED, queries),
+    "memory": lambda _, queries: alone("memory", GRAPHS, queries),
+    "scale": lambda _, queries: summed_up([alone("scale", graphs, queries) for graphs in SPREAD]),
     "instructions": lambda _, __: instructions.measured(),
 }
-ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its own: (size, questions)
-    "growth": lambda size, asked: measured(size, asked=asked),
+ONE: Final[dict[str, Callable[[int, int], Figures]]] = {  # in a process of its own: (size, questions)
+    "growth": lambda size, queries: measured(size, queries=queries),
     "construction": lambda size, _: constructed(size),
     "replay": lambda size, _: replayed(size, graphs=max(size // 1000, 1)),
     "ingest": lambda size, _: ingested(size),
@@ -94,9 +94,9 @@ ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its ow
 }
 
 
-def table(found: Found) -> str:
+def table(figures: Figures) -> str:
     """Lay a bench's figures out for a reader."""
-    return "\n".join(f"  {name:24}{json.dumps(value)}" for name, value in found.items())
+    return "\n".join(f"  {name:24}{json.dumps(value)}" for name, value in figures.items())
 
 
 def main() -> None:
@@ -110,25 +110,25 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="end with 1 if a kernel takes more instructions")
     parser.add_argument("--renew", action="store_true", help="compare instructions with those of now from now on")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        print(json.dumps(ONE[given.names[0] if given.names else "growth"](given.one, given.asked)))
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(ONE[options.names[0] if options.names else "growth"](options.one, options.asked)))
         return
-    sizes = [int(size) for size in given.sizes.split(",")]
-    found = {name: BENCHES[name](sizes, given.asked) for name in given.names or BENCHES}
-    whole = found[given.names[0]] if len(given.names) == 1 else found
-    print(json.dumps(whole) if given.json else "\n".join(f"{name}\n{table(one)}" for name, one in found.items()))
-    if given.plots and "growth" in found:
-        print(f"bench: drawn into {plots.draw(found['growth'])}", file=sys.stderr)
-    if "instructions" in found:
-        sys.exit(_judged(found["instructions"], check=given.check, renew=given.renew))
+    sizes = [int(size) for size in options.sizes.split(",")]
+    figures = {name: BENCHES[name](sizes, options.asked) for name in options.names or BENCHES}
+    whole = figures[options.names[0]] if len(options.names) == 1 else figures
+    print(json.dumps(whole) if options.json else "\n".join(f"{name}\n{table(one)}" for name, one in figures.items()))
+    if options.plots and "growth" in figures:
+        print(f"bench: drawn into {plots.draw(figures['growth'])}", file=sys.stderr)
+    if "instructions" in figures:
+        sys.exit(_judged(figures["instructions"], check=options.check, renew=options.renew))
 
 
-def _judged(found: Found, *, check: bool, renew: bool) -> int:
+def _judged(figures: Figures, *, check: bool, renew: bool) -> int:
     """Compare what was counted with the baseline, or let it be that; give the code to end with."""
-    if renew and found["counts"]:
-        instructions.renew(found["counts"])
-    return int(check and not renew and instructions.refused(found))
+    if renew and figures["counts"]:
+        instructions.renew(figures["counts"])
+    return int(check and not renew and instructions.refused(figures))
 
 
 if __name__ == "__main__":

@@ -43,11 +43,11 @@ def by_form(parts: Sequence[Part], generator: Generator) -> dict[str, dict[str, 
     Each has SHOWN and PRECISION by method, and `differences`: what one gains over the other of COMPARED.
     """
     forms = {form: [part for part in parts if part.form == form] for form in dict.fromkeys(each.form for each in parts)}
-    told = {form: _told([of_form], generator) for form, of_form in forms.items()}
-    return told | {MEAN: _told(list(forms.values()), generator)}
+    reports = {form: _form_report([of_form], generator) for form, of_form in forms.items()}
+    return reports | {MEAN: _form_report(list(forms.values()), generator)}
 
 
-def _told(forms: Sequence[Sequence[Part]], generator: Generator) -> dict[str, Any]:
+def _form_report(forms: Sequence[Sequence[Part]], generator: Generator) -> dict[str, Any]:
     methods = forms[0][0].scores
     compared = [pair for pair in COMPARED if methods.keys() >= set(pair)]
     return {

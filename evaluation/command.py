@@ -26,7 +26,7 @@ from evaluation.measures.patterns import patterns
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
 from evaluation.questions.datasets import DataSet, Question, is_corpus, read
-from evaluation.questions.forms import AS_GIVEN, FORMS
+from evaluation.questions.forms import FORMS, UNCHANGED
 from evaluation.report import show
 from processors.recall.ranking.weights import FlowWeights
 from streams.cli.shared import output
@@ -69,7 +69,7 @@ def evaluate(
     ] = None,
     form: Annotated[
         str, typer.Option(help=f"Rewrite the conversations into these forms, comma-separated: {', '.join(FORMS)}.")
-    ] = AS_GIVEN,
+    ] = UNCHANGED,
     merged: Annotated[bool, typer.Option("--merged", help="Put all conversations of a file into one graph.")] = False,
     dense: Annotated[
         Path | None,
@@ -104,19 +104,19 @@ def evaluate(
             _check_groups(each.data for each in sets)
     results = [_measured(each, chosen, control) for each in sets]
     weights = _fit(results, chosen) if fit else {}
-    told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
+    reports = [_report(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
     if weights:
-        told[-1]["weights"] = {left_out: dict(chosen_without) for left_out, chosen_without in weights.items()}
+        reports[-1]["weights"] = {left_out: dict(chosen_without) for left_out, chosen_without in weights.items()}
     if len(results) > 1:
-        told[-1]["by_form"] = by_form(
+        reports[-1]["by_form"] = by_form(
             [Part(result.form, result.questions, result.scores) for result in results], np.random.default_rng(SEED)
         )
     if measures:
-        told[-1]["measures"] = over_time(results[0] if len(results) == 1 else _pooled(results))
-    for each_told in told:
-        show(each_told)
+        reports[-1]["measures"] = over_time(results[0] if len(results) == 1 else _pooled(results))
+    for report in reports:
+        show(report)
     if json:
-        output.print_json(told[-1] if len(told) == 1 else {**told[-1], "files": told[:-1]})
+        output.print_json(reports[-1] if len(reports) == 1 else {**reports[-1], "files": reports[:-1]})
 
 
 class _File(NamedTuple):
@@ -142,8 +142,8 @@ def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, *, m
     for file in _of_questions(named):
         data = read_file(file, corpus, merged=merged)
         for form in named[file].changed:
-            name = str(file) if form == AS_GIVEN else f"{file} ({form})"
-            sets.append(_Set(name, named[file].form if form == AS_GIVEN else form, FORMS[form](data)))
+            name = str(file) if form == UNCHANGED else f"{file} ({form})"
+            sets.append(_Set(name, named[file].form if form == UNCHANGED else form, FORMS[form](data)))
     return sets
 
 
@@ -162,20 +162,20 @@ def _named(file: Path, forms: Sequence[str]) -> _File:
 
 def _forms(names: str) -> list[str]:
     """Look the forms up.  Raises InvalidMessageError for a name that is none."""
-    wanted = [name.strip() for name in names.split(",")]
-    if unknown := [name for name in wanted if name not in FORMS]:
+    names_of_forms = [name.strip() for name in names.split(",")]
+    if unknown := [name for name in names_of_forms if name not in FORMS]:
         raise InvalidMessageError(f"form: there is no {unknown[0]!r}: choose from {', '.join(FORMS)}")
-    return wanted
+    return names_of_forms
 
 
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
     """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
     available = METHODS if dense is None else METHODS | dense_methods(load(_model(dense)))
     every = names in (None, "all")
-    wanted = list(available) if every else [name.strip() for name in (names or "").split(",")]
-    if unknown := [name for name in wanted if name not in available]:
+    requested = list(available) if every else [name.strip() for name in (names or "").split(",")]
+    if unknown := [name for name in requested if name not in available]:
         raise InvalidMessageError(f"methods: there is no {unknown[0]!r}: choose from {', '.join(available)}")
-    return {name: available[name] for name in wanted}
+    return {name: available[name] for name in requested}
 
 
 def _model(dense: Path) -> Path:
@@ -223,7 +223,7 @@ def bytes_of(file: Path) -> bytes:
 
 
 def _check_groups(sets: Iterable[DataSet]) -> None:
-    groups = {asked.group for data in sets for questions in data.questions.values() for asked in questions}
+    groups = {question.group for data in sets for questions in data.questions.values() for question in questions}
     if len(groups) < 2:
         raise InvalidMessageError("--fit leaves one conversation out, so it needs two that have questions")
 
@@ -236,16 +236,16 @@ def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeig
     """
     examined = [each for result in results for each in result.examined]
     kinds = CROSSED if len({result.form for result in results}) > 1 else CROSSED[:1]
-    found: dict[str, dict[str, FlowWeights]] = {}
+    fitted_weights: dict[str, dict[str, FlowWeights]] = {}
     for name, method in fitted.FITTABLE.items():
         for kind, called in kinds if name == summary.SUBJECT or name in chosen else ():
             weights = fitted.weights(examined, method, kind)
-            found[name] = weights | found.get(name, {})
+            fitted_weights[name] = weights | fitted_weights.get(name, {})
             for result in results:
                 result.scores[called.format(name)] = fitted.measured_apart(
                     result.examined, weights, time.perf_counter, method, kind
                 )
-    return found[summary.SUBJECT]
+    return fitted_weights[summary.SUBJECT]
 
 
 def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
@@ -261,7 +261,7 @@ def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
         file=of.name,
         form=of.form,
         examined=examined,
-        questions=[asked for each in examined for asked in each.questions],
+        questions=[question for each in examined for question in each.questions],
         scores=scores,
         graphs=len(examined),
         turns=len(data.turns),
@@ -294,7 +294,7 @@ def _pooled(results: Sequence[Result]) -> Result:
         file=", ".join(result.file for result in results),
         form=MEAN,
         examined=[each for result in results for each in result.examined],
-        questions=[asked for result in results for asked in result.questions],
+        questions=[question for result in results for question in result.questions],
         scores={name: Scores.joined([result.scores[name] for result in results]) for name in results[0].scores},
         graphs=sum(result.graphs for result in results),
         turns=turns,
@@ -319,7 +319,7 @@ def over_time(result: Result) -> dict[str, Any]:
     }
 
 
-def _told(result: Result, control: str) -> dict[str, Any]:
+def _report(result: Result, control: str) -> dict[str, Any]:
     """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
     methods = {

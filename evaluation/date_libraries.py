@@ -35,14 +35,14 @@ class Library(NamedTuple):
     load: Callable[[str], Finder]
 
 
-def noon(said: date) -> datetime:
+def noon(reference: date) -> datetime:
     """Tell at what time a text was said: the tables tell the day alone."""
-    return datetime.combine(said, time(12), UTC)
+    return datetime.combine(reference, time(12), UTC)
 
 
 def _ours(_language: str) -> Finder:
-    def find(text: str, said: date) -> list[Days]:
-        spans = anchored(clean(text), int(noon(said).timestamp() * 1000), ENGLISH)
+    def find(text: str, reference: date) -> list[Days]:
+        spans = anchored(clean(text), int(noon(reference).timestamp() * 1000), ENGLISH)
         return [days_of(span) for span in spans]
 
     return find
@@ -52,11 +52,11 @@ def _dateparser(prefers: str) -> Callable[[str], Finder]:
     def load(language: str) -> Finder:
         search = import_module("dateparser.search").search_dates
 
-        def find(text: str, said: date) -> list[Days]:
-            base = noon(said).replace(tzinfo=None)
+        def find(text: str, reference: date) -> list[Days]:
+            base = noon(reference).replace(tzinfo=None)
             settings = {"RELATIVE_BASE": base, "PREFER_DATES_FROM": prefers}
-            found = search(text, languages=[language], settings=settings) or []
-            return [Days(at.date(), at.date()) for _, at in found]
+            results = search(text, languages=[language], settings=settings) or []
+            return [Days(at.date(), at.date()) for _, at in results]
 
         return find
 
@@ -66,9 +66,9 @@ def _dateparser(prefers: str) -> Callable[[str], Finder]:
 def _ctparse(_language: str) -> Finder:
     parse = import_module("ctparse").ctparse
 
-    def find(text: str, said: date) -> list[Days]:
-        found = parse(text, ts=noon(said).replace(tzinfo=None), timeout=1.0)
-        resolution = None if found is None else found.resolution
+    def find(text: str, reference: date) -> list[Days]:
+        artifact = parse(text, ts=noon(reference).replace(tzinfo=None), timeout=1.0)
+        resolution = None if artifact is None else artifact.resolution
         ends = [getattr(resolution, "t_from", resolution), getattr(resolution, "t_to", resolution)]
         days = [_day_of(end) for end in ends]
         if days[0] is None or days[1] is None or days[1].last < days[0].first:
@@ -93,13 +93,13 @@ def _recognizers(language: str) -> Finder:
     culture = {ENGLISH: "en-us", CHINESE: "zh-cn"}[language]
     model = package.DateTimeRecognizer(culture).get_datetime_model(culture)
 
-    def find(text: str, said: date) -> list[Days]:
-        results = model.parse(text, noon(said).replace(tzinfo=None))
+    def find(text: str, reference: date) -> list[Days]:
+        results = model.parse(text, noon(reference).replace(tzinfo=None))
         readings = (
             [days for value in (result.resolution or {}).get("values", ()) if (days := _resolved(value))]
             for result in results
         )
-        return [min(each, key=lambda days: abs((days.first - said).days)) for each in readings if each]
+        return [min(each, key=lambda days: abs((days.first - reference).days)) for each in readings if each]
 
     return find
 
@@ -121,9 +121,9 @@ def _resolved(value: Mapping[str, str]) -> Days | None:
 def _jionlp(_language: str) -> Finder:
     extract = import_module("jionlp").ner.extract_time
 
-    def find(text: str, said: date) -> list[Days]:
-        found = extract(text, time_base=noon(said).timestamp(), with_parsing=True)
-        return list(_spans(each["detail"] for each in found or ()))
+    def find(text: str, reference: date) -> list[Days]:
+        results = extract(text, time_base=noon(reference).timestamp(), with_parsing=True)
+        return list(_spans(each["detail"] for each in results or ()))
 
     return find
 
@@ -138,8 +138,8 @@ def _spans(details: Iterator[Mapping[str, Any]]) -> Iterator[Days]:
 
 def _parsed(text: str) -> date | None:
     """Read the day that a text begins with; None for "not resolved" and what has no end."""
-    found = re.match(r"(\d{4})-(\d\d)-(\d\d)", text)
-    return date(*map(int, found.groups())) if found else None
+    match = re.match(r"(\d{4})-(\d\d)-(\d\d)", text)
+    return date(*map(int, match.groups())) if match else None
 
 
 LIBRARIES: Final[Mapping[str, Library]] = {

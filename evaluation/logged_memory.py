@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 from emgas.errors import InvalidMessageError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from evaluation.measure import Examined
 from evaluation.memory import Memory
 from evaluation.questions.datasets import DataSet

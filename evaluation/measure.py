@@ -71,9 +71,9 @@ class Scores:
 def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
     """Return how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
     memory = examined.memory
-    rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
+    rankings, ms = _answers(memory, method(memory), [question.text for question in examined.questions], clock)
     joined = list(zip(rankings, examined.questions, strict=True))
-    values = [_against(memory, ranking, asked) for ranking, asked in joined]
+    values = [_against(memory, ranking, question) for ranking, question in joined]
     chance = [by_chance(len(memory.view.passage_at), _costs(memory, ranking)) for ranking in rankings]
     return Scores(np.array(values), np.array(chance), ms)
 
@@ -93,9 +93,9 @@ def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock)
     return rankings, np.array(ms)
 
 
-def _against(memory: Memory, ranking: Ranking, asked: Question) -> list[float]:
+def _against(memory: Memory, ranking: Ranking, question: Question) -> list[float]:
     costs = _costs(memory, ranking)
-    return scored({name: _seen(memory, order, costs[name], asked) for name, order in _orders(ranking).items()})
+    return scored({name: _seen(memory, order, costs[name], question) for name, order in _orders(ranking).items()})
 
 
 def _orders(ranking: Ranking) -> dict[Order, Integers]:
@@ -106,18 +106,18 @@ def _costs(memory: Memory, ranking: Ranking) -> dict[Order, Floats]:
     return {name: memory.costs[order] for name, order in _orders(ranking).items()}
 
 
-def _seen(memory: Memory, order: Integers, costs: Floats, asked: Question) -> Ranked:
+def _seen(memory: Memory, order: Integers, costs: Floats, question: Question) -> Ranked:
     turns = [memory.view.passage_id[number] for number in order.tolist()]
-    return Ranked.of(turns, costs, asked.evidence, any_of=asked.any_of)
+    return Ranked.of(turns, costs, question.evidence, any_of=question.any_of)
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
     """Return the questions with other evidence: as many turns as are to be found, drawn from `turns` by chance."""
-    return [replace(asked, evidence=_drawn(_wanted(asked), turns, generator)) for asked in questions]
+    return [replace(question, evidence=_drawn(_evidence_count(question), turns, generator)) for question in questions]
 
 
-def _wanted(asked: Question) -> int:
-    return 1 if asked.any_of else len(asked.evidence)
+def _evidence_count(question: Question) -> int:
+    return 1 if question.any_of else len(question.evidence)
 
 
 def _drawn(count: int, turns: Sequence[str], generator: Shuffler) -> frozenset[str]:

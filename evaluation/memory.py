@@ -48,9 +48,9 @@ class Memory:
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
-def ranking(view: GraphView, found: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Ranking:
+def ranking(view: GraphView, ranked: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Ranking:
     """Rank what recall found, or a peer with scores of the same kind, as an answer lists, packs and shows it."""
-    orders = found, by_token(view, found, mode), by_token(view, worth_showing(found, mode, drop), mode)
+    orders = ranked, by_token(view, ranked, mode), by_token(view, worth_showing(ranked, mode, drop), mode)
     return Ranking(*(np.array([each.number for each in order], np.int64) for order in orders))
 
 

@@ -4,7 +4,7 @@
     default-no-spreading  the control: nothing flows in the graph.  What a turn is in itself counts as before, with
                           weights that were fitted for this case (processors/recall/ranking/weights.py)
     literal, ppr, ppr-push, steady-state, subtractive, path, vector, staged
-                          the other modes of a query, as a query gets them (processors/recall/modes/)
+                          the other modes of a query, as a query gets them (lab/retrievers/)
     bm25                  baselines/bm25.py
     ppr-structured        HippoRAG's walk, subtractive-structured, steady-state-structured: with all else that recall
                           has, and weights of their own (baselines/structured.py): what the walk alone is worth
@@ -26,10 +26,11 @@ from evaluation.baselines.structured import structured
 from evaluation.baselines.walks import WALKS, Walk
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
+from lab.catalogue import POLICIES
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Embedder, Vectors, cosines, fused
 from processors.recall.ranking.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
-from processors.recall.retrieval.recall import SPREADING, RecallOptions
+from processors.recall.retrieval.recall import RecallOptions
 from processors.recall.retrieval.retrieval import retrieve
 from state.arrays import Floats
 
@@ -43,7 +44,8 @@ def recalled(options: RecallOptions) -> Method:
 
     def method(memory: Memory) -> Ranker:
         def rank(question: Extraction, text: str) -> Ranking:
-            return ranking(memory.view, retrieve(memory.view, question, text, options).passages, packed_as)
+            result = retrieve(memory.view, question, text, options, policies=POLICIES)
+            return ranking(memory.view, result.passages, packed_as)
 
         return rank
 
@@ -55,7 +57,9 @@ PEERS: dict[str, tuple[Walk, FlowWeights]] = {
     "subtractive-structured": (WALKS["subtractive"], SUBTRACTIVE),
     "steady-state-structured": (WALKS["steady-state"], STEADY_STATE),
 }
-MODES: dict[str, Method] = {mode: recalled(RecallOptions(mode, SPREADING[mode])) for mode in get_args(Mode)}
+MODES: dict[str, Method] = {
+    mode: recalled(RecallOptions(mode, POLICIES.retriever(mode).spreading)) for mode in get_args(Mode)
+}
 METHODS: dict[str, Method] = {
     "default": MODES["default"],
     "default-no-spreading": recalled(RecallOptions(flow=NO_FLOW)),
@@ -91,14 +95,14 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
 
     def with_bm25(memory: Memory) -> Ranker:
         view, words = _Dense(memory, embedder), Vocabulary(memory)
-        return lambda question, text: best(fused(words.index.scores(words.asked(question)), view.cosines(text)))
+        return lambda question, text: best(fused(words.index.scores(words.query_ids(question)), view.cosines(text)))
 
     def with_default(memory: Memory) -> Ranker:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
         def rank(question: Extraction, text: str) -> Ranking:
-            found = retrieve(memory.view, question, text, options, view.cosines(text))
-            return ranking(memory.view, found.passages, options.mode)
+            result = retrieve(memory.view, question, text, options, view.cosines(text))
+            return ranking(memory.view, result.passages, options.mode)
 
         return rank
 

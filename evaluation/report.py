@@ -15,39 +15,39 @@ OF_CONTEXT = (*WITHIN_BUDGETS, PRECISION, "recall_shown", "precision_shown", "ro
 SHOWN = OF_CATEGORY[0]  # the one number of a category that has room in a table
 
 
-def show(told: Mapping[str, Any]) -> None:
+def show(report: Mapping[str, Any]) -> None:
     """Print one file's numbers."""
-    for table in _measures(told):
+    for table in _measures(report):
         output.out.print(table)
     for part, kinds in (("by_category", "category"), ("by_hop", "hops between question and evidence")):
-        if any(part in method for method in told["methods"].values()):
-            output.out.print(_parts(told["methods"], part, f"{_words(SHOWN)} by {kinds}"))
-    if told["differences"]:
-        output.out.print(_differences(told["differences"]))
-    if "weights" in told:
-        output.out.print(_weights(told["weights"]))
-    if "by_form" in told:
-        output.out.print(_by_form(told["by_form"]))
-    if "measures" in told:
-        show_over_time(told["measures"])
-    output.out.print(_about(told), style="dim", highlight=False)
+        if any(part in method for method in report["methods"].values()):
+            output.out.print(_parts(report["methods"], part, f"{_words(SHOWN)} by {kinds}"))
+    if report["differences"]:
+        output.out.print(_differences(report["differences"]))
+    if "weights" in report:
+        output.out.print(_weights(report["weights"]))
+    if "by_form" in report:
+        output.out.print(_by_form(report["by_form"]))
+    if "measures" in report:
+        show_over_time(report["measures"])
+    output.out.print(_about(report), style="dim", highlight=False)
 
 
-def _measures(told: Mapping[str, Any]) -> tuple[Any, Any]:
+def _measures(report: Mapping[str, Any]) -> tuple[Any, Any]:
     """Lay out how methods rank and how long they take, and what fits into a context: a terminal has room for either."""
-    title = f"{escape(told['file'])}: share of the evidence found, in percent"
-    if told["evidence"] == "shuffled":
+    title = f"{escape(report['file'])}: share of the evidence found, in percent"
+    if report["evidence"] == "shuffled":
         title += "; evidence shuffled, so only luck finds it"
     ranked = [metric for metric in METRICS if metric not in OF_CONTEXT]
     return (
-        _table(told, title, ranked, {"ms p50": "ms_per_query_p50", "ms p99": "ms_per_query_p99"}),
-        _table(told, "of that, in a context", OF_CONTEXT, {}),
+        _table(report, title, ranked, {"ms p50": "ms_per_query_p50", "ms p99": "ms_per_query_p99"}),
+        _table(report, "of that, in a context", OF_CONTEXT, {}),
     )
 
 
-def _table(told: Mapping[str, Any], title: str, metrics: Sequence[str], times: Mapping[str, str]) -> Any:
+def _table(report: Mapping[str, Any], title: str, metrics: Sequence[str], times: Mapping[str, str]) -> Any:
     rows = output.table(title, "method", *(f"{_words(name)}#" for name in (*metrics, *times)))
-    for name, method in told["methods"].items():
+    for name, method in report["methods"].items():
         rows.add_row(
             name, *(f"{method[metric]:.1f}" for metric in metrics), *(f"{method[at]:.2f}" for at in times.values())
         )
@@ -98,37 +98,37 @@ def _by_form(forms: Mapping[str, Mapping[str, Any]]) -> Any:
     title = f"{_words(SHOWN)} by form of talk; precision: share of the default's turns that are evidence"
     columns = (f"{name}#" for name in (*first[SHOWN], *first["differences"], "precision"))
     rows = output.table(title, "form", "questions#", *columns)
-    for form, told in forms.items():
-        shares = (f"{share:.1f}" for share in told[SHOWN].values())
+    for form, of_form in forms.items():
+        shares = (f"{share:.1f}" for share in of_form[SHOWN].values())
         gains = (
-            f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in told["differences"].values()
+            f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in of_form["differences"].values()
         )
-        precision = _shown(told[PRECISION].get(SUBJECT))
-        rows.add_row(escape(form), str(told["questions"]), *shares, *gains, precision)
+        precision = _shown(of_form[PRECISION].get(SUBJECT))
+        rows.add_row(escape(form), str(of_form["questions"]), *shares, *gains, precision)
     return rows
 
 
-def show_over_time(told: Mapping[str, Any]) -> None:
+def show_over_time(report: Mapping[str, Any]) -> None:
     """Print what a memory does over time (evaluation/measures)."""
     rows = output.table("over time", "", "measure", "value#")
-    found, cover = told["patterns"], told["abstraction"]
+    shown, cover = report["patterns"], report["abstraction"]
     for name in ("habits", "expected"):
-        rows.add_row("patterns", name, str(found[name]))
+        rows.add_row("patterns", name, str(shown[name]))
     for name in ("precision", "recall", "f1"):
-        rows.add_row("patterns", name, _share(found[name]))
+        rows.add_row("patterns", name, _share(shown[name]))
     for name in ("coverage", "detail", "rest", "balance"):
         rows.add_row("abstraction", name, _share(cover[name]))
-    for age, part in told["ageing"]["by_age"].items():
+    for age, part in report["ageing"]["by_age"].items():
         rows.add_row(
             "recall by age",
             f"up to {age}" if age != "older" else age,
             f"{_share(part['recall'])} ({part['questions']})",
         )
-    if told["ageing"]["fall"]:
-        fall = {name: 100 * value for name, value in told["ageing"]["fall"].items()}
+    if report["ageing"]["fall"]:
+        fall = {name: 100 * value for name, value in report["ageing"]["fall"].items()}
         rows.add_row("recall by age", "older half less newer half", _interval(fall))
     output.out.print(rows)
-    curves = told["forgetting"]
+    curves = report["forgetting"]
     of_days = output.table(
         "words still active after days, if nothing more were said",
         "said or recalled",
@@ -139,9 +139,9 @@ def show_over_time(told: Mapping[str, Any]) -> None:
     output.out.print(of_days)
     fit = curves["fit"]
     rises, kept_less = curves["falls"], curves["rehearsed"]
-    told_fit = f"; e^(−t/{fit['days']:.0f} d) explains {100 * fit['explained']:.0f} % of it" if fit else ""
+    fit_text = f"; e^(−t/{fit['days']:.0f} d) explains {100 * fit['explained']:.0f} % of it" if fit else ""
     output.out.print(
-        f"{rises} times a curve rises, {kept_less} times what was rehearsed more is kept less{told_fit}",
+        f"{rises} times a curve rises, {kept_less} times what was rehearsed more is kept less{fit_text}",
         style="dim",
         highlight=False,
     )
@@ -158,10 +158,11 @@ def _weights(weights: Mapping[str, Mapping[str, float]]) -> Any:
     return rows
 
 
-def _about(told: Mapping[str, Any]) -> str:
-    ms_per_turn = next(iter(told["methods"].values()))["ms_per_turn"]
+def _about(report: Mapping[str, Any]) -> str:
+    ms_per_turn = next(iter(report["methods"].values()))["ms_per_turn"]
     return (
-        f"{told['turns']} turns in {told['graphs']} graphs, {told['forgotten']} forgotten or merged as they came; "
-        f"{ms_per_turn:.2f} ms a turn; {told['questions']} questions, {told['headline']} of them in the headline, "
-        f"{told['unusable']} left out because their evidence names no turn, or no turn holds their answer"
+        f"{report['turns']} turns in {report['graphs']} graphs, "
+        f"{report['forgotten']} forgotten or merged as they came; "
+        f"{ms_per_turn:.2f} ms a turn; {report['questions']} questions, {report['headline']} of them in the headline, "
+        f"{report['unusable']} left out because their evidence names no turn, or no turn holds their answer"
     )

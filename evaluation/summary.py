@@ -32,23 +32,23 @@ Mask = NDArray[np.bool_]
 
 def headline(questions: Sequence[Question]) -> Mask:
     """Return (q,) which questions the headline counts."""
-    counts = np.array([asked.category != UNANSWERABLE for asked in questions], np.bool_)
+    counts = np.array([question.category != UNANSWERABLE for question in questions], np.bool_)
     return counts if counts.any() else ~counts
 
 
 def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float, *, chance: bool) -> dict[str, Any]:
     """Return one method's numbers; with `chance` also what luck would have scored."""
     counts = headline(questions)
-    told: dict[str, Any] = dict(zip(METRICS, _percent(scores.values[counts]), strict=True))
-    told["by_category"] = _parts(scores, [asked.category for asked in questions])
-    if any(asked.hop for asked in questions):
-        told["by_hop"] = _parts(scores, [str(asked.hop or 1) for asked in questions])
+    report: dict[str, Any] = dict(zip(METRICS, _percent(scores.values[counts]), strict=True))
+    report["by_category"] = _parts(scores, [question.category for question in questions])
+    if any(question.hop for question in questions):
+        report["by_hop"] = _parts(scores, [str(question.hop or 1) for question in questions])
     if chance:
-        known = zip(METRICS, _percent(scores.chance[counts]), strict=True)
-        told["chance"] = {metric: value for metric, value in known if not np.isnan(value)}
+        chance_rows = zip(METRICS, _percent(scores.chance[counts]), strict=True)
+        report["chance"] = {metric: value for metric, value in chance_rows if not np.isnan(value)}
     p50, p99 = np.percentile(scores.ms, (50, 99))
     times = {"ms_per_query_p50": p50, "ms_per_query_p99": p99, "ms_per_turn": ms_per_turn}
-    return told | {name: round(float(value), 3) for name, value in times.items()}
+    return report | {name: round(float(value), 3) for name, value in times.items()}
 
 
 def _parts(scores: Scores, kinds: Sequence[str]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def tune(
     with output.explained():
         _check(file, graph, by, undo=undo)
         if undo and graph is not None:
-            _told_of_undo(graph, output.run(_undone(graph, timeout)), json=json)
+            _print_undo(graph, output.run(_undone(graph, timeout)), json=json)
             return
         if file is None:  # `_check` has seen to it
             return
@@ -83,22 +83,22 @@ def tune(
         described = None if graph is None else output.run(_described(graph, timeout, needed=own_questions.are_own(raw)))
         examined = output.run(_examined(file, raw, corpus, graph))
         now = InForce() if described is None else _in_force(described)
-        found = tuning.tune(
+        result = tuning.tune(
             tuning.in_folds(examined),
             now,
             clock=time.perf_counter,
             generator=np.random.default_rng(command.SEED),
             by=by,
         )
-    told = _told(found, now)
-    _show(found, now)
-    wanted = _wanted(found, now, threshold=threshold, force=force)
-    recorded = graph is not None and not dry_run and bool(wanted)
+    report = _report(result, now)
+    _show(result, now)
+    changes = _changes(result, now, threshold=threshold, force=force)
+    recorded = graph is not None and not dry_run and bool(changes)
     if recorded and graph is not None:
-        output.run(_recorded(graph, wanted, timeout))
+        output.run(_recorded(graph, changes, timeout))
     if json:
-        output.print_json({"graph": graph, **told, "recorded": wanted if recorded else None})
-    _conclude(graph, wanted, recorded=recorded, dry_run=dry_run)
+        output.print_json({"graph": graph, **report, "recorded": changes if recorded else None})
+    _conclude(graph, changes, recorded=recorded, dry_run=dry_run)
 
 
 def _check(file: Path | None, graph: str | None, by: str, *, undo: bool) -> None:
@@ -137,7 +137,7 @@ async def _examined(file: Path, raw: bytes, corpus: Path | None, graph: str | No
     except InvalidMessageError as error:
         raise InvalidMessageError(f"{file}: {error}") from error
     memory = await _memory_of(settings, graph)
-    own_questions.check_known(questions, memory.view.passage_id, graph)
+    own_questions.check_evidence(questions, memory.view.passage_id, graph)
     return [Examined(memory, questions)]
 
 
@@ -153,19 +153,19 @@ async def _memory_of(settings: Settings, name: str) -> Memory:
     return Memory(graph.view(), (), extractor)  # no method that is asked here reads texts
 
 
-def _wanted(found: Tuning, now: InForce, *, threshold: bool, force: bool) -> dict[str, Any]:
+def _changes(result: Tuning, now: InForce, *, threshold: bool, force: bool) -> dict[str, Any]:
     """Name what is to be recorded: what is better, or all if it is forced."""
-    wanted: dict[str, Any] = {}
-    if (force or found.weights_are_better) and found.weights != now.weights:
-        wanted["weights"] = found.weights.own()
-    if threshold and (force or found.drop_is_better) and found.drop != now.drop:
-        wanted["drop"] = found.drop
-    return wanted
+    changes: dict[str, Any] = {}
+    if (force or result.weights_are_better) and result.weights != now.weights:
+        changes["weights"] = result.weights.own()
+    if threshold and (force or result.drop_is_better) and result.drop != now.drop:
+        changes["drop"] = result.drop
+    return changes
 
 
-async def _recorded(graph: str, wanted: Mapping[str, Any], timeout: float) -> None:
+async def _recorded(graph: str, changes: Mapping[str, Any], timeout: float) -> None:
     async with session(output.settings(), timeout) as connected:
-        await _configure(connected.memory, graph, **wanted)
+        await _configure(connected.memory, graph, **changes)
 
 
 async def _undone(graph: str, timeout: float) -> bool:
@@ -180,36 +180,36 @@ async def _undone(graph: str, timeout: float) -> bool:
         return True
 
 
-async def _configure(memory: MemoryClient, graph: str, **wanted: Any) -> None:
-    """Change what is `wanted` of how a graph recalls, and leave all else as it is."""
+async def _configure(memory: MemoryClient, graph: str, **changes: Any) -> None:
+    """Make `changes` to how a graph recalls, and leave all else as it is."""
     described = await memory.describe(graph)
-    settings = {**described.settings, **{name: value for name, value in wanted.items() if name != "weights"}}
-    outcome = await memory.configure(graph, described.preset, weights=wanted.get("weights"), **settings)
+    settings = {**described.settings, **{name: value for name, value in changes.items() if name != "weights"}}
+    outcome = await memory.configure(graph, described.preset, weights=changes.get("weights"), **settings)
     if outcome.status == "rejected":
         raise EmgasError(outcome.reason or "refused")
 
 
-def _told(found: Tuning, now: InForce) -> dict[str, Any]:
+def _report(result: Tuning, now: InForce) -> dict[str, Any]:
     """Sum up as plain values; shares in percent."""
     measures = {
-        name: {"before": _percent(found.before[name]), "after": _percent(found.after[name]), **_interval(gain)}
-        for name, gain in found.gains.items()
+        name: {"before": _percent(result.before[name]), "after": _percent(result.after[name]), **_interval(gain)}
+        for name, gain in result.gains.items()
     }
     return {
-        "questions": found.questions,
-        "folds": found.folds,
-        "by": found.by,
+        "questions": result.questions,
+        "folds": result.folds,
+        "by": result.by,
         "held_out": measures,
-        "better": found.weights_are_better,
-        "weights": found.weights.own(),
+        "better": result.weights_are_better,
+        "weights": result.weights.own(),
         "drop": {
             "before": now.drop,
-            "after": found.drop,
-            "f1_before": _percent(found.drop_before),
-            "f1_after": _percent(found.drop_after),
-            **_interval(found.drop_gain),
-            "better": found.drop_is_better,
-            "points": [each._asdict() for each in found.points],
+            "after": result.drop,
+            "f1_before": _percent(result.drop_before),
+            "f1_after": _percent(result.drop_after),
+            **_interval(result.drop_gain),
+            "better": result.drop_is_better,
+            "points": [each._asdict() for each in result.points],
         },
     }
 
@@ -222,29 +222,29 @@ def _interval(gain: Interval) -> dict[str, float]:
     return {name: _percent(value) for name, value in gain._asdict().items()}
 
 
-def _show(found: Tuning, now: InForce) -> None:
+def _show(result: Tuning, now: InForce) -> None:
     title = (
-        f"{found.questions} questions, each asked with weights fitted to the other folds of {found.folds}, in percent"
+        f"{result.questions} questions, each asked with weights fitted to the other folds of {result.folds}, in percent"
     )
     rows = output.table(title, "held out", "in force#", "fitted#", "difference, 95 %#")
-    for name, gain in found.gains.items():
-        before, after = found.before[name], found.after[name]
+    for name, gain in result.gains.items():
+        before, after = result.before[name], result.after[name]
         rows.add_row(name.replace("_", " "), f"{100 * before:.1f}", f"{100 * after:.1f}", _difference(gain))
     rows.add_row(
-        "F1 of what a context shows", f"{100 * found.drop_before:.1f}", f"{100 * found.drop_after:.1f}",
-        _difference(found.drop_gain),
+        "F1 of what a context shows", f"{100 * result.drop_before:.1f}", f"{100 * result.drop_after:.1f}",
+        _difference(result.drop_gain),
     )  # fmt: skip
     output.out.print(rows)
     weights = output.table("weights, fitted to all questions", "feature", "default#", "in force#", "fitted#")
-    for name, weight in found.weights.items():
+    for name, weight in result.weights.items():
         style = "" if weight == now.weights[name] else "bold"
         weights.add_row(name, f"{DEFAULT_FLOW[name]:g}", f"{now.weights[name]:g}", f"{weight:g}", style=style)
     output.out.print(weights)
     points = output.table(
         "thresholds: how far scores may fall in a context", "drop#", "precision#", "recall#", "F1#", ""
     )
-    for each in found.points:
-        mark = " ".join(["best"] * (each.threshold == found.drop) + ["in force"] * (each.threshold == now.drop))
+    for each in result.points:
+        mark = " ".join(["best"] * (each.threshold == result.drop) + ["in force"] * (each.threshold == now.drop))
         if mark or each.threshold in SHOWN_POINTS:
             shares = (f"{100 * share:.1f}" for share in each[1:])
             points.add_row(f"{each.threshold:g}", *shares, mark)
@@ -255,11 +255,11 @@ def _difference(gain: Interval) -> str:
     return f"{100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
 
 
-def _conclude(graph: str | None, wanted: Mapping[str, Any], *, recorded: bool, dry_run: bool) -> None:
+def _conclude(graph: str | None, changes: Mapping[str, Any], *, recorded: bool, dry_run: bool) -> None:
     """Say what became of it.  Exits with 1 where it was to be recorded and is no better."""
     if recorded:
-        output.tell(f"recorded as {graph}'s own: {', '.join(wanted)}; `emgas tune --graph {graph} --undo` goes back")
-    elif wanted:
+        output.tell(f"recorded as {graph}'s own: {', '.join(changes)}; `emgas tune --graph {graph} --undo` goes back")
+    elif changes:
         output.tell("nothing was recorded" + ("" if dry_run else ": say for which graph, with --graph"))
     elif graph is not None and not dry_run:
         output.fail(
@@ -269,7 +269,7 @@ def _conclude(graph: str | None, wanted: Mapping[str, Any], *, recorded: bool, d
         output.tell("not better on questions that were held out")
 
 
-def _told_of_undo(graph: str, changed: bool, *, json: bool) -> None:  # noqa: FBT001 - said of one thing
+def _print_undo(graph: str, changed: bool, *, json: bool) -> None:  # noqa: FBT001 - said of one thing
     if json:
         output.print_json({"graph": graph, "undone": changed})
     else:

@@ -44,9 +44,11 @@ class Edges(NamedTuple):
     def joined(self, other: Edges) -> Edges:
         """Return both; an edge that is in both has the sum of its weights."""
         keys = np.concatenate((self.source << 32 | self.target, other.source << 32 | other.target))
-        found, position = np.unique(keys, return_inverse=True)
-        weight = np.bincount(position, np.concatenate((self.weight, other.weight)), len(found)) + np.zeros(len(found))
-        return Edges(found >> 32, found & 0xFFFFFFFF, weight)
+        unique_keys, position = np.unique(keys, return_inverse=True)
+        weight = np.bincount(position, np.concatenate((self.weight, other.weight)), len(unique_keys)) + np.zeros(
+            len(unique_keys)
+        )
+        return Edges(unique_keys >> 32, unique_keys & 0xFFFFFFFF, weight)
 
     def where(self, keep: NDArray[np.bool_] | Integers) -> Edges:
         """Return the edges for which `keep` (m,) holds, or those at these places, in their order."""

@@ -18,7 +18,7 @@ from state.errors import KeysError, LogRewrittenError, UnreadableEventError
 from state.events.events import AnyEvent, GraphEvent, decode
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
-from state.sealing.keyring import Keyring, opened, read_as
+from state.sealing.keyring import Keyring, is_sealed, opened, read_as
 
 AT_ONCE = 64  # records read without letting others in: some milliseconds
 
@@ -76,6 +76,15 @@ def check_same(head: LogPosition, record: Record) -> None:
         )
 
 
+async def any_sealed(log: LogReader) -> bool:
+    """Return whether any partition of a log holds a sealed event."""
+    for partition in range(await log.partitions()):
+        async for record in read_records(log, partition, *await log.bounds(partition)):
+            if is_sealed(record.value):
+                return True
+    return False
+
+
 class AcceptedEvents:
     """Reads the graph events that a fold accepts which stands at `position`, and moves it on."""
 
@@ -113,9 +122,9 @@ class AcceptedEvents:
                     event = decode(record.value)
                 self.position, acceptance = self.position.after(record.offset, event, record.value)
                 if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-                    found = event if of not in (None, event.graph) else _opened(event, keys, locked)
-                    if found is not None:
-                        yield found, record
+                    result = event if of not in (None, event.graph) else _opened(event, keys, locked)
+                    if result is not None:
+                        yield result, record
                 self._since_yield += 1
                 if self._since_yield >= AT_ONCE:
                     self._since_yield = 0

@@ -8,6 +8,7 @@ upgrade of the algorithm is a branch that is compared and then used instead (doc
     GraphConfigured    the same settings, as a request; or those that the branch is given instead
     Forgotten          the request, by concept and turn ids; pins, feedback and rights likewise.  An event may name more
                        than a message may: then it is several messages
+    AccessRevoked      the request, unless the grant before it was undone: a worker rejects a revocation of nothing
     SessionEnded       the request, if a user ended it; what ended on its own, the branch ends by its own settings
     TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
@@ -20,6 +21,7 @@ stay; but a request to forget that was sent again would forget what was said sin
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -77,12 +79,32 @@ async def messages(
     after     sequence number of the last event that was dealt with before
     """
     begun: set[str] = set()
+    access = _Access()
     async for event in events:
-        if event.seq > after:
+        is_effective = access.apply(event)
+        if event.seq > after and is_effective:
             due = list(_of(event, settings, is_new=event.graph not in begun))
             for left, message in zip(reversed(range(len(due))), due, strict=True):
                 yield BranchMessage(event.seq - bool(left), message)
         begun.add(event.graph)
+
+
+class _Access:
+    """The rights that the events so far grant, so that a revocation of rights without an owner is left out."""
+
+    def __init__(self) -> None:
+        self._rights: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+
+    def apply(self, event: GraphEvent) -> bool:
+        """Apply an event; return whether it changes anything, True for one of another kind."""
+        if isinstance(event, AccessGranted):
+            self._rights[event.graph, event.subject].update(event.rights)
+        if not isinstance(event, AccessRevoked):
+            return True
+        rights = self._rights[event.graph, event.subject]
+        is_effective = not rights.isdisjoint(event.rights)
+        rights.difference_update(event.rights)
+        return is_effective
 
 
 def _of(event: GraphEvent, settings: BranchSettings | None, *, is_new: bool) -> Iterator[Message]:

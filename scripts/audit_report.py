@@ -22,23 +22,23 @@ def dependencies(folder: Path) -> Iterator[dict[str, Any]]:
 
 def report(folder: Path) -> int:
     """Print what is known; return the exit code."""
-    told = list(dependencies(folder))
-    known = {each["name"] for each in told if "version" in each}
-    missed = {each["name"] for each in told} - known
+    reports = list(dependencies(folder))
+    named = {each["name"] for each in reports if "version" in each}
+    missed = {each["name"] for each in reports} - named
     problems = {
-        f"{each['name']} {each['version']}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'no version'}"
-        for each in told
-        for found in each.get("vulns", ())
+        f"{each['name']} {each['version']}: {hole['id']}, mended in {', '.join(hole['fix_versions']) or 'no version'}"
+        for each in reports
+        for hole in each.get("vulns", ())
     }
     for problem in sorted(problems):
         say(problem)
-    if not known:
+    if not named:
         silence = " NOT AUDITED: no service of advisories answers from here, so nothing is known."
         print(RULE, silence, RULE, sep="\n", file=sys.stderr)
         return os.EX_UNAVAILABLE
     if missed:
         say(f"NOT KNOWN to any service: {', '.join(sorted(missed))}")
-    say(f"{len(known)} dependencies asked for, {len(problems)} vulnerabilities")
+    say(f"{len(named)} dependencies asked for, {len(problems)} vulnerabilities")
     return int(bool(problems))
 
 

@@ -38,9 +38,9 @@ def touched(files: Iterable[str], arrows: Arrows, texts: dict[str, str], steps: 
     importers = _importers(arrows)
     near = {path: 0 for path in ALWAYS if path in arrows}
     for file in files:
-        found = (_reaching(file, importers) if file in arrows else {}) or _naming(file, texts)
-        most = max(steps, min(found.values(), default=0))  # what none reaches in a few steps, the nearest test tries
-        for path, distance in found.items():
+        reached = (_reaching(file, importers) if file in arrows else {}) or _naming(file, texts)
+        most = max(steps, min(reached.values(), default=0))  # what none reaches in a few steps, the nearest test tries
+        for path, distance in reached.items():
             if distance <= most:
                 near[path] = min(distance, near.get(path, distance))
     return sorted(near, key=lambda path: (near[path], path))
@@ -52,24 +52,24 @@ def _git(*arguments: str) -> list[str]:
 
 
 def _importers(arrows: Arrows) -> Arrows:
-    found: Arrows = {}
+    importers: Arrows = {}
     for path, targets in arrows.items():
         for target in targets:
-            found.setdefault(target, set()).add(path)
-    return found
+            importers.setdefault(target, set()).add(path)
+    return importers
 
 
 def _reaching(file: str, importers: Arrows) -> dict[str, int]:
     """Map each test file that reaches `file` to the imports between, those of SHARED not counted."""
-    found, left = {file: 0}, [file]
+    distances, left = {file: 0}, [file]
     while left:  # a file comes again when a shorter way to it is found
         path = left.pop()
-        further = found[path] + (not path.startswith(SHARED))
+        further = distances[path] + (not path.startswith(SHARED))
         for other in importers.get(path, ()):
-            if further < found.get(other, further + 1):
-                found[other] = further
+            if further < distances.get(other, further + 1):
+                distances[other] = further
                 left.append(other)
-    return {path: distance for path, distance in found.items() if _is_test(path)}
+    return {path: distance for path, distance in distances.items() if _is_test(path)}
 
 
 def _naming(file: str, texts: dict[str, str]) -> dict[str, int]:
@@ -88,9 +88,9 @@ def main() -> None:
     """Print what is touched, one a line; on stderr how many files of tests there are besides."""
     arrows = imports(ROOT, (*LAYERS, "tests"))
     tests = sorted(filter(_is_test, arrows))
-    found = touched(changed(*sys.argv[1:]), arrows, {path: (ROOT / path).read_text("utf-8") for path in tests})
-    print(f"changed: {len(found)} of {len(tests)} test files; ./scripts/test runs them all", file=sys.stderr)
-    print("\n".join(found))
+    tests_touched = touched(changed(*sys.argv[1:]), arrows, {path: (ROOT / path).read_text("utf-8") for path in tests})
+    print(f"changed: {len(tests_touched)} of {len(tests)} test files; ./scripts/test runs them all", file=sys.stderr)
+    print("\n".join(tests_touched))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LAYERS = ("emgas", "state", "processors", "replay", "streams", "gateway", "evaluation", "bench", "emgas_service")
+LAYERS = (
+    "emgas",
+    "state",
+    "processors",
+    "replay",
+    "streams",
+    "lab",
+    "gateway",
+    "evaluation",
+    "bench",
+    "emgas_service",
+)
 
 Arrows = dict[str, set[str]]
 
@@ -73,8 +84,8 @@ def house(files: Arrows, folder: str = "") -> House:
 
 def folders(files: Arrows) -> list[str]:
     """List the folders that hold files of ours, the outermost first."""
-    found = {str(parent) for path in files for parent in Path(path).parents if str(parent) != "."}
-    return sorted(found, key=lambda folder: (folder.count("/"), folder))
+    parents = {str(parent) for path in files for parent in Path(path).parents if str(parent) != "."}
+    return sorted(parents, key=lambda folder: (folder.count("/"), folder))
 
 
 def _files(root: Path, layers: Iterable[str]) -> Iterator[str]:
@@ -95,13 +106,13 @@ def _room(path: str, prefix: str) -> str | None:
 
 
 def _reach(arrows: Arrows, start: str) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     left = [start]
     while left:
-        new = arrows.get(left.pop(), set()) - found
-        found |= new
+        new = arrows.get(left.pop(), set()) - reached
+        reached |= new
         left.extend(new)
-    return found
+    return reached
 
 
 def _loops(arrows: Arrows) -> list[frozenset[str]]:

@@ -108,13 +108,13 @@ def free_ports(count: int, first: int | None) -> list[int]:
     if first is not None and not is_free(first):
         raise RefusedError(f"port {first} is taken; without --port a free one is chosen")
     start = first or DEFAULT_PORT
-    found = [port for port in range(start, min(start + 200, 65536)) if is_free(port)][:count]
-    if len(found) < count:
+    ports = [port for port in range(start, min(start + 200, 65536)) if is_free(port)][:count]
+    if len(ports) < count:
         raise RefusedError(f"no free ports from {start} upwards")
-    return found
+    return ports
 
 
-def brokers_known_to(port: int) -> int:
+def count_brokers(port: int) -> int:
     """Count the brokers that the one on `port` can name (Metadata request, version 4, no topics); 0 without answer."""
     request = struct.pack(">hhih5siB", METADATA, 4, 1, 5, b"emgas", 0, 0)
     try:
@@ -202,7 +202,7 @@ class Cluster:
 
     def answers(self) -> bool:
         # runs(): where a node is stopped, another cluster may have its port by now
-        return all(node.runs() and brokers_known_to(node.port) == len(self.nodes) for node in self.nodes)
+        return all(node.runs() and count_brokers(node.port) == len(self.nodes) for node in self.nodes)
 
     def write_settings(self, node: Node) -> None:
         voters = ",".join(f"{each.id}@127.0.0.1:{each.controller_port}" for each in self.nodes)

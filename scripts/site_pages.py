@@ -41,9 +41,9 @@ CLIENT = """# The Python client
 def turned(text: str, page: Path, to: Path) -> str:
     """Turn the links of a page of the repository to where the site has what they lead to."""
 
-    def link(found: re.Match[str]) -> str:
-        target = (page.parent / found[2]).resolve().relative_to(ROOT)
-        return f"{found[1]}{placed(target, to)}{found[3] or ''}{found[4]}"
+    def link(match: re.Match[str]) -> str:
+        target = (page.parent / match[2]).resolve().relative_to(ROOT)
+        return f"{match[1]}{placed(target, to)}{match[3] or ''}{match[4]}"
 
     return LINK.sub(link, text)
 

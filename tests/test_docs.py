@@ -55,11 +55,11 @@ def test_every_file_that_a_page_names_is_there(page: str) -> None:
 
 
 def test_the_search_for_names_finds_them() -> None:
-    found = [
+    names = [
         one or other
         for one, other in NAMED.findall("`state/graph/graph.py`, `./scripts/test`, `pyproject.toml`, `a/b`")
     ]
-    assert found == ["state/graph/graph.py", "scripts/test", "pyproject.toml"]
+    assert names == ["state/graph/graph.py", "scripts/test", "pyproject.toml"]
     assert "state/events/sessions.py" in named("docs/extending.md")
 
 
@@ -104,11 +104,11 @@ def test_every_command_is_on_a_page(command: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_on_a_page_is_one(page: str) -> None:
-    known = COMMANDS | {"emgas replay", "emgas topics", "emgas snapshot", "emgas dead-letters"}
+    existing = COMMANDS | {"emgas replay", "emgas topics", "emgas snapshot", "emgas dead-letters"}
     typed = re.findall(
         r"(?:^|`)(emgas [a-z][a-z-]*(?: (?:create|describe|list|show|restore|[a-z]+))?)", text(page), re.MULTILINE
     )
-    unknown = {line for line in typed if line not in known and " ".join(line.split()[:2]) not in known}
+    unknown = {line for line in typed if line not in existing and " ".join(line.split()[:2]) not in existing}
     assert unknown == set()
 
 
@@ -129,9 +129,9 @@ def test_the_pages_are_all_in_the_index() -> None:
 
 def drawn(layer: str) -> list[set[str]]:
     """Read the order of a layer's rooms from ARCHITECTURE.md: groups between bars."""
-    found = re.search(rf"^{layer} +([^←\n]+\|.*)$", text("ARCHITECTURE.md"), re.MULTILINE)
-    assert found, f"{layer} is not drawn"
-    return [set(group.split()) for group in found[1].split("|")]
+    match = re.search(rf"^{layer} +([^←\n]+\|.*)$", text("ARCHITECTURE.md"), re.MULTILINE)
+    assert match, f"{layer} is not drawn"
+    return [set(group.split()) for group in match[1].split("|")]
 
 
 @pytest.mark.parametrize("layer", [layer for layer in ORDER if layer and "/" not in layer])
@@ -146,17 +146,19 @@ PHRASES = ("for ever", "anew", "whoever", "what is told", "is told", "of which",
            "lies in", "by itself")  # fmt: skip
 AVOIDED = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 PLAIN = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "SECURITY.md", "docs/extending.md")
-PRODUCT = ("emgas", "state", "processors", "replay", "streams", "gateway", "evaluation", "bench", "emgas_service")
+PRODUCT = (
+    "emgas", "state", "processors", "replay", "streams", "lab", "gateway", "evaluation", "bench", "emgas_service",
+)  # fmt: skip
 # What is left in each place.  Lower a number when you rewrite some of them; none may rise.
 AT_MOST_IN_PAGES = {
     "docs/README.md": 2, "docs/advisor.md": 5, "docs/comparison.md": 2, "docs/erasure.md": 5, "docs/explorer.md": 5,
     "docs/gateway.md": 9, "docs/glossary.md": 7, "docs/import-export.md": 8, "docs/kinds.md": 13,
-    "docs/lifecycle.md": 26, "docs/operations.md": 32, "docs/performance.md": 12, "docs/recall.md": 32,
+    "docs/lifecycle.md": 26, "docs/operations.md": 32, "docs/performance.md": 12, "docs/recall.md": 28,
     "docs/reliability.md": 38, "docs/replay.md": 7, "docs/scaling.md": 5, "docs/semantics.md": 3, "docs/sinks.md": 1,
     "docs/sources.md": 39, "docs/themes.md": 1, "docs/time.md": 1, "docs/wire.md": 5,
 }  # fmt: skip
 AT_MOST_IN_DOCSTRINGS = {
-    "emgas": 2, "state": 21, "processors": 130, "replay": 4, "streams": 15, "gateway": 1, "evaluation": 13,
+    "emgas": 2, "state": 21, "processors": 120, "replay": 4, "streams": 15, "gateway": 1, "evaluation": 13,
     "bench": 76,
 }  # fmt: skip
 REPORTING = {"fail", "warn", "doubt", "warning", "error"}  # functions and log methods that tell a user of a problem
@@ -170,7 +172,7 @@ def trees(folder: str) -> dict[str, ast.Module]:
 
 
 def phrases(texts: Iterable[str]) -> list[str]:
-    return [found for each in texts for found in AVOIDED.findall(each)]
+    return [phrase for each in texts for phrase in AVOIDED.findall(each)]
 
 
 def docstrings(folder: str) -> Iterator[str]:

@@ -27,10 +27,10 @@ kernels.main()
 def test_each_kernel_runs_between_two_marks_and_tells_how_many_times_it_did() -> None:
     command = [sys.executable, "-c", WATCHED]
     run = subprocess.run(command, input=large(), capture_output=True, cwd=ROOT, check=True, timeout=120)
-    told = dict(line.split() for line in run.stdout.decode().splitlines())
-    assert int(told.pop("marks")) == 2 * len(KERNELS)
-    assert told.keys() == KERNELS.keys()
-    assert all(int(times) >= 1 for times in told.values())
+    counts = dict(line.split() for line in run.stdout.decode().splitlines())
+    assert int(counts.pop("marks")) == 2 * len(KERNELS)
+    assert counts.keys() == KERNELS.keys()
+    assert all(int(times) >= 1 for times in counts.values())
 
 
 def test_a_tenth_more_is_tolerated_and_not_more() -> None:
@@ -54,8 +54,8 @@ def test_what_cannot_be_compared_is_said_and_not_refused(capsys: pytest.CaptureF
 
 
 def test_every_baseline_is_of_all_kernels_and_says_what_it_was_made_with() -> None:
-    known = json.loads(BASELINE.read_text(encoding="utf-8"))
-    assert known
-    for minor, found in known.items():
-        assert found["counts"].keys() == KERNELS.keys()
-        assert found["made_with"]["python"].startswith(minor + ".")
+    baselines = json.loads(BASELINE.read_text(encoding="utf-8"))
+    assert baselines
+    for minor, baseline in baselines.items():
+        assert baseline["counts"].keys() == KERNELS.keys()
+        assert baseline["made_with"]["python"].startswith(minor + ".")

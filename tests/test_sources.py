@@ -14,7 +14,7 @@ SCRIPT = [sys.executable, str(ROOT / "scripts" / "sources")]
 
 
 @cache
-def told() -> dict[str, Any]:
+def sources() -> dict[str, Any]:
     counted: dict[str, Any] = json.loads(subprocess.run([*SCRIPT, "--json"], capture_output=True, check=True).stdout)
     return counted
 
@@ -24,12 +24,12 @@ def test_the_page_is_the_one_that_rows_and_markers_make() -> None:
 
 
 def test_every_feature_of_the_five_systems_has_a_row() -> None:
-    totals = {key: total for key, (_, total) in told()["by_system"].items()}
-    assert (told()["rows"], totals) == (167, {"E": 42, "S": 32, "M": 27, "P": 50, "H": 16})
+    totals = {key: total for key, (_, total) in sources()["by_system"].items()}
+    assert (sources()["rows"], totals) == (167, {"E": 42, "S": 32, "M": 27, "P": 50, "H": 16})
 
 
 def test_what_is_said_to_work_is_shown_by_a_test() -> None:
-    assert told()["untested"] == 0
+    assert sources()["untested"] == 0
 
 
 def test_every_marker_names_a_row() -> None:

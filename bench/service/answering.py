@@ -107,9 +107,9 @@ class Writer:
 
 def log_of(file: Path, turns: int) -> Writer:
     """Write the log of so many turns of a file's conversations, one behind the other as often as needed."""
-    found = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
+    turns_read = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
     writer, extractor, seeded = Writer(), YakeExtractor(language="en"), random.Random(1)
-    for turn in in_order(found, turns):
+    for turn in in_order(turns_read, turns):
         event = recorded(turn, extractor)
         writer.append(event)
         if seeded.random() < 0.6:
@@ -118,11 +118,11 @@ def log_of(file: Path, turns: int) -> Writer:
     return writer
 
 
-def in_order(found: list[Turn], turns: int) -> Iterator[Turn]:
+def in_order(items: list[Turn], turns: int) -> Iterator[Turn]:
     """Yield `turns` turns of one graph whose time never goes back."""
     last = shift = 0
     for number in range(turns):
-        turn, copy = found[number % len(found)], number // len(found)
+        turn, copy = items[number % len(items)], number // len(items)
         assert turn.at is not None
         shift = max(shift, last + DAY - turn.at) if turn.at + shift < last else shift
         last = turn.at + shift
@@ -166,7 +166,7 @@ async def timed(do: Callable[[], Awaitable[object]]) -> float:
     return (time.process_time() - started) * 1000
 
 
-async def held_up(do: Callable[[], Awaitable[object]]) -> float:
+async def measure_delay(do: Callable[[], Awaitable[object]]) -> float:
     """Measure the longest time for which the loop served nobody else meanwhile, ms."""
     longest = 0.0
 
@@ -215,20 +215,20 @@ async def measured(written: Writer, directory: Path) -> dict[str, Any]:
     gc.collect()
     gc.freeze()  # as a worker does
     seeded = random.Random(3)
-    found: dict[str, Any] = {"events": events, "answers, ms": answers(writer, answerer)}
-    found["with explanations, ms"] = answers(writer, answerer, explain=True)
-    found["as of, first, near the end, ms"] = round(await timed(partial(as_of, last)), 1)
-    found["as of, first, in the middle, ms"] = round(await timed(partial(as_of, (first + last) // 2)), 1)
+    report: dict[str, Any] = {"events": events, "answers, ms": answers(writer, answerer)}
+    report["with explanations, ms"] = answers(writer, answerer, explain=True)
+    report["as of, first, near the end, ms"] = round(await timed(partial(as_of, last)), 1)
+    report["as of, first, in the middle, ms"] = round(await timed(partial(as_of, (first + last) // 2)), 1)
     await as_of(last - 1)
     others = [seeded.randint(first, last) for _ in range(100)]
-    found["as of, any other time, ms"] = spread([await timed(partial(as_of, at)) for at in others])
-    found["held up by as of, ms"] = max([await held_up(partial(as_of, at)) for at in others[:30]])
+    report["as of, any other time, ms"] = spread([await timed(partial(as_of, at)) for at in others])
+    report["held up by as of, ms"] = max([await measure_delay(partial(as_of, at)) for at in others[:30]])
     for kind in KINDS:
-        held = [await held_up(partial(ask, kind, text)) for text in QUESTIONS]
-        found[f"held up by {kind}, ms"] = max(held)
+        delays = [await measure_delay(partial(ask, kind, text)) for text in QUESTIONS]
+        report[f"held up by {kind}, ms"] = max(delays)
     state.close()
     log.close()
-    return found
+    return report
 
 
 def main() -> None:
@@ -238,9 +238,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=6000)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
-        found = asyncio.run(measured(log_of(chosen.file, chosen.turns), Path(directory)))
-    found["extraction of a turn, ms"] = extraction(chosen.file, YakeExtractor(language="en"))
-    print(json.dumps(found, indent=2))
+        report = asyncio.run(measured(log_of(chosen.file, chosen.turns), Path(directory)))
+    report["extraction of a turn, ms"] = extraction(chosen.file, YakeExtractor(language="en"))
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Target:
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\nContent-Type: {media}\r\n"
         return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
 
-    async def asked(self, sent: bytes) -> bytes:
+    async def exchange(self, sent: bytes) -> bytes:
         """Send a request, and read the answer to its end; as far as it comes."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
@@ -76,12 +76,12 @@ class Target:
     async def honest(self) -> float:
         """Ask as an honest client does; return how long the answer took, ms.  Raises RuntimeError without one."""
         started = time.perf_counter()
-        answer = await self.asked(self.request("/v1/graphs/ada/query", HONEST))
+        answer = await self.exchange(self.request("/v1/graphs/ada/query", HONEST))
         if not answer.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(f"an honest question was answered {answer[:100]!r}")
         return (time.perf_counter() - started) * 1000
 
-    def held(self, sent: bytes, count: int) -> None:
+    def flood(self, sent: bytes, count: int) -> None:
         """Open connections, send on each, and leave them as they are."""
         for _ in range(count):
             peer = socket.create_connection(("127.0.0.1", self.port))
@@ -107,7 +107,7 @@ def silent(sent: bytes, count: int = SILENT) -> Attack:
 
     @asynccontextmanager
     async def attack(target: Target) -> AsyncIterator[Callable[[], bool]]:
-        await asyncio.to_thread(target.held, sent, count)
+        await asyncio.to_thread(target.flood, sent, count)
         yield lambda: True
         target.let_go()
 
@@ -119,7 +119,7 @@ def whole(*requests: Callable[[Target], bytes]) -> Attack:
 
     @asynccontextmanager
     async def attack(target: Target) -> AsyncIterator[Callable[[], bool]]:
-        running = [asyncio.create_task(target.asked(request(target))) for request in requests]
+        running = [asyncio.create_task(target.exchange(request(target))) for request in requests]
         try:
             yield lambda: all(task.done() for task in running)
         finally:
@@ -201,9 +201,9 @@ async def attacked(target: Target, attack: Attack, questions: int) -> dict[str, 
     before, most = target.files(), target.resident_mb()
     slowest = 0.0
     async with attack(target) as is_over:
-        asked = 0
-        while asked < questions or not is_over():
-            asked += 1
+        requests = 0
+        while requests < questions or not is_over():
+            requests += 1
             slowest = max(slowest, await target.honest())
             most = max(most, target.resident_mb())
         if target.peers:
@@ -236,7 +236,7 @@ async def served(folder: Path) -> AsyncIterator[Target]:
             threading.Thread(target=deque, args=(process.stderr, 0), daemon=True).start()
             target = Target(int(line.split()[2].rpartition(":")[2]), psutil.Process(process.pid))
             turn = b'{"id":"t1","speaker":"Ada","text":"The vet prescribed ear drops."}'
-            await target.asked(target.request("/v1/graphs/ada/turns", turn))
+            await target.exchange(target.request("/v1/graphs/ada/turns", turn))
             yield target
             target.let_go()
         finally:
@@ -257,8 +257,8 @@ async def main() -> None:
         async with served(Path(folder)) as target:
             await target.honest()
             for name, attack in ATTACKS.items():
-                found = await asyncio.wait_for(attacked(target, attack, questions=50), 120)
-                print(f"{name:32} {found} after: {target.files()} files", flush=True)
+                result = await asyncio.wait_for(attacked(target, attack, questions=50), 120)
+                print(f"{name:32} {result} after: {target.files()} files", flush=True)
 
 
 if __name__ == "__main__":

@@ -90,13 +90,13 @@ async def _claims(settings: Settings, partition: int) -> list[tuple[int, int]]:
     """List (process id, ms since the epoch) of all claims of a partition."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     start, end = await log.bounds(partition)
-    found = []
+    claims = []
     async for batch in log.read(partition, start, end):
         for record in batch:
             event = decode(record.value)
             if isinstance(event, Claim):
-                found.append((int(event.writer.rpartition("/")[2]), record.timestamp))
-    return found
+                claims.append((int(event.writer.rpartition("/")[2]), record.timestamp))
+    return claims
 
 
 async def _until(attempt: Callable[[], Awaitable[object]]) -> float:
@@ -114,15 +114,15 @@ async def _round(settings: Settings, workers: Workers, memory: MemoryClient, tur
     owner, _ = (await _claims(settings, partition))[-1]
     killed = workers.kill(owner)
     began, at = time.perf_counter(), time.time()
-    told = asyncio.create_task(_until(lambda: memory.record(turn, timeout=PATIENCE)))
+    recording = asyncio.create_task(_until(lambda: memory.record(turn, timeout=PATIENCE)))
     answered = asyncio.create_task(_until(lambda: memory.query(GRAPH, "the violin teacher", timeout=1.0)))
-    taken, asked = await told, await answered
+    taken, question_time = await recording, await answered
     _, claimed = (await _claims(settings, partition))[-1]
     workers.start(*killed)
     for number in range(await memory.partitions()):
         await _until(lambda number=number: memory.inspect(number, digest=False, timeout=5.0))  # type: ignore[misc]  # bound at once
     await asyncio.sleep(SETTLED_SECONDS)
-    return {"first_turn_s": taken - began, "first_answer_s": asked - began, "claimed_s": claimed / 1000 - at}
+    return {"first_turn_s": taken - began, "first_answer_s": question_time - began, "claimed_s": claimed / 1000 - at}
 
 
 async def _measure(settings: Settings, workers: Workers, turns: int, rounds: int, *, readers: bool) -> dict[str, Any]:
@@ -135,8 +135,8 @@ async def _measure(settings: Settings, workers: Workers, turns: int, rounds: int
         async for _ in memory.publish_many(filling[:turns], window=1000):
             pass
         await asyncio.sleep(SETTLED_SECONDS + settings.session_timeout)
-        found = [await _round(settings, workers, memory, turn) for turn in filling[turns:]]
-    figures = {name: [round(each[name], 2) for each in found] for name in found[0]}
+        result = [await _round(settings, workers, memory, turn) for turn in filling[turns:]]
+    figures = {name: [round(each[name], 2) for each in result] for name in result[0]}
     return {
         "turns": turns,
         "session_timeout_s": settings.session_timeout,

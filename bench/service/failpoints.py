@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from emgas.client.client import MemoryClient
-from emgas.messages.turns import Outcome, Turn
+from emgas.messages.requests import Outcome
+from emgas.messages.turns import Turn
 from emgas.times import DAY_MS
 from replay.accepted_events import AcceptedEvents
 from replay.rebuild.rebuild import refold
@@ -156,12 +157,12 @@ async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
 
 
 def _eventful(life: int, n: int, at: int) -> Turn:
-    said = EVENTFUL[n % len(EVENTFUL)].format(life=life, n=n)
+    text = EVENTFUL[n % len(EVENTFUL)].format(life=life, n=n)
     photo = [
         {"uri": f"photos/{life}-{n}.jpg", "mime": "image/jpeg", "kind": "image", "caption": "The kettle, shining."}
     ]
     more: dict[str, Any] = {"attachments": photo} if n == 2 else {"importance": 0.9} if n == 3 else {}
-    return Turn(id=f"e{life}-{n}", graph=ALL_ON, session=f"s{life}", speaker="Eve", at=at, text=said, **more)
+    return Turn(id=f"e{life}-{n}", graph=ALL_ON, session=f"s{life}", speaker="Eve", at=at, text=text, **more)
 
 
 async def _erase(memory: MemoryClient, life: int, at: int) -> None:
@@ -193,7 +194,7 @@ def sweep(data: Path, ordinals: list[int]) -> Findings:
     return findings
 
 
-def _one_life(data: Path, life: int, where: str, told: dict[str, set[tuple[str, str]]], findings: Findings) -> int:
+def _one_life(data: Path, life: int, where: str, reported: dict[str, set[tuple[str, str]]], findings: Findings) -> int:
     at_start = where if where.startswith(failpoints.Step.RECOVERY) else ""
     command = [
         sys.executable,
@@ -215,32 +216,32 @@ def _one_life(data: Path, life: int, where: str, told: dict[str, set[tuple[str, 
             word, *rest = line.split()
             if word == "alive":
                 findings.recovered_s.append(round(time.monotonic() - started, 2))
-            elif word in told:
-                told[word].add((rest[0], rest[1]))
+            elif word in reported:
+                reported[word].add((rest[0], rest[1]))
         return process.wait(PATIENCE)
 
 
 async def _examine(data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: Findings) -> None:
     here = settings(data)
-    found: list[tuple[str, str]] = []
+    recorded: list[tuple[str, str]] = []
     findings.match = True
     async with readable(here) as topics:
         events = topics.reader(here.topics.events)
         for partition in range(here.partitions):
             _, end = await events.bounds(partition)
             folded = await refold(events, partition, end, MemoryStore())
-            held = await LiveStores(here, topics.keys).held(partition)
-            findings.match &= held.digest == folded.digest()
+            position = await LiveStores(here, topics.keys).position(partition)
+            findings.match &= position.digest == folded.digest()
             async for event, _ in AcceptedEvents().read(events, partition):
                 if isinstance(event, TurnRecorded):
-                    found.append((event.graph, event.id))
+                    recorded.append((event.graph, event.id))
                 if isinstance(event, GraphEvent) and event.graph == ALL_ON:
                     names = [type(event).__name__, *(["links"] if getattr(event, "links", None) else [])]
                     findings.happened |= {name: findings.happened.get(name, 0) + 1 for name in names}
     findings.acknowledged = len(acked)
-    findings.lost = len(acked - set(found))
-    findings.legible = len(erased & set(found))
-    findings.doubled = len(found) - len(set(found))
+    findings.lost = len(acked - set(recorded))
+    findings.legible = len(erased & set(recorded))
+    findings.doubled = len(recorded) - len(set(recorded))
 
 
 def main() -> None:

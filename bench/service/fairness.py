@@ -103,7 +103,7 @@ async def _measure(
         await asker.record(_turn(calm, 0))
         queuing = Queuing(pids | {"asker": os.getpid()})
         beside = await _beside(settings, asker, flooding, calm=calm)
-        beside["processes"] = queuing.told()
+        beside["processes"] = queuing.summary()
         at_once = await _at_once(settings, calm, questions, clients)
         return {"beside a flood": beside, "many at once": at_once, "load": round(os.getloadavg()[0], 1)}
 
@@ -116,9 +116,9 @@ async def _in_one_process(turns: int, every: float) -> dict[str, Any]:
             await asker.record(_turn(calm, 0))
             started = time.perf_counter()
             flood = asyncio.create_task(_drain(asker.publish_many(made)))
-            asked = await _asked_until(flood, asker, calm, every)
+            latencies = await _query_until(flood, asker, calm, every)
             seconds = await flood - started
-    return {"beside a flood": {"turns/s": round(turns / seconds), **asked}, "load": round(os.getloadavg()[0], 1)}
+    return {"beside a flood": {"turns/s": round(turns / seconds), **latencies}, "load": round(os.getloadavg()[0], 1)}
 
 
 async def _drain(outcomes: AsyncIterator[object]) -> float:
@@ -136,10 +136,10 @@ async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *
     assert flood.stdout
     await flood.stdout.readline()  # it begins
     ended = asyncio.create_task(_ended_at(flood))
-    asked = await _asked_until(ended, asker, calm, flooding.every)
+    latencies = await _query_until(ended, asker, calm, flooding.every)
     seconds = await ended - started
     assert flood.returncode == 0
-    return {"turns/s": round(flooding.turns / seconds), **asked}
+    return {"turns/s": round(flooding.turns / seconds), **latencies}
 
 
 async def _ended_at(process: asyncio.subprocess.Process) -> float:
@@ -147,22 +147,22 @@ async def _ended_at(process: asyncio.subprocess.Process) -> float:
     return time.perf_counter()
 
 
-async def _asked_until(ended: asyncio.Task[float], asker: MemoryClient, calm: str, every: float) -> dict[str, Any]:
+async def _query_until(ended: asyncio.Task[float], asker: MemoryClient, calm: str, every: float) -> dict[str, Any]:
     """Ask, and tell, until the flood has ended: each at a moment of its own, so that none waits for another's."""
-    asked: list[asyncio.Task[float]] = []
+    queries: list[asyncio.Task[float]] = []
     busy: list[asyncio.Task[float]] = []
-    told: list[asyncio.Task[float]] = []
+    finished: list[asyncio.Task[float]] = []
     begins: list[Callable[[], None]] = [
-        lambda: asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden")))),
+        lambda: queries.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden")))),
         lambda: busy.append(asyncio.create_task(_timed(asker.query(BUSY, "the kettle in the garden")))),
-        lambda: told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1))))),
+        lambda: finished.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(finished) + 1))))),
     ]
     moments = random.Random(0)
     while not ended.done():
         for begin in begins:
             await asyncio.sleep(moments.uniform(0, 2 * every / len(begins)))
             begin()
-    took, waited, beside = await asyncio.gather(*asked), await asyncio.gather(*told), await asyncio.gather(*busy)
+    took, waited, beside = await asyncio.gather(*queries), await asyncio.gather(*finished), await asyncio.gather(*busy)
     return {"question": _spread(took), "question to the flooded": _spread(beside), "turn": _spread(waited)}
 
 

@@ -66,12 +66,12 @@ async def measured(url: str, server: psutil.Process) -> dict[str, float]:
             published = await timed(TURNS, publish)
             await memory.record({"id": "last", "graph": "bench", "speaker": "Ada", "text": "That was all."})
         with counted("query", CALLS, server, spent):
-            asked = await timed(CALLS, query)
+            query_times = await timed(CALLS, query)
     return {
         **spent,
-        **told("publish", published),
-        **told("query", asked),
-        **told("recall", sorted(recalled)),
+        **summarise("publish", published),
+        **summarise("query", query_times),
+        **summarise("recall", sorted(recalled)),
         **await crowd(url, server),
     }
 
@@ -86,7 +86,7 @@ def counted(name: str, calls: int, server: psutil.Process, spent: dict[str, floa
         spent[f"{name}_{side}_cpu_ms"] = (sum(process.cpu_times()[:2]) - before[side]) * 1000 / calls
 
 
-def told(name: str, taken: list[float]) -> dict[str, float]:
+def summarise(name: str, taken: list[float]) -> dict[str, float]:
     """Name the median and the 99th percentile of what was measured."""
     return {f"{name}_p50_ms": taken[len(taken) // 2], f"{name}_p99_ms": taken[len(taken) * 99 // 100]}
 
@@ -126,8 +126,8 @@ def main() -> None:
         assert server.stderr is not None
         url = server.stderr.readline().split()[2]
         try:
-            found = asyncio.run(measured(url, psutil.Process(server.pid)))
-            print(json.dumps({name: round(value, 2) for name, value in found.items()}))
+            report = asyncio.run(measured(url, psutil.Process(server.pid)))
+            print(json.dumps({name: round(value, 2) for name, value in report.items()}))
         finally:
             server.terminate()
             server.communicate()

@@ -113,8 +113,8 @@ async def _ask(memory: MemoryClient, graph: str, queries: int) -> dict[str, Any]
 
 def _spread(values: list[float]) -> dict[str, float]:
     cuts = statistics.quantiles(values, n=100)
-    found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(values)}
-    return {name: round(value, 2) for name, value in found.items()}
+    percentiles = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(values)}
+    return {name: round(value, 2) for name, value in percentiles.items()}
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ class Queuing:
         self._pids = pids
         self._before = {name: counted(pid) for name, pid in pids.items()}
 
-    def told(self) -> dict[str, dict[str, float]]:
+    def summary(self) -> dict[str, dict[str, float]]:
         """Tell the s on a core and in line for one, by name; what it started is with each."""
-        found = {}
+        summary_by_name = {}
         for name, pid in self._pids.items():
             (ran, queued), (ran_before, queued_before) = counted(pid), self._before[name]
-            found[name] = {"ran_s": round(ran - ran_before, 1), "in_line_s": round(queued - queued_before, 1)}
-        return found
+            summary_by_name[name] = {"ran_s": round(ran - ran_before, 1), "in_line_s": round(queued - queued_before, 1)}
+        return summary_by_name

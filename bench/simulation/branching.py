@@ -52,12 +52,12 @@ async def unlike(log: LogReader, live: Partition, extractor: Extractor) -> list[
         for event in events:
             yield event
 
-    branch, found = Branch(extractor, latest), list[str]()
+    branch, complaints = Branch(extractor, latest), list[str]()
     async for each in messages(counting()):
         why = branch.take(each.message)
         if why and isinstance(each.message, Turn | Grant | Revoke):
-            found.append(f"{each.message.kind} {each.message.id} of {each.message.graph} is rejected: {why}")
-    return [*found, *_differing(events, live, branch.state)]
+            complaints.append(f"{each.message.kind} {each.message.id} of {each.message.graph} is rejected: {why}")
+    return [*complaints, *_differing(events, live, branch.state)]
 
 
 def _differing(events: Sequence[GraphEvent], live: Partition, branch: Partition) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _differing(events: Sequence[GraphEvent], live: Partition, branch: Partition)
             turn for event in events if isinstance(event, Forgotten) and event.graph == graph_id for turn in event.turns
         }
         back = sorted(forgotten & there.passages.numbers.keys() - here.passages.numbers.keys())
-        said = {event.id for event in events if isinstance(event, TurnRecorded) and event.graph == graph_id}
-        missing = sorted(turn for turn in said if there.passages.knows(turn) is None)
+        turn_ids = {event.id for event in events if isinstance(event, TurnRecorded) and event.graph == graph_id}
+        missing = sorted(turn for turn in turn_ids if there.passages.knows(turn) is None)
         if back or missing:
             yield f"{graph_id} holds the forgotten turns {back} there, and lacks {missing}"

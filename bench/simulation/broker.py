@@ -26,7 +26,7 @@ LATENCY = 0.004  # seconds, at most, of one way through the network
 MISSING_SECONDS = 60.0  # for which a producer waits for a topic that is not there
 
 
-class Held(NamedTuple):
+class StoredRecord(NamedTuple):
     """A record, and the name of who wrote it: of the process, not of the worker, who may live several times."""
 
     record: Record
@@ -38,14 +38,13 @@ class Log:
 
     def __init__(self) -> None:
         self.leader = 0
-        self.cut: list[int] = []  # the ends to which its tail was lost, one after the other
-        self.held: list[Held] = []
+        self.stored: list[StoredRecord] = []
         self.start = 0
         self.shown: int | None = None
 
     @property
     def end(self) -> int:
-        return len(self.held)
+        return len(self.stored)
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -53,7 +52,7 @@ class Log:
 
     def records(self, start: int, end: int) -> list[Record]:
         first, last = self.bounds
-        return [held.record for held in self.held[max(first, start) : min(last, end)]]
+        return [each.record for each in self.stored[max(first, start) : min(last, end)]]
 
 
 class Topic:
@@ -106,7 +105,7 @@ class Broker:
         log, by_broker = topic.logs[record.partition], topic.plan.broker_time
         stamp = self.now() if by_broker or record.timestamp is None else record.timestamp
         kept = Record(log.end, stamp, record.key, record.value or b"", record.headers, by_broker)
-        log.held.append(Held(kept, writer))
+        log.stored.append(StoredRecord(kept, writer))
         self.steps["record"] += 1
         self.tell()
         return Receipt(record.partition, kept.offset, stamp)
@@ -183,12 +182,12 @@ class Reader:
         at = start
         while at < end:
             await self._link.ask()
-            found = self._link.broker.log(self._name, partition).records(at, min(end, at + BATCH))
-            found = found or self._link.broker.log(self._name, partition).records(at, end)[:BATCH]
-            if not found:
+            batch = self._link.broker.log(self._name, partition).records(at, min(end, at + BATCH))
+            batch = batch or self._link.broker.log(self._name, partition).records(at, end)[:BATCH]
+            if not batch:
                 return
-            yield found
-            at = found[-1].offset + 1
+            yield batch
+            at = batch[-1].offset + 1
 
 
 class Followed(Reader):
@@ -196,19 +195,18 @@ class Followed(Reader):
 
     async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
         """Yield records from `start` on, for ever.  Raises TransportError where the log lost what was to be read."""
-        at, news, seen = start, asyncio.Event(), len(self._log(partition).cut)
+        at, news = start, asyncio.Event()
         self._link.broker.listening.append(news)
         try:
             while True:
                 await self._link.ask()
                 log = self._log(partition)
                 first, end = log.bounds
-                if not first <= at <= end or any(lost < at for lost in log.cut[seen:]):
+                if not first <= at <= end:
                     raise TransportError(f"{self._name}[{partition}] has no offset {at}")
-                seen = len(log.cut)
-                if found := log.records(at, end)[:BATCH]:
-                    yield found
-                    at = found[-1].offset + 1
+                if batch := log.records(at, end)[:BATCH]:
+                    yield batch
+                    at = batch[-1].offset + 1
                 else:
                     news.clear()
                     await news.wait()
@@ -242,7 +240,7 @@ class Producer:
         headers: list[tuple[str, bytes]],
     ) -> asyncio.Future[Receipt]:
         """Take a record; the future resolves once it is acknowledged.  Raises TransportError at once: it never can."""
-        plan = (await self._found(topic)).plan
+        plan = (await self._topic(topic)).plan
         size = len(key or b"") + len(value or b"") + sum(len(name) + len(text) for name, text in headers)
         if size > plan.max_record_bytes:
             raise TransportError(f"a record of {size} bytes is over the {plan.max_record_bytes} that {topic} takes")
@@ -271,11 +269,11 @@ class Producer:
         """Give the leader of a partition, as far as it is known."""
         return self._leaders.get((tp.topic, tp.partition))
 
-    async def _found(self, topic: str) -> Any:
-        found = self._link.broker.topics.get(topic)
-        if found is None:
+    async def _topic(self, topic: str) -> Any:
+        batch = self._link.broker.topics.get(topic)
+        if batch is None:
             await asyncio.sleep(MISSING_SECONDS)
-        return found or self._link.broker.topic(topic)
+        return batch or self._link.broker.topic(topic)
 
     def _lane(self, topic: str, partition: int) -> asyncio.Queue[_Sending]:
         lane = self._lanes.get((topic, partition))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from bench.simulation.broker import Broker, Held
+from bench.simulation.broker import Broker, StoredRecord
 from emgas.limits import RECORD_BYTES
 from emgas.times import DAY_MS, HOUR_MS
 from emgas.wire import CORRELATION_ID, SUBJECT, Headers, ProducerRecord, ReplyAddress, as_mapping, partition_of
@@ -56,13 +56,13 @@ class WordExtractor:
         self._tries += FLAKY in words
         if FLAKY in words and self._tries % 2:
             raise ValueError("this time only")
-        return _found(words)
+        return _extraction(words)
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
-        return _found(text.split())
+        return _extraction(text.split())
 
 
-def _found(words: list[str]) -> Extraction:
+def _extraction(words: list[str]) -> Extraction:
     named = sorted({word for word in words if word in WORDS})
     concepts = tuple(Concept(word, word.title(), 1.0, words.count(word)) for word in named)
     return Extraction(concepts, question=False, tokens=len(words))
@@ -107,7 +107,7 @@ class Client:
         self.ledger = Ledger(self.graphs[0])
         self._said: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
         self._read_of, self._read = "", 0  # which topic of replies was read, and how far
-        self._told = defaultdict[bytes, list[Held]](list)  # what is in it, by correlation id
+        self._told = defaultdict[bytes, list[StoredRecord]](list)  # what is in it, by correlation id
         self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[::2]}
 
     # to write
@@ -153,14 +153,14 @@ class Client:
     def request(self) -> None:
         """Configure a graph, or have it forget something."""
         graph, id = self._chance.choice(self.graphs), f"r{self._number()}"
-        wanted: dict[str, Any] = self._chance.choice(
+        fields: dict[str, Any] = self._chance.choice(
             [
                 {"kind": "configure", "preset": self._chance.choice(["default", "forgetful", "mofox"])},
                 {"kind": "configure", "settings": {"half_life": 10**9, "grace": 0, "least_turns": 2}},
                 {"kind": "forget", "concepts": [self._chance.choice(WORDS)]},
             ]
         )
-        self._publish("request", graph, json.dumps({"id": id, "graph": graph, **wanted}).encode(), id)
+        self._publish("request", graph, json.dumps({"id": id, "graph": graph, **fields}).encode(), id)
 
     def be_hostile(self) -> None:
         """Publish a good turn, a question and a change with headers that mean harm."""
@@ -199,8 +199,8 @@ class Client:
 
     def answer(self, correlation: bytes) -> dict[str, Any] | None:
         """Look for the answer to a question, or the outcome of a turn."""
-        told = self.told(correlation)
-        return told[-1] if told else None
+        replies = self.told(correlation)
+        return replies[-1] if replies else None
 
     def told(self, correlation: bytes) -> list[dict[str, Any]]:
         """Look for all that was answered."""
@@ -209,7 +209,7 @@ class Client:
             return []
         if topic.id != self._read_of:
             self._read_of, self._read, self._told = topic.id, 0, defaultdict(list)
-        for each in topic.logs[0].held[self._read :]:
+        for each in topic.logs[0].stored[self._read :]:
             self._told[_correlation(each)].append(each)
         self._read = topic.logs[0].end
         return [_message(each) for each in self._told.get(correlation, ())]
@@ -217,8 +217,8 @@ class Client:
     def answers(self) -> dict[bytes, dict[str, Any]]:
         """Give all answers, also those of a topic that is gone: correlation id → the first one."""
         topics = [*self._broker.gone, *self._broker.topics.values()]
-        held = [each for topic in topics if topic.plan.name == self._topics.replies for each in topic.logs[0].held]
-        return {_correlation(each): _message(each) for each in reversed(held)}
+        records = [each for topic in topics if topic.plan.name == self._topics.replies for each in topic.logs[0].stored]
+        return {_correlation(each): _message(each) for each in reversed(records)}
 
     # how
 
@@ -286,16 +286,16 @@ class Keeper(Client):
 
     def erase(self, graph: str, subject: str = "") -> None:
         """Have a turn erased, what a speaker said, or all of a graph."""
-        said = [id for name, _, id in self._said if name == graph]
-        what: list[dict[str, Any]] = [{"turn": self._chance.choice(said)}] * 6 if said else []
+        ids = [id for name, _, id in self._said if name == graph]
+        what: list[dict[str, Any]] = [{"turn": self._chance.choice(ids)}] * 6 if ids else []
         what += [{"speaker": self._chance.choice(["Ada", EVE])}, {"whole": True}]
         self._ask_for(graph, subject, kind="erase", **self._chance.choice(what))
 
     def erase_turn(self, graph: str) -> None:
         """Have one of the newest turns erased, without a doubt."""
-        said = [id for name, _, id in self._said if name == graph][-6:]
-        if said:
-            self._ask_for(graph, "", kind="erase", turn=self._chance.choice(said))
+        ids = [id for name, _, id in self._said if name == graph][-6:]
+        if ids:
+            self._ask_for(graph, "", kind="erase", turn=self._chance.choice(ids))
 
     def undo(self, graph: str, subject: str = "") -> None:
         """Have events taken back, of the newest ones."""
@@ -338,13 +338,13 @@ class Keeper(Client):
         self._events[graph] += 1
 
 
-def _correlation(held: Held) -> bytes:
-    return as_mapping(held.record.headers).get(CORRELATION_ID, b"")
+def _correlation(stored: StoredRecord) -> bytes:
+    return as_mapping(stored.record.headers).get(CORRELATION_ID, b"")
 
 
-def _message(held: Held) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(held.record.value)
-    return found
+def _message(stored: StoredRecord) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(stored.record.value)
+    return message
 
 
 def _graphs(partitions: int, each: int = 2, name: str = "graph") -> Iterator[str]:

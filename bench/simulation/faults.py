@@ -229,8 +229,7 @@ async def events_tail_lost(run: Run) -> None:
     lost = min(log.end, run.chance.randint(1, 4))
     run.tail_lost = True
     run.note(f"events[{partition}] loses its last {lost} records")
-    del log.held[log.end - lost :]
-    log.cut.append(log.end)
+    del log.stored[log.end - lost :]
     run.broker.tell()
     log.leader += 1
     for process in run.alive:  # their next fetch is out of range, before the log has grown again
@@ -242,11 +241,11 @@ async def turns_anew(run: Run) -> None:
     name, client = run.settings.topics.turns, run.client
     if name not in run.broker.topics:  # deleted already, by a fault that is not over
         return
-    wanted = run.broker.delete(name)
+    plan_of_topic = run.broker.delete(name)
     if run.chance.random() < 0.5:
         await _while(run, 0.0, 8.0)
     if name not in run.broker.topics:
-        run.broker.create(wanted)
+        run.broker.create(plan_of_topic)
     for _ in range(run.chance.choice([0, 5, 40])):
         client.say()
 
@@ -278,12 +277,12 @@ async def no_dead_letters(run: Run) -> None:
 async def _gone(run: Run, name: str) -> None:
     if name not in run.broker.topics:
         return
-    wanted = run.broker.delete(name)
+    plan_of_topic = run.broker.delete(name)
     try:
         await _while(run, 2.0, 15.0)
     finally:
         if name not in run.broker.topics:
-            run.broker.create(wanted)
+            run.broker.create(plan_of_topic)
 
 
 # records
@@ -301,8 +300,8 @@ async def garbage(run: Run) -> None:
 async def copied(run: Run) -> None:
     """Write again to events what lies there, as a stranger."""
     partition = _partition(run)
-    held = run.broker.log(run.settings.topics.events, partition).held
-    data = [each.record for each in held if b'"kind":"Claim"' not in each.record.value]
+    records = run.broker.log(run.settings.topics.events, partition).stored
+    data = [each.record for each in records if b'"kind":"Claim"' not in each.record.value]
     for record in run.chance.choices(data, k=3) if data else ():
         again = ProducerRecord(run.settings.topics.events, record.key, record.value, record.headers, partition)
         run.broker.append(again, "stranger")

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from bench.simulation.broker import Followed, Reader
-from bench.simulation.keys import Keys
+from bench.simulation.keys import keys_of_process
 from bench.simulation.worker import Process
-from emgas.errors import TransportError
 from streams.ingest.slices import READER_SECONDS, Slices
 from streams.recovery.partition_folds import Partitions
+from streams.transport.keys.key_store import refreshed
 from streams.worker.following import Following, FollowingContext
 
 
@@ -22,7 +22,7 @@ class Follower(Process):
     """See the module's docstring."""
 
     async def _work(self) -> None:
-        settings, keys = self.world.settings, Keys(self.world.keys, self.link)
+        settings, keys = self.world.settings, keys_of_process(self.link, self.world.settings.topics.keys)
         self.reader = partial(Reader, self.link, keys=keys)
         self.folds = Partitions(settings, self.reader(self.events), self.folders, keys)
         self.following = Following(
@@ -42,10 +42,7 @@ class Follower(Process):
         await self.following.hold(set(range(settings.partitions)))
         while True:
             await asyncio.sleep(settings.tick_seconds)
-            try:
-                await keys.refresh()
-            except TransportError as error:
-                self.world.note(f"{self.name} cannot read the keys: {error}")
+            await refreshed(keys)
 
     @property
     def folds_at_hand(self) -> Any:

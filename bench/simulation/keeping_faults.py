@@ -74,17 +74,29 @@ async def erased_behind_a_standby(run: Run) -> None:
     process = run.keeping.choice(run.alive) if run.alive else None
     if process is None:
         return
-    run.note(f"{process.name} freezes")
-    process.is_deaf = True
-    process.link.open.clear()
-    run.group.storm()
+    process.freeze()
     try:
         await _while(run, 0.0, 4.0)
         await _erase_behind(run)
         await _while(run, 1.0, 6.0)
     finally:
-        process.link.open.set()
-        process.is_deaf = False
+        process.thaw()
+
+
+async def frozen_while_erasing(run: Run) -> None:
+    """Freeze a worker that is about to destroy keys; the next owner destroys more of the same graph meanwhile."""
+    graph, erasing = _graph(run), [*run.alive]
+    run.keeper.say_many(graph, 8)
+    await _while(run, 0.5, 3.0)
+    for process in erasing:
+        process.freezes_at = Step.ERASE
+    try:
+        for _ in range(run.keeping.randint(2, 4)):
+            run.keeper.erase_turn(graph)
+            await _while(run, 0.5, 6.0)
+    finally:
+        for process in erasing:
+            process.thaw()
 
 
 async def killed_while_erasing(run: Run) -> None:
@@ -163,6 +175,7 @@ async def forgotten_at_once(run: Run) -> None:
 KEEPING: dict[str, Callable[[Run], Awaitable[None]]] = {
     "erased behind a reader": erased_behind_a_reader,
     "erased behind a standby": erased_behind_a_standby,
+    "frozen while erasing": frozen_while_erasing,
     "killed while erasing": killed_while_erasing,
     "reader killed": reader_killed,
     "reader stopped": reader_stopped,

@@ -1,50 +1,24 @@
-"""The keys of encrypted graphs, in a topic that all processes share; each knows what it read of it (kafka_keys.py)."""
+"""The keys of encrypted graphs, in a topic of the simulated broker, with a real KafkaKeys of each process before it."""
 
 from __future__ import annotations
 
-import asyncio
-
-from bench.simulation.broker import Link
+from bench.simulation.broker import Broker, Link, Reader
 from state.sealing.graph_key import GraphKey
 from state.sealing.keyring import HeldKeys
+from streams.transport.keys.kafka_keys import PARTITION, KafkaKeys
+from streams.transport.keys.wrapping import Wrapping
 
 
-class KeyTopic:
-    """All keys that were put, in order; of each, the newest holds."""
-
-    def __init__(self) -> None:
-        self.put: list[GraphKey] = []
-
-    def held(self) -> HeldKeys:
-        """Give the keys as they are now."""
-        found = HeldKeys()
-        for key in self.put:
-            found.hold(key)
-        return found
+def keys_of_process(link: Link, topic: str) -> KafkaKeys:
+    """Return the keys of one process, which are read over its link; a worker writes them with its producer."""
+    return KafkaKeys(topic, Reader(link, topic), Wrapping())
 
 
-class Keys(HeldKeys):
-    """The KeyStore of one process."""
-
-    def __init__(self, topic: KeyTopic, link: Link) -> None:
-        super().__init__()
-        self._topic = topic
-        self._link = link
-        self._read = 0
-        self._changing = asyncio.Lock()
-
-    async def put(self, key: GraphKey) -> None:
-        """Append a key, and wait until it is acknowledged."""
-        async with self._changing:
-            await self._link.hop()
-            self._topic.put.append(key)
-            await self._link.hop()
-            self.hold(key)
-
-    async def refresh(self) -> None:
-        """Read on to the end of the topic."""
-        async with self._changing:
-            await self._link.ask()
-            for key in self._topic.put[self._read :]:
-                self.hold(key)
-            self._read = len(self._topic.put)
+def newest_keys(broker: Broker, topic: str) -> HeldKeys:
+    """Return the keys as a process would read them that starts once the topic is compacted: the newest of each."""
+    keys = HeldKeys()
+    newest = {stored.record.key: stored.record for stored in broker.log(topic, PARTITION).stored}
+    for record in newest.values():
+        if record.value:  # the record that lets the broker compact is no key
+            keys.hold(GraphKey.of_bytes(record.value))
+    return keys

@@ -11,12 +11,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from emgas.wire import Record
-from processors.lifecycle.erasing import erasures
+from processors.lifecycle.decay.erasing import erasures
 from processors.lifecycle.windows import next_alarm
 from replay import branch
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
+from state.sealing.graph_key import GraphKey
 from streams.ingest import change_feed, command_handler, partition_writer, source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import MAY_PASS, CommandHandler
@@ -33,6 +34,7 @@ from streams.query.waiting import StateWaiter
 from streams.recovery import partition_folds
 from streams.recovery.partition_folds import Partitions
 from streams.transport import sender
+from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.sender import MessageSender
 from streams.worker import ownership
 
@@ -132,12 +134,12 @@ async def _everything(self: ChangeFeed, position: LogPosition, batch: Any) -> An
     """Take all that can be read for accepted."""
     from replay.accepted_events import decoded
 
-    found = []
+    result = []
     for each in batch:
         record, event = await decoded(self._events, self._partition, each)
         position, _ = position.after(record.offset, event, record.value, is_last=False)
-        found.append((record.offset, event, record.value))
-    return position, found
+        result.append((record.offset, event, record.value))
+    return position, result
 
 
 async def _caught_up(self: ChangeFeed, watermark: Any) -> None:
@@ -195,7 +197,7 @@ async def _check_nothing(self: Partitions, partition: int) -> None:
     """Take any store for one of this log."""
 
 
-async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
+async def _assign_unchecked(self: Partitions, partitions: set[int]) -> None:
     """Open what is not open yet, and take what is for a fold of this log."""
     for partition in list(self.broken):
         self._discard(partition)
@@ -207,16 +209,17 @@ async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
 
 async def _last_alone(log: Any, partition: int, head: LogPosition) -> bool:
     """Look at the record alone that was folded last, whatever others claimed before it."""
-    found = [
+    records = [
         record async for batch in log.read(partition, max(head.watermark, 0), head.watermark + 1) for record in batch
     ]
-    return head.watermark < 0 or [fingerprint(record.value) for record in found] == [head.last]
+    return head.watermark < 0 or [fingerprint(record.value) for record in records] == [head.last]
 
 
 def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bool:
     return offset > watermark
 
 
+_UNWATCHED: list[Patch] = [(Partitions, "check", _check_nothing)]  # else what it mends is not missed
 WITHOUT: dict[str, list[Patch]] = {
     "known turn ids": [(TurnDecider, "_known_text", lambda self, turn, graph: None)],
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
@@ -232,6 +235,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "log still the same": [
         (partition_writer, "check_same", lambda head, record: None),
         (partition_folds, "folded_from", _last_alone),
+        *_UNWATCHED,
     ],
     "record before read back": [(PartitionWriter, "_check_there", _nothing)],
     "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
@@ -240,12 +244,16 @@ WITHOUT: dict[str, list[Patch]] = {
     "lost turns told": [(source, "record_loss", _nothing)],
     "topic id": [(source, "claim", _claimed_by_place), (source, "is_claimed", _always)],
     "only the next record": [(Partitions, "_is_next", _behind)],
-    "store checked": [(Partitions, "_check", _check_nothing)],
+    "store checked": [(Partitions, "_check", _check_nothing), *_UNWATCHED],
     "store set aside": [(Partitions, "_set_aside", lambda self, partition, why: None)],
     "garbage halts": [(Partition, "fold", _fold_over)],
     "halting alone": [(ownership, "halts_alone", lambda error: False)],
-    "open stores checked": [(Partitions, "hold", _held_unchecked), (PartitionWriter, "_check_there", _nothing)],
-    "keys checked": [(command_handler, "check_place", lambda *given, partitions: None)],
+    "open stores checked": [
+        (Partitions, "hold", _assign_unchecked),
+        (PartitionWriter, "_check_there", _nothing),
+        *_UNWATCHED,
+    ],
+    "keys checked": [(command_handler, "check_place", lambda *state, partitions: None)],
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
     "second try": [(CommandHandler, "decide", _decided_at_first)],
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
@@ -264,12 +272,14 @@ WITHOUT: dict[str, list[Patch]] = {
     "headers bounded": [(change_feed, "_offset", int)],
     "turns counted as stored": [(Partition, "_load", _counted_as_it_opens)],
     "lost erasures said again": [(erase, "erasures", _erasures_of_what_is_there)],
+    "keys stay destroyed": [(GraphKey, "meet", lambda self, other: other), (KafkaKeys, "mend", KafkaKeys.refresh)],
     "rights to undo": [(undo, "holds", _always)],
     "names split": [(branch, "_naming", _named_at_once)],
 }
 KEEPING = {
     "turns counted as stored",
     "lost erasures said again",
+    "keys stay destroyed",
     "rights to undo",
     "names split",
 }  # are missed where something is kept, for somebody

@@ -103,45 +103,45 @@ class WholeLog:
         return 0, self._log.end
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        yield [held.record for held in self._log.held[start:end]]
+        yield [stored.record for stored in self._log.stored[start:end]]
 
 
 def event_time(event: DataEvent) -> int:
     """Give the time that an event tells its graph, ms; 0 for one that tells none."""
-    told: int = getattr(event, "at", 0)
-    return told
+    at: int = getattr(event, "at", 0)
+    return at
 
 
 async def folded(
-    log: Log, end: int, keys: Keyring, wanted: Collection[int], subject_of: Callable[[int, str], str]
+    log: Log, end: int, keys: Keyring, chosen: Collection[int], subject_of: Callable[[int, str], str]
 ) -> Folded:
-    """Fold a partition of `events` up to before offset `end`, or a bit on, to what is `wanted`.  Raises HaltedError.
+    """Fold a partition of `events` up to before offset `end`, or a bit on, to what is `chosen`.  Raises HaltedError.
 
     subject_of  tells on whose behalf the record of a topic `turns` at an offset came
     """
     state, reader, counted = Partition(MemoryStore(), graph_keys=keys), WholeLog(log, keys), list[Counted]()
     owner, topic, is_first, digests, seized = "", "", True, dict[int, str](), list[str]()
-    for held in log.held[:end]:
-        told, value = await _read(reader, held.record)
+    for stored in log.stored[:end]:
+        events, value = await _read(reader, stored.record)
         before, subject, rights = state.position, "", frozenset[str]()
-        if isinstance(told, GraphEvent) and (source := source_of(told)) is not None:
+        if isinstance(events, GraphEvent) and (source := source_of(events)) is not None:
             subject = subject_of(source, topic)
-            rights = rights_of(state, told.graph, subject)
-        event, acceptance = state.fold(held.record.offset, value)
-        if held.record.offset in wanted:
-            digests[held.record.offset] = state.digest()
+            rights = rights_of(state, events.graph, subject)
+        event, acceptance = state.fold(stored.record.offset, value)
+        if stored.record.offset in chosen:
+            digests[stored.record.offset] = state.digest()
         if subject and isinstance(event, GraphEvent) and "admin" not in rights and acceptance is Acceptance.ACCEPTED:
             gained = rights_of(state, event.graph, subject) - rights
             seized += [
-                f"rights: event {held.record.offset}, {type(event).__name__}, gives {subject} {sorted(gained)}"
+                f"rights: event {stored.record.offset}, {type(event).__name__}, gives {subject} {sorted(gained)}"
             ] * bool(gained)
         if isinstance(event, Claim):
-            owner = held.writer
+            owner = stored.writer
             is_first |= state.position.source < before.source
             topic = state.position.source_topic
         elif acceptance is Acceptance.ACCEPTED:
             assert isinstance(event, DataEvent)
-            counted.append(Counted(held.record.offset, event, held.writer, owner, topic, is_first))
+            counted.append(Counted(stored.record.offset, event, stored.writer, owner, topic, is_first))
             is_first &= source_of(event) is None
     return Folded(state.digest(), state.position.watermark, counted, digests, seized)
 
@@ -185,25 +185,25 @@ class Oracle:
     async def complaints(self, partition: int, live: Partition, lagging: Sequence[Lagging] = ()) -> list[str]:
         """Say what is wrong with a partition, whose live state is `live`, and with who folds it beside its owner."""
         log = self._broker.log(self._topics.events, partition)
-        wanted = {it.watermark for it in lagging}
+        watermarks = {it.watermark for it in lagging}
         try:
-            found = await folded(
-                log, live.position.watermark + 1, self._keys, wanted, partial(self._subject, partition)
+            folded_log = await folded(
+                log, live.position.watermark + 1, self._keys, watermarks, partial(self._subject, partition)
             )
         except HaltedError as error:
             return [f"fold: partition {partition} cannot be folded: {error}"]
-        told = [*self._all(partition, live, found), *found.seized, *self._unequal(lagging, found)]
-        return [f"partition {partition}: {each}" for each in [*told, *self._readable(found.counted, live)]]
+        complaints = [*self._all(partition, live, folded_log), *folded_log.seized, *self._unequal(lagging, folded_log)]
+        return [f"partition {partition}: {each}" for each in [*complaints, *self._readable(folded_log.counted, live)]]
 
     def _subject(self, partition: int, source: int, topic: str) -> str:
         sent = self._ledger.sent.get((topic, partition, source))
         return sent.subject if sent else ""
 
-    def _unequal(self, lagging: Sequence[Lagging], found: Folded) -> Iterator[str]:
+    def _unequal(self, lagging: Sequence[Lagging], expected: Folded) -> Iterator[str]:
         """Complain of folds beside the owner's that differ; before an erasure they may hold more."""
-        erased = max((it.offset for it in found.counted if isinstance(it.event, SubjectErased)), default=-1)
+        erased = max((it.offset for it in expected.counted if isinstance(it.event, SubjectErased)), default=-1)
         for each in lagging:
-            if each.watermark >= erased and found.digests.get(each.watermark, each.digest) != each.digest:
+            if each.watermark >= erased and expected.digests.get(each.watermark, each.digest) != each.digest:
                 yield f"fold: what {each.name} holds at {each.watermark} is not the fold of its log"
 
     def _readable(self, counted: list[Counted], live: Partition) -> Iterator[str]:
@@ -218,27 +218,27 @@ class Oracle:
             yield f"erased: keys of {unfinished} are yet to be destroyed"
 
     def _named(self, event: SubjectErased) -> list[GraphKey]:
-        found = self._keys.of(event.graph)
-        return [found[name] for name in event.keys if name in found]
+        key = self._keys.of(event.graph)
+        return [key[name] for name in event.keys if name in key]
 
     async def branched(self, partition: int, live: Partition, extractor: Extractor) -> list[str]:
         """Say in what a branch of a partition differs from it: in rights, in turns, or that it cannot be made."""
         log = WholeLog(self._broker.log(self._topics.events, partition), self._keys)
         try:
-            return [f"branch: {told}" for told in await unlike(log, live, extractor)]
+            return [f"branch: {complaint}" for complaint in await unlike(log, live, extractor)]
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody can branch this
             return [f"branch: partition {partition} cannot be branched: {type(error).__name__}: {error}"[:400]]
 
-    def _all(self, partition: int, live: Partition, found: Folded) -> Iterator[str]:
-        if live.digest() != found.digest:
+    def _all(self, partition: int, live: Partition, expected: Folded) -> Iterator[str]:
+        if live.digest() != expected.digest:
             yield f"fold: the live state at {live.position.watermark} is not the fold of its log"
-        for each in found.counted:
+        for each in expected.counted:
             if each.writer != each.owner:
                 yield f"zombie: event {each.offset} of {each.writer} counts, but {each.owner} owns the partition"
-        yield from self._unaccounted(partition, found.counted)
-        yield from self._miscounted(partition, found.counted)
+        yield from self._unaccounted(partition, expected.counted)
+        yield from self._miscounted(partition, expected.counted)
         if not self._tail_lost:
-            yield from self._untold(partition, found.counted)
+            yield from self._untold(partition, expected.counted)
 
     def unread(self) -> list[str]:
         """Complain of answers to questions that were given before the turn that they wait for."""
@@ -284,7 +284,7 @@ class Oracle:
     # once, letter, time
 
     def _miscounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
-        known, turns, sealed = (
+        seen, turns, sealed = (
             set[tuple[str, str]](),
             defaultdict[str, CountedTurns](CountedTurns),
             set[tuple[str, int]](),
@@ -294,9 +294,9 @@ class Oracle:
             if isinstance(event, GraphEvent) and (again := turns[event.graph].observe(event)) is not None:
                 yield f"once: turn {again} of {event.graph} is recorded again at {each.offset}"
             if isinstance(event, TurnRecorded):
-                known.add((event.graph, event.id))
+                seen.add((event.graph, event.id))
             if isinstance(event, Sealed) and event.src is not None:
-                sealed.add((each.source_topic, event.src))
+                sealed.update((topic, event.src) for topic in self._topics_from(each.source_topic))
             yield from self._mistimed(each)
             yield from self._misjudged(partition, each)
         woken = Counter((it.event.graph, it.event.at) for it in counted if isinstance(it.event, ConceptsRecalled))
@@ -305,8 +305,8 @@ class Oracle:
                 yield f"once: what was asked of {graph} at {at} reinforces {woken[graph, at]} times"
         for (topic, place, source), sent in self._ledger.sent.items():
             is_erased = (topic, source) in sealed  # whatever it was
-            told = self._answers.get(sent.correlation, {}) if place == partition and not is_erased else {}
-            if sent.kind == "good" and told.get("status") == "accepted" and (sent.graph, sent.id) not in known:
+            replies = self._answers.get(sent.correlation, {}) if place == partition and not is_erased else {}
+            if sent.kind == "good" and replies.get("status") == "accepted" and (sent.graph, sent.id) not in seen:
                 yield f"once: turn {sent.id} of {sent.graph} was told to be accepted, and is not recorded"
 
     def _mistimed(self, each: Counted) -> Iterator[str]:
@@ -334,20 +334,24 @@ class Oracle:
         A live worker sees within a tick, not at once, that `turns` was made anew: what it reads until then at the next
         offset may be a successor's record.  Nothing is lost or doubled by it, as all of that one is read again.
         """
-        topics = list(self._turns)
-        later = topics[topics.index(each.source_topic) :] if each.source_topic in topics else []
+        later = self._topics_from(each.source_topic)
         sent = [it for topic in later if (it := self._ledger.sent.get((topic, partition, source))) is not None]
         named = getattr(each.event, "graph", ""), getattr(each.event, "id", "")
         fitting = [it for it in sent if it.id and (it.graph, it.id) == named] or sent
         return {it.kind for it in fitting}
 
+    def _topics_from(self, topic: str) -> list[str]:
+        """Return the ids of a topic `turns` and of its successors, whose records a worker may take for its own."""
+        topics = list(self._turns)
+        return topics[topics.index(topic) :] if topic in topics else []
+
     # told
 
     def _untold(self, partition: int, counted: list[Counted]) -> Iterator[str]:
         sent = set()
-        for held in self._broker.log(self._topics.changes, partition).held:
-            header = as_mapping(held.record.headers).get("emgas.event-offset", b"")
-            if held.writer != "client" and header.isdigit():
+        for stored in self._broker.log(self._topics.changes, partition).stored:
+            header = as_mapping(stored.record.headers).get("emgas.event-offset", b"")
+            if stored.writer != "client" and header.isdigit():
                 sent.add(int(header))
         closed = {each.offset for each in counted if isinstance(each.event, WindowEvent)}
         yield from (f"told: what the window at {it} decided lies not in changes" for it in sorted(closed - sent))
@@ -359,7 +363,9 @@ def _letters(broker: Broker, topics: TopicNames) -> Iterator[str]:
     """Name the place of each record that became a dead letter."""
     letters = [it for it in [*broker.gone, *broker.topics.values()] if it.plan.name == topics.dead_letters]
     for topic in letters:
-        for held in (held for log in topic.logs for held in log.held):
-            told = {name: value.decode() for name, value in held.record.headers if name.startswith("emgas.errors.")}
-            place = told["emgas.errors.topic"], told["emgas.errors.partition"], told["emgas.errors.offset"]
+        for stored in (stored for log in topic.logs for stored in log.stored):
+            headers = {
+                name: value.decode() for name, value in stored.record.headers if name.startswith("emgas.errors.")
+            }
+            place = headers["emgas.errors.topic"], headers["emgas.errors.partition"], headers["emgas.errors.offset"]
             yield "{}/{}@{}".format(*place)

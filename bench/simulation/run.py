@@ -33,7 +33,7 @@ def run(seed: int, *, keeps: bool = False) -> Result:
         complaints=here.complaints,
         trace=here.trace,
         steps=here.steps,
-        faults=here.given,
+        faults=here.operations,
         turns=len(here.client.ledger.sent),
         questions=len(here.client.ledger.asked),
         halts=here.halts,
@@ -60,15 +60,15 @@ def _failing() -> Iterator[None]:
 @contextmanager
 def _traced(here: Run) -> Iterator[None]:
     """Put what the workers log into the trace, for as long as the block lasts."""
-    logger, told = logging.getLogger("emgas"), _Trace(here)
+    logger, handlers = logging.getLogger("emgas"), _Trace(here)
     before = logger.level, logger.propagate
     logger.setLevel(logging.WARNING)
     logger.propagate = False
-    logger.addHandler(told)
+    logger.addHandler(handlers)
     try:
         yield
     finally:
-        logger.removeHandler(told)
+        logger.removeHandler(handlers)
         logger.level, logger.propagate = before
 
 
@@ -81,5 +81,5 @@ class _Trace(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        told = f"  {record.levelname.lower()} {record.getMessage()[:400]}"
-        self._here.note(told if error is None else f"{told} {error!r}")
+        line = f"  {record.levelname.lower()} {record.getMessage()[:400]}"
+        self._here.note(line if error is None else f"{line} {error!r}")

@@ -24,7 +24,7 @@ from bench.simulation.broker import Broker, Link, Producer, Reader
 from bench.simulation.clock import VirtualLoop
 from bench.simulation.disk import Disk, Folders
 from bench.simulation.group import Group
-from bench.simulation.keys import Keys, KeyTopic
+from bench.simulation.keys import keys_of_process
 from emgas.errors import TransportError
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
@@ -76,7 +76,6 @@ class World:
     """What all processes share.
 
     halted  told of each process that halts or dies unasked, and why
-    keys    of encrypted graphs
     """
 
     loop: VirtualLoop
@@ -86,7 +85,6 @@ class World:
     extractor: Extractor
     note: Callable[[str], None]
     halted: Callable[[Process, BaseException], None]
-    keys: KeyTopic
 
 
 @dataclass
@@ -115,6 +113,7 @@ class Process:
         self.is_deaf = False
         self.fatal_step: Step | None = None
         self.passages_left = 0
+        self.freezes_at: Step | None = None  # the step at whose next passage it freezes, until `thaw`
         self.link = Link(world.broker, self.name, Random(f"{machine.chance.random()}"))
         self.folders: Folders = machine.disk.folders()
         self.events = world.settings.topics.events
@@ -144,7 +143,7 @@ class Process:
 
     async def _work(self) -> None:
         settings, topics = self.world.settings, self.world.settings.topics
-        keys: KeyStore = Keys(self.world.keys, self.link) if settings.encryption else MemoryKeys()
+        keys: KeyStore = keys_of_process(self.link, topics.keys) if settings.encryption else MemoryKeys()
         self.reader = partial(Reader, self.link, keys=keys)
         destinations = {topics.replies: 1}
         transport = Transport(
@@ -174,7 +173,9 @@ class Process:
             asyncio.create_task(self._guarded(self.consumer.fetch())),
             asyncio.create_task(self._guarded(self.consumer.commit_now_and_then())),
             asyncio.create_task(self._guarded(self._watch_source())),
+            asyncio.create_task(self._guarded(self._watch_standbys())),
             asyncio.create_task(self._guarded(self._watch_group())),
+            asyncio.create_task(self._guarded(self._watch_keys())),
         ]
         self.world.group.join(self)
         while True:
@@ -219,6 +220,8 @@ class Process:
 
         In a window that is where it is written, and nobody is told.
         """
+        if step is self.freezes_at:
+            self.freeze()
         self.passages_left -= step is self.fatal_step
         if step is self.fatal_step is Step.WINDOW and self.passages_left == 0:
             self.fatal_step, self.passages_left = Step.FLUSH, 1
@@ -227,6 +230,18 @@ class Process:
             self.kill()
         if self.ended.is_set():
             raise asyncio.CancelledError
+
+    def freeze(self) -> None:
+        """Stand still: nothing of this process leaves it, and the group goes on without it."""
+        self.world.note(f"{self.name} freezes")
+        self.freezes_at, self.is_deaf = None, True
+        self.link.open.clear()
+        self.world.group.storm()
+
+    def thaw(self) -> None:
+        """Go on from where it froze."""
+        self.freezes_at, self.is_deaf = None, False
+        self.link.open.set()
 
     async def stop(self) -> None:
         """Stop as SIGTERM has it: in order, for as long as that may take."""
@@ -296,6 +311,16 @@ class Process:
         while True:
             await asyncio.sleep(self.world.settings.tick_seconds)
             await self.app.look_at_source()
+
+    async def _watch_keys(self) -> None:
+        while self.world.settings.encryption:
+            await asyncio.sleep(self.world.settings.tick_seconds)
+            await self.app.look_after_keys()
+
+    async def _watch_standbys(self) -> None:
+        while True:
+            await asyncio.sleep(self.world.settings.tick_seconds)
+            await self.app.look_at_standbys()
 
     # recovery, as Faust's
 
@@ -394,11 +419,11 @@ class Consumer:
         self.queries.clear()
         committed = self._process.world.group.committed
         for partition in sorted(partitions):
-            tp, asked = TopicPartition(self._topics.turns, partition), TopicPartition(self._topics.queries, partition)
-            said = self._process.app.source_position(tp)  # type: ignore[arg-type]  # equal to Faust's
-            at = committed.get(tp, 0) if said is None else said
+            tp, source = TopicPartition(self._topics.turns, partition), TopicPartition(self._topics.queries, partition)
+            position = self._process.app.source_position(tp)  # type: ignore[arg-type]  # equal to Faust's
+            at = committed.get(tp, 0) if position is None else position
             self._at[tp] = at - self._read_again(tp, at)
-            self._at[asked] = committed.get(asked, 0)
+            self._at[source] = committed.get(source, 0)
         self._news.set()
 
     def _read_again(self, tp: TopicPartition, at: int) -> int:

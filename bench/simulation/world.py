@@ -25,7 +25,7 @@ from bench.simulation.clock import VirtualLoop
 from bench.simulation.disk import Disk
 from bench.simulation.follower import Follower
 from bench.simulation.group import Group
-from bench.simulation.keys import KeyTopic
+from bench.simulation.keys import newest_keys
 from bench.simulation.oracles import Lagging, Oracle
 from bench.simulation.worker import Machine, Process, World
 from emgas.errors import HaltedError
@@ -34,9 +34,10 @@ from replay.skipped_records import decision
 from state.errors import GraphUnavailableError, StoreCorruptError, UnreadableEventError
 from state.events.events import decode
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS
 from streams.errors import WorkerHaltedError
 from streams.settings import Settings
-from streams.transport.topic_plan import plan
+from streams.transport.topic_plan import keys_plan, plan
 
 EPOCH_MS = 1_750_000_000_000
 CHAOS_SECONDS = 24.0
@@ -90,7 +91,7 @@ class Run:
     keeps: bool = False
     trace: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
-    given: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
     halts: int = 0
     ahead_ms: int = 0  # the most that any worker's clock was ahead
     tail_lost: bool = False
@@ -109,7 +110,9 @@ class Run:
         )
         if self.keeps and self.keeping.random() < ROOMY:
             self.settings = self.settings.model_copy(update={"memory": 1 << 28})
-        self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)
+        topics = self.settings.topics
+        plans = [*plan(topics, self.settings.partitions, 1), *[keys_plan(topics)][: self.keeps]]
+        self.broker = Broker(plans, self.now)
         self.group = Group(self.broker, self.settings.partitions, self.chance)
         self.client = Client(self.broker, self.settings, Random(f"client {self.seed}"))
         self.world = World(
@@ -120,7 +123,6 @@ class Run:
             extractor=WordExtractor(),
             note=self.note,
             halted=self._halted,
-            keys=KeyTopic(),
         )
         self.machines = [
             Machine(name, Disk(self.broker.steps), Random(f"{name} {self.seed}")) for name in ("ash", "birch")
@@ -188,7 +190,7 @@ class Run:
         ends = []
         for at, name in planned:
             await asyncio.sleep(max(0.0, at - self.loop.time()))
-            self.given.append(name)
+            self.operations.append(name)
             self.note(f"fault: {name}")
             self.broker.steps["fault"] += 1
             ends.append(asyncio.create_task(kinds[name](self)))
@@ -233,14 +235,14 @@ class Run:
         for machine in [*self.machines, self.reed]:
             machine.disk.is_full = False
             if machine.process is not None:
-                machine.process.is_deaf, machine.process.fatal_step = False, None
+                machine.process.is_deaf, machine.process.fatal_step, machine.process.freezes_at = False, None, None
                 link = machine.process.link
                 link.open.set()
                 link.slowness, link.failing = 1.0, 0.0
                 link.next_sends.clear()
-        for wanted in plan(self.settings.topics, self.settings.partitions, 1):
-            if wanted.name not in self.broker.topics:
-                self.broker.create(wanted)
+        for topic_plan in plan(self.settings.topics, self.settings.partitions, 1):
+            if topic_plan.name not in self.broker.topics:
+                self.broker.create(topic_plan)
         for topic in self.broker.topics.values():
             for log in topic.logs:
                 log.shown = None
@@ -273,37 +275,37 @@ class Run:
 
     def garbage(self, partition: int) -> list[int]:
         """Find the offsets of `events` that nobody can read and nobody has skipped."""
-        found, skipped = [], set()
-        for held in self.broker.log(self.settings.topics.events, partition).held:
+        garbage_at, skipped = [], set()
+        for stored in self.broker.log(self.settings.topics.events, partition).stored:
             try:
-                event: Any = decode(held.record.value)
+                event: Any = decode(stored.record.value)
             except UnreadableEventError:
-                found.append(held.record.offset)
+                garbage_at.append(stored.record.offset)
                 continue
             if type(event).__name__ == "RecordSkipped":
                 skipped.add(event.offset)
-        return [offset for offset in found if offset not in skipped]
+        return [offset for offset in garbage_at if offset not in skipped]
 
     def skip_garbage(self) -> None:
         """Do what `emgas events skip` does, wherever there is garbage."""
         events = self.settings.topics.events
         for partition in range(self.settings.partitions):
             for offset in self.garbage(partition):
-                record = self.broker.log(events, partition).held[offset].record
+                record = self.broker.log(events, partition).stored[offset].record
                 self.note(f"operator: events skip {partition}:{offset}")
                 self.broker.append(ProducerRecord(events, None, decision(record, "garbage"), (), partition), "operator")
 
     async def _must_live(self, partition: int) -> None:
         """Complain unless a partition accounts for a new turn and answers a question, in time."""
         graph = self.client.graphs[2 * partition]
-        deadline, sent, outcome, asked = self.loop.time() + LIVE_SECONDS, None, None, list[bytes]()
+        deadline, sent, outcome, queries = self.loop.time() + LIVE_SECONDS, None, None, list[bytes]()
         sent = self.client.say(graph)
         while self.loop.time() < deadline:
-            asked.append(self.client.ask(graph))
+            queries.append(self.client.ask(graph))
             for _ in range(10):
                 await asyncio.sleep(0.3)
                 outcome = outcome or self._accounted(partition, sent)
-                replies = [self.client.answer(each) for each in asked]
+                replies = [self.client.answer(each) for each in queries]
                 if outcome and any(reply and reply["kind"] == "reply" for reply in replies):
                     return
         what = "answers no question" if outcome else "accounts for no turn"
@@ -327,26 +329,26 @@ class Run:
         while self.loop.time() < until and not all(map(self._is_folded, range(self.settings.partitions))):  # noqa: ASYNC110 - a log that is asked
             await asyncio.sleep(1.0)
         workers, rejected = self.alive, self._say_badly()
-        asked = [self.client.ask(graph) for graph in self.client.graphs]
-        await self._done([*asked, *(sent.correlation for sent in rejected)])
+        requests = [self.client.ask(graph) for graph in self.client.graphs]
+        await self._done([*requests, *(sent.correlation for sent in rejected)])
         for _ in range(MOST_AGAIN):
             if workers == self.alive:
                 break
             workers, rejected = self.alive, self._say_badly()
             await self._done([sent.correlation for sent in rejected])
-        silent = [correlation.decode() for correlation in asked if self.client.answer(correlation) is None]
+        silent = [correlation.decode() for correlation in requests if self.client.answer(correlation) is None]
         if silent:
             self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
         for sent in rejected:
-            told = self.client.told(sent.correlation)  # read again while its partition halts, it is told that, too
-            if not any(outcome.get("status") == "rejected" for outcome in told):
-                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {told}")
+            replies = self.client.told(sent.correlation)  # read again while its partition halts, it is told that, too
+            if not any(outcome.get("status") == "rejected" for outcome in replies):
+                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {replies}")
 
-    async def _done(self, wanted: list[bytes]) -> None:
+    async def _done(self, requests: list[bytes]) -> None:
         """Wait until what is under way has come to its end: its answers among it."""
         await asyncio.sleep(CALM_SECONDS if self.keeps else DONE_SECONDS)
         until = self.loop.time() + LIVE_SECONDS
-        while self.keeps and self.loop.time() < until and not all(map(self.client.answer, wanted)):  # noqa: ASYNC110 - a topic that is asked
+        while self.keeps and self.loop.time() < until and not all(map(self.client.answer, requests)):  # noqa: ASYNC110 - a topic that is asked
             await asyncio.sleep(1.0)
 
     def _say_badly(self) -> list[Sent]:
@@ -365,11 +367,11 @@ class Run:
     async def _look(self) -> None:
         if self.keeps:
             await self._followed()
-        latest, keys = self.now() + self.ahead_ms + SKEW_MS, self.world.keys.held()
-        topics, lagging = self.settings.topics, list(self._lagging())
+        latest, topics, lagging = self.now() + self.ahead_ms + SKEW_MS, self.settings.topics, list(self._lagging())
+        keys = newest_keys(self.broker, topics.keys) if self.keeps else NO_KEYS
         oracle = Oracle(self.broker, topics, self.client, keys=keys, latest_ms=latest, tail_lost=self.tail_lost)
-        self.complaints += oracle.unread() if "turns made anew" not in self.given else []
-        self.complaints += oracle.silence() if "no replies" not in self.given else []
+        self.complaints += oracle.unread() if "turns made anew" not in self.operations else []
+        self.complaints += oracle.silence() if "no replies" not in self.operations else []
         for partition in range(self.settings.partitions):
             owner = self.owner(partition)
             if owner is None:

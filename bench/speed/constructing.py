@@ -28,8 +28,8 @@ from state.log_position import stamp
 def windows(turns: Iterable[list[int]]) -> Iterator[list[int]]:
     """Yield what is counted as said together: each turn's words, with those of the turn before it in its session."""
     numbered = list(turns)
-    for number, (before, said) in enumerate(pairwise([[], *numbered])):
-        yield list(dict.fromkeys([*(before if number % zipf.SESSION_TURNS else []), *said]))
+    for number, (before, concepts) in enumerate(pairwise([[], *numbered])):
+        yield list(dict.fromkeys([*(before if number % zipf.SESSION_TURNS else []), *concepts]))
 
 
 def constructed(count: int) -> dict[str, Any]:
@@ -44,13 +44,13 @@ def constructed(count: int) -> dict[str, Any]:
         settling = taken(growing.graph.settle)[1]
         built = growing.fold_ms + settling + sum(growing.pauses)
         numbers, pairs = growing.graph.concepts.numbers, len(growing.graph.pairs["exchange"])
-        told = [_numbered(turn, numbers) for turn in turns]
+        turn_numbers = [_numbered(turn, numbers) for turn in turns]
         growing.state.close()
     peers = {"decoded": decoded}
-    if counted := cooccurrences(list(windows(told))):
+    if counted := cooccurrences(list(windows(turn_numbers))):
         assert counted[0] == pairs, f"scipy counts {counted[0]} pairs where we have {pairs}"
         peers["scipy"] = counted[1]
-    if index := Bm25.of(told, len(numbers)):
+    if index := Bm25.of(turn_numbers, len(numbers)):
         peers["bm25s"] = index.built_ms
     each = {f"{name}_us": rounded(took / count * 1000) for name, took in {"built": built, **peers}.items()}
     ratios = {name: rounded(built / took) for name, took in peers.items()}

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from processors.lifecycle.erasing import erasures
+from processors.lifecycle.decay.erasing import erasures
 from state.events.events import UNSTAMPED, Claim, GraphEvent, SubjectErased, TurnRecorded, encode
 from state.events.extraction_types import Concept
 from state.log_position import stamp
@@ -68,13 +68,13 @@ def _turn(number: int, graph: str, chance: random.Random) -> TurnRecorded:
     )
 
 
-async def written(state: Partition, said: list[TurnRecorded], sealer: Sealer) -> list[bytes]:
+async def written(state: Partition, recorded: list[TurnRecorded], sealer: Sealer) -> list[bytes]:
     """Write and fold turns, as a partition's writer does, but for the log; give the record values."""
     claim = encode(Claim(writer="bench", partitions=1, nonce="bench"))
     state.fold(0, claim)
     values = [claim]
-    for start in range(0, len(said), BATCH):
-        batch = said[start : start + BATCH]
+    for start in range(0, len(recorded), BATCH):
+        batch = recorded[start : start + BATCH]
         await sealer.prepare(state, batch)
         for event in batch:
             value = sealer.values(state)(stamp(event, state.position))
@@ -84,12 +84,12 @@ async def written(state: Partition, said: list[TurnRecorded], sealer: Sealer) ->
     return values
 
 
-async def measured(said: list[TurnRecorded], home: Path, keys: KeyStore | None) -> dict[str, Any]:
+async def measured(recorded: list[TurnRecorded], home: Path, keys: KeyStore | None) -> dict[str, Any]:
     """Write, and rebuild."""
     sealer = Sealer(keys, is_on=keys is not None)
     state = Partition(RocksStore(home), graph_keys=sealer.keys)
     started = time.process_time()
-    values = await written(state, said, sealer)
+    values = await written(state, recorded, sealer)
     writing = time.process_time() - started
     started = time.process_time()
     again = Partition(MemoryStore(), rebuilding=True, graph_keys=sealer.keys)
@@ -97,28 +97,28 @@ async def measured(said: list[TurnRecorded], home: Path, keys: KeyStore | None) 
     rebuilding = time.process_time() - started
     if again.digest() != state.digest():
         raise AssertionError("the rebuilt state is another one")
-    found: dict[str, Any] = {
-        "write, µs": round(writing / len(said) * 1e6, 1),
-        "rebuild, µs": round(rebuilding / len(said) * 1e6, 1),
-        "log, bytes": round(sum(map(len, values)) / len(said)),
+    figures: dict[str, Any] = {
+        "write, µs": round(writing / len(recorded) * 1e6, 1),
+        "rebuild, µs": round(rebuilding / len(recorded) * 1e6, 1),
+        "log, bytes": round(sum(map(len, values)) / len(recorded)),
     }
     if keys is not None:
-        found |= await _erasures(state, sealer, said)
+        figures |= await _erasures(state, sealer, recorded)
     state.close()
-    return found
+    return figures
 
 
-async def _erasures(state: Partition, sealer: Sealer, said: list[TurnRecorded]) -> dict[str, Any]:
-    graph = said[0].graph
-    mine = [turn.id for turn in said if turn.graph == graph]
+async def _erasures(state: Partition, sealer: Sealer, recorded: list[TurnRecorded]) -> dict[str, Any]:
+    graph = recorded[0].graph
+    mine = [turn.id for turn in recorded if turn.graph == graph]
     started = time.perf_counter()
     await _erase(state, sealer, graph, {mine[len(mine) // 2]})
-    found: dict[str, Any] = {"erase, ms": round((time.perf_counter() - started) * 1000, 1)}
-    found["key, bytes"] = _size(sealer, graph)
+    figures: dict[str, Any] = {"erase, ms": round((time.perf_counter() - started) * 1000, 1)}
+    figures["key, bytes"] = _size(sealer, graph)
     await _erase(state, sealer, graph, set(mine[::10]))
-    found["key with every tenth turn erased, bytes"] = _size(sealer, graph)
-    found["turns of that graph"] = len(mine)
-    return found
+    figures["key with every tenth turn erased, bytes"] = _size(sealer, graph)
+    figures["turns of that graph"] = len(mine)
+    return figures
 
 
 def _size(sealer: Sealer, graph: str) -> int:
@@ -138,13 +138,13 @@ async def _erase(state: Partition, sealer: Sealer, graph: str, ids: set[str]) ->
 
 async def compared(count: int, graphs: int) -> dict[str, dict[str, Any]]:
     """Measure without keys, with keys in memory, and with keys in files."""
-    said = turns(count, graphs)
+    recorded = turns(count, graphs)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         home = Path(directory)
         return {
-            "in clear": await measured(said, home / "clear", None),
-            "encrypted, keys in memory": await measured(said, home / "memory", MemoryKeys()),
-            "encrypted, keys in files": await measured(said, home / "files", FileKeys(home / "keys", Wrapping())),
+            "in clear": await measured(recorded, home / "clear", None),
+            "encrypted, keys in memory": await measured(recorded, home / "memory", MemoryKeys()),
+            "encrypted, keys in files": await measured(recorded, home / "files", FileKeys(home / "keys", Wrapping())),
         }
 
 
@@ -155,11 +155,11 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
-    found = asyncio.run(compared(chosen.turns, chosen.graphs))
+    report = asyncio.run(compared(chosen.turns, chosen.graphs))
     if chosen.json:
-        print(json.dumps(found))
+        print(json.dumps(report))
         return
-    for name, values in found.items():
+    for name, values in report.items():
         print(name)
         for what, value in values.items():
             print(f"  {what:45} {value}")

@@ -50,7 +50,7 @@ from streams.worker.free_memory import FreeMemory
 
 SIZES: Final = (6_000, 60_000, 300_000)
 FLUSH_EVERY: Final = 256  # turns
-FLUSHED_ASKED: Final = 64  # times
+FLUSHED_QUERIES: Final = 64  # times
 AFTER: Final = 40  # turns that are added, each before a question
 NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
 
@@ -128,7 +128,7 @@ def recalled(graph: Graph, extractor: YakeExtractor, text: str) -> float:
     return taken(lambda: recall(graph.view(), question, text, options))[1]
 
 
-def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
+def grow(turns: int, queries: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     """Let a memory of so many turns grow, and measure what it costs."""
     growing = Growing.of(home / "store")
     gc.collect()
@@ -136,33 +136,33 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     for turn in zipf.turns(turns):
         growing.tell(turn)
     settling = taken(growing.graph.settle)[1]
-    answerer, texts = Answerer(YakeExtractor(language="en")), zipf.questions(asked)
+    answerer, texts = Answerer(YakeExtractor(language="en")), zipf.questions(queries)
     gc.collect()
     gc.freeze()
     for text in texts[:3]:
         answered(answerer, growing.state, text)
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "fold_us": rounded((growing.fold_ms + settling) / turns * 1000),
         "flush_pause_ms": rounded(max(growing.pauses)),
         "flush_us": rounded(sum(growing.pauses) / turns * 1000),
         "recall_warm_ms": mid(taken(partial(answered, answerer, growing.state, text))[1] for text in texts),
         "recall_only_ms": mid(recalled(growing.graph, answerer.extractor, text) for text in texts),
     }
-    texts_of_same = zipf.planted_questions(asked)
-    found["same_postings_ms"] = mid(
+    texts_of_same = zipf.planted_questions(queries)
+    figures["same_postings_ms"] = mid(
         taken(partial(answered, answerer, growing.state, text))[1] for text in texts_of_same
     )
     coming = zip(zipf.turns(AFTER, first=turns, of=turns), texts, strict=False)
-    found["recall_after_turn_ms"] = mid(answered_after(growing, answerer, turn, text) for turn, text in coming)
+    figures["recall_after_turn_ms"] = mid(answered_after(growing, answerer, turn, text) for turn, text in coming)
     growing.look()
-    found["resident_mb"], found["giving_back_ms"] = resident_mb(), rounded(max(growing.looks))
-    return growing, found
+    figures["resident_mb"], figures["giving_back_ms"] = resident_mb(), rounded(max(growing.looks))
+    return growing, figures
 
 
 def flushed_on(growing: Growing, turns: int) -> float:
     """Measure the longest pause of a memory that was asked and grows on, ms."""
     growing.pauses = []
-    for turn in zipf.turns(FLUSHED_ASKED * FLUSH_EVERY, first=turns + AFTER, of=turns):
+    for turn in zipf.turns(FLUSHED_QUERIES * FLUSH_EVERY, first=turns + AFTER, of=turns):
         growing.tell(turn)
     return rounded(max(growing.pauses))
 
@@ -186,29 +186,29 @@ def first_answer(growing: Growing, home: Path, text: str) -> float:
     return rounded(took)
 
 
-def _asked_for(graph: Graph, texts: Sequence[str]) -> list[list[int]]:
+def _seeds_of(graph: Graph, texts: Sequence[str]) -> list[list[int]]:
     """Find the concepts that questions name: those of them that were ever said."""
     numbers = graph.concepts.numbers
     return [[numbers[word] for word in text.split()[2:] if word in numbers] for text in texts]
 
 
-def _said(graph: Graph) -> list[Sequence[int]]:
+def _turn_concepts(graph: Graph) -> list[Sequence[int]]:
     """List the concepts of each turn."""
     return [graph.passages.concepts_of(number) for number in range(len(graph.passages))]
 
 
-def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
+def measured(turns: int, *, queries: int = 60) -> dict[str, Any]:
     """Measure one size."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
-        growing, found = grow(turns, asked, Path(directory))
-        texts = zipf.questions(asked)
-        found["concepts"], found["pairs"] = len(growing.graph.concepts), len(growing.graph.pairs["exchange"])
-        asked_for = _asked_for(growing.graph, texts)
-        found["igraph_ppr_ms"] = pagerank(growing.graph, asked_for[:3])
-        index = Bm25.of(_said(growing.graph), len(growing.graph.concepts))
-        found["bm25s_ms"] = index and index.asked(asked_for)
-        found["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
-        found["reopened_mb"] = resident_mb()
-        found["flush_asked_ms"] = flushed_on(growing, turns)
+        growing, figures = grow(turns, queries, Path(directory))
+        texts = zipf.questions(queries)
+        figures["concepts"], figures["pairs"] = len(growing.graph.concepts), len(growing.graph.pairs["exchange"])
+        seeds = _seeds_of(growing.graph, texts)
+        figures["igraph_ppr_ms"] = pagerank(growing.graph, seeds[:3])
+        index = Bm25.of(_turn_concepts(growing.graph), len(growing.graph.concepts))
+        figures["bm25s_ms"] = index and index.query_time(seeds)
+        figures["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
+        figures["reopened_mb"] = resident_mb()
+        figures["flush_asked_ms"] = flushed_on(growing, turns)
         growing.state.close()
-    return {"turns": turns, **found}
+    return {"turns": turns, **figures}

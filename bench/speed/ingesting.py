@@ -113,13 +113,13 @@ async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, fl
 
 async def _fed(turns: list[Turn], processes: int) -> list[float]:
     """Feed a pool of so many processes and nothing else, several times; give the turns a second of each."""
-    pool, found = ExtractionPool(processes, Loading(YAKE, "en", [], YakeExtractor(language="en").version)), []
+    pool, extractions = ExtractionPool(processes, Loading(YAKE, "en", [], YakeExtractor(language="en").version)), []
     pool.start()
     try:
         while pool.ready < processes:  # noqa: ASYNC110  (as above)
             await asyncio.sleep(0.1)
-        said = [Utterance(turn.text, turn.speaker, turn.at or BEGIN) for turn in turns]
-        batches = [said[at : at + BATCH] for at in range(0, len(said), BATCH)]
+        utterances = [Utterance(turn.text, turn.speaker, turn.at or BEGIN) for turn in turns]
+        batches = [utterances[at : at + BATCH] for at in range(0, len(utterances), BATCH)]
         for _ in range(FED):
             ahead: deque[asyncio.Task[Any]] = deque()
             begun = time.perf_counter()
@@ -128,10 +128,10 @@ async def _fed(turns: list[Turn], processes: int) -> list[float]:
                 if len(ahead) > PORTIONS_AHEAD:
                     await ahead.popleft()
             await asyncio.gather(*ahead)
-            found.append(len(turns) / (time.perf_counter() - begun))
+            extractions.append(len(turns) / (time.perf_counter() - begun))
     finally:
         await pool.close()
-    return found
+    return extractions
 
 
 def ingested(count: int) -> dict[str, Any]:

@@ -39,19 +39,19 @@ Counts = dict[str, int]  # kernel → instructions, each time that it does its t
 
 def made_with() -> dict[str, str]:
     """Name what counts depend on beside the code: builds that are not equal do not compare."""
-    asked = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True)
+    version = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True)
     return {
         "python": f"{platform.python_version()} {platform.python_compiler()}",
         "numpy": np.__version__,
         "libc": " ".join(platform.libc_ver()),
         "machine": platform.machine() + (" avx2" if _has_avx2() else ""),  # numpy and libc choose their loops by it
-        "valgrind": asked.stdout.strip(),
+        "valgrind": version.stdout.strip(),
     }
 
 
 def _has_avx2() -> bool:
-    told = Path("/proc/cpuinfo")
-    return told.exists() and " avx2 " in told.read_text(encoding="utf-8")
+    cpuinfo = Path("/proc/cpuinfo")
+    return cpuinfo.exists() and " avx2 " in cpuinfo.read_text(encoding="utf-8")
 
 
 def counted(names: Sequence[str] = tuple(KERNELS)) -> Counts:
@@ -76,17 +76,17 @@ def _calm() -> dict[str, str]:
 def _between_marks(profile: Path, kernel: int) -> int:
     """Read what was counted between the marks of a kernel, from 0 on.  Parts end at marks; the first is no. 1."""
     part = profile.with_name(f"{profile.name}.{2 * kernel + 2}")
-    found = _TOTALS.search(part.read_bytes()) if part.exists() else None
-    if found is None:
+    match = _TOTALS.search(part.read_bytes()) if part.exists() else None
+    if match is None:
         raise RuntimeError(f"valgrind found no mark: does this Python not call {MARKED}?")
-    return int(found[1])
+    return int(match[1])
 
 
 def baseline() -> dict[str, Any] | None:
     """Read what was counted with the same builds; None where nobody did."""
-    known = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
-    found: dict[str, Any] | None = known.get(minor())
-    return found if found and found["made_with"] == made_with() else None
+    baselines = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
+    of_version: dict[str, Any] | None = baselines.get(minor())
+    return of_version if of_version and of_version["made_with"] == made_with() else None
 
 
 def minor() -> str:
@@ -96,9 +96,9 @@ def minor() -> str:
 
 def renew(counts: Counts) -> None:
     """Write the baseline of this version of Python; those of others stay."""
-    known = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
-    known[minor()] = {"made_with": made_with(), "counts": counts}
-    BASELINE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    baselines = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
+    baselines[minor()] = {"made_with": made_with(), "counts": counts}
+    BASELINE.write_text(json.dumps(baselines, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def ratios(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, float]:
@@ -127,20 +127,20 @@ def measured() -> dict[str, Any]:
         loudly("NO INSTRUCTIONS WERE COUNTED: valgrind cannot run them here.", str(error))
         return {"counts": None, "ratios": None}
     if before is None:
-        known = json.loads(BASELINE.read_text(encoding="utf-8")).get(minor(), {}) if BASELINE.exists() else {}
+        baselines = json.loads(BASELINE.read_text(encoding="utf-8")).get(minor(), {}) if BASELINE.exists() else {}
         loudly(
             f"INSTRUCTIONS WERE COUNTED AND COMPARED WITH NOTHING: {BASELINE.name} has no baseline of these builds.",
             f"here:  {made_with()}",
-            f"there: {known.get('made_with', f'none of Python {minor()}')}",
+            f"there: {baselines.get('made_with', f'none of Python {minor()}')}",
             "Count on the commit before: ./scripts/bench instructions --renew",
         )
     return {"counts": counts, "ratios": before and ratios(counts, before["counts"])}
 
 
-def refused(found: Mapping[str, Any]) -> bool:
+def refused(counts: Mapping[str, Any]) -> bool:
     """Tell whether a kernel takes too much, and say which; what could not be compared is no reason."""
-    before = baseline() if found["ratios"] is not None else None
-    wrong = regressions(found["counts"], before["counts"]) if before else []
+    before = baseline() if counts["ratios"] is not None else None
+    wrong = regressions(counts["counts"], before["counts"]) if before else []
     if wrong:
         loudly("A KERNEL TAKES MORE INSTRUCTIONS THAN IT DID:", *wrong, "If it must be: --renew, and say why.")
     return bool(wrong)

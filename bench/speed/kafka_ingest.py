@@ -72,14 +72,14 @@ async def _measured(
         idle = _used([worker])
         await asyncio.sleep(LOADING_SECONDS)
         idle_ms = 1000 * (_used([worker]) - idle) / LOADING_SECONDS
-        found = []
+        figures = []
         for number in range(REPEATED):
             each, before = [turn.model_copy(update={"graph": f"measured-{number}"}) for turn in turns], alone()
             spent = await _spent(memory, each, worker, pids)
             alone_ms = (before + alone()) / 2 / len(turns)
             ratio = (spent["worker_ms"] + spent["extraction_ms"]) / alone_ms
-            found.append({**spent, "idle_ms": idle_ms, "alone_ms": alone_ms, "over_extraction": ratio})
-    return found
+            figures.append({**spent, "idle_ms": idle_ms, "alone_ms": alone_ms, "over_extraction": ratio})
+    return figures
 
 
 async def _spent(
@@ -113,11 +113,11 @@ def through_kafka(turns: Sequence[Turn]) -> dict[int, dict[str, float]]:
         return taken(lambda: [extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at or 0) for turn in turns])[1]
 
     alone()  # dictionaries are read once
-    found = {}
+    figures = {}
     for pool in POOLS:
         settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}-{pool}"})
         asyncio.run(select.create(settings))
         with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home, pool) as worker:
             each = asyncio.run(_measured(settings, worker, turns, pool, alone))
-        found[pool] = {name: mid(one[name] for one in each) for name in each[0]}
-    return found
+        figures[pool] = {name: mid(one[name] for one in each) for name in each[0]}
+    return figures

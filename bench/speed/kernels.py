@@ -145,8 +145,8 @@ def ask(graph: Graph) -> None:
     for ranks in RANKS:
         words = [zipf.word(rank) for rank in ranks]
         question = Extraction(tuple(Concept(word, word, 0.5, 1) for word in words), question=True, tokens=6)
-        found = recall(graph.view(), question, "what about " + " ".join(words), RecallOptions(passages=100))
-        assert found.passages
+        result = recall(graph.view(), question, "what about " + " ".join(words), RecallOptions(passages=100))
+        assert result.passages
 
 
 def _first_recall() -> Kernel:

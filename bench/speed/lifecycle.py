@@ -148,14 +148,14 @@ def recorded_turns(turns: int, graphs: int, seed: int) -> Iterator[TurnRecorded]
     cumulated = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))
     for number, (at, graph, session, minute) in enumerate(conversations(turns, graphs, seed)):
         ranks = dict.fromkeys(seeded.choices(range(WORDS), cum_weights=cumulated, k=seeded.randint(4, 12)))
-        found = [Concept(f"word{rank}", f"word{rank}", round(seeded.uniform(0.4, 0.95), 6), 1) for rank in ranks]
+        result = [Concept(f"word{rank}", f"word{rank}", round(seeded.uniform(0.4, 0.95), 6), 1) for rank in ranks]
         speaker = "Ada" if minute % 2 else "Bot"
-        text = " ".join(concept.label for concept in found) * 2
+        text = " ".join(concept.label for concept in result) * 2
         facts = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": at, "src": number}
         plain = {"role": None, "metadata": {}, "times": [], "clamped": False, "live": False, "question": False}
-        concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
-        found_in = {"tokens": 2 * len(found), "concepts": concepts, "extractor": "bench 1"}
-        yield TurnRecorded(**facts, **plain, **found_in, graph=f"graph-{graph}", **UNSTAMPED)
+        concepts = [*result, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
+        extraction = {"tokens": 2 * len(result), "concepts": concepts, "extractor": "bench 1"}
+        yield TurnRecorded(**facts, **plain, **extraction, graph=f"graph-{graph}", **UNSTAMPED)
 
 
 def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], Worker]:
@@ -168,10 +168,10 @@ def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[
         points = []
         for event in recorded_turns(turns, graphs, seed):
             while event.at >= BEGIN + YEAR * (len(points) + 1) // POINTS:
-                points.append(held(worker, store, BEGIN + YEAR * (len(points) + 1) // POINTS, graphs))
+                points.append(count_contents(worker, store, BEGIN + YEAR * (len(points) + 1) // POINTS, graphs))
             worker.tell(event)
         if len(points) < POINTS:
-            points.append(held(worker, store, BEGIN + YEAR, graphs))
+            points.append(count_contents(worker, store, BEGIN + YEAR, graphs))
         store._database.compact_range(None, None)  # noqa: SLF001 - as RocksDB does in its own time
         points.append({**points[-1], "bytes": table_bytes(store)})
         worker.rows = {kind: stored(store, kind.encode()) for kind in "ecs"}
@@ -190,7 +190,7 @@ def stored(store: RocksStore, kind: bytes) -> str:
     return f"{len(rows)} rows, {sum(rows) / 1e6:.1f} MB"
 
 
-def held(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
+def count_contents(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
     """Tell all graphs the time, flush, and count how much there is."""
     for number in range(graphs):
         worker.tick(f"graph-{number}", at)
@@ -208,11 +208,11 @@ def held(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, i
     }
 
 
-def report_growth(given: argparse.Namespace) -> None:
+def report_growth(options: argparse.Namespace) -> None:
     """Print, and draw, how much there is under each preset, and what it cost."""
     grown = {}
-    for preset in given.presets.split(","):
-        grown[preset], worker = measure(preset, given.turns, given.graphs, given.seed)
+    for preset in options.presets.split(","):
+        grown[preset], worker = measure(preset, options.turns, options.graphs, options.seed)
         print(f"\n{preset}\n{'':12}" + "".join(f"{name:>19}" for name in COUNTED) + f"{'RocksDB MB':>12}")
         for point in grown[preset]:
             day = (point["at"] - BEGIN) // DAY
@@ -224,8 +224,8 @@ def report_growth(given: argparse.Namespace) -> None:
             each = f"{1e6 * seconds / times:8.1f} µs each of {times}" if times else ""
             print(f"{what:28}{seconds:8.2f} s  {each}")
         print(f"windows: {100 * worker.share():.0f} % of folding the turns")
-    if given.plot:
-        given.plot.write_text(drawn(grown, given.turns, given.graphs))
+    if options.plot:
+        options.plot.write_text(drawn(grown, options.turns, options.graphs))
 
 
 def drawn(grown: dict[str, list[dict[str, int]]], turns: int, graphs: int) -> str:
@@ -249,8 +249,8 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
     first, span = min(times), max(1, max(times) - min(times))
     moved = [BEGIN + (at - first) * (YEAR - 1) // span for at in times]
     spread = [turn.model_copy(update={"at": at}) for turn, at in zip(turns, moved, strict=True)]
-    said = {"graph": turns[0].graph, "speaker": "Odile's pupil", "text": WEEKLY}
-    weekly = [Turn(id=f"weekly-{week}", at=BEGIN + week * 7 * DAY, **said) for week in range(YEAR // (7 * DAY) + 1)]
+    fields = {"graph": turns[0].graph, "speaker": "Odile's pupil", "text": WEEKLY}
+    weekly = [Turn(id=f"weekly-{week}", at=BEGIN + week * 7 * DAY, **fields) for week in range(YEAR // (7 * DAY) + 1)]
     return sorted([*spread, *weekly], key=lambda turn: turn.at or 0)
 
 
@@ -266,20 +266,20 @@ def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph
     return graph
 
 
-def report_memory(given: argparse.Namespace) -> None:
+def report_memory(options: argparse.Namespace) -> None:
     """Print what is left of each conversation."""
     extractor = YakeExtractor()
-    for talk in _conversations(given.data):
+    for talk in _conversations(options.data):
         turns = stretched(talk)
-        mentions = Counter(found.id for turn in turns for found in recorded(turn, extractor).concepts)
-        graph = lived(turns, given.presets.split(",")[0], extractor)
+        mentions = Counter(concept.id for turn in turns for concept in recorded(turn, extractor).concepts)
+        graph = lived(turns, options.presets.split(",")[0], extractor)
         active = graph.concepts.is_active()
         words = [
             number for number in range(len(graph.concepts)) if active[number] and not graph.concepts.is_mark[number]
         ]
         kept = [graph.concepts.ids[number] for number in words]
         long_term = [graph.concepts.ids[number] for number in words if graph.concepts.long_term[number]]
-        weekly = {found.id for found in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
+        weekly = {concept.id for concept in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
         once = [name for name, count in mentions.items() if count == 1 and name[0] != "@"]
         print(f"\n{turns[0].graph}: {len(turns)} turns, {sum(name[0] != '@' for name in mentions)} words")
         left = f"{len(kept)} words, {int(graph.passages.is_active().sum())} turns, {len(graph.themes.themes)} topics"
@@ -294,17 +294,17 @@ def report_memory(given: argparse.Namespace) -> None:
 # What a turn of a real conversation costs
 
 
-def report_costs(given: argparse.Namespace) -> None:
+def report_costs(options: argparse.Namespace) -> None:
     """Print what a turn costs, ms of CPU time, as a row of docs/lifecycle.md for each preset."""
     extractor = YakeExtractor()
-    talks = _conversations(given.data)
+    talks = _conversations(options.data)
     began = time.thread_time()
-    told = [[recorded(turn, extractor) for turn in talk] for talk in talks]
-    count = sum(map(len, told))
+    report = [[recorded(turn, extractor) for turn in talk] for talk in talks]
+    count = sum(map(len, report))
     extraction = (time.thread_time() - began) / count
-    for preset in given.presets.split(","):
+    for preset in options.presets.split(","):
         worker = Worker(MemoryStore())
-        for talk in told:
+        for talk in report:
             live_through(worker, talk, preset)
         folding = worker.seconds["turns"] / count
         windows = sum(seconds for what, seconds in worker.seconds.items() if "," in what) / count
@@ -338,11 +338,11 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=7)
     arguments.add_argument("--plot", type=Path, help="an SVG file to draw the growth into")
     arguments.add_argument("--costs", action="store_true", help="of the conversations: what a turn of them costs")
-    given: Any = arguments.parse_args()
-    if given.data:
-        (report_costs if given.costs else report_memory)(given)
+    options: Any = arguments.parse_args()
+    if options.data:
+        (report_costs if options.costs else report_memory)(options)
     else:
-        report_growth(given)
+        report_growth(options)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def alone(name: str, size: int, asked: int) -> dict[str, Any]:
+def alone(name: str, size: int, queries: int) -> dict[str, Any]:
     """Measure one size of a bench of the suite in a process of its own."""
-    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(asked)]
+    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(queries)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    print(found, file=sys.stderr, flush=True)
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout)
+    print(figures, file=sys.stderr, flush=True)
+    return figures
 
 
 def taken(do: Callable[[], T]) -> tuple[T, float]:

@@ -23,7 +23,7 @@ BEST: Final = 100  # turns that are asked for
 Words = Sequence[Sequence[int]]  # of turns, or of windows, as numbers
 
 
-def pagerank(graph: Graph, asked: Words) -> float | None:
+def pagerank(graph: Graph, query: Words) -> float | None:
     """Measure igraph's personalised PageRank on the graph's exchanges from some concepts each, ms."""
     if not find_spec("igraph"):
         return None
@@ -34,7 +34,7 @@ def pagerank(graph: Graph, asked: Words) -> float | None:
     peer.es["weight"] = counts.tolist()
     return mid(
         taken(lambda of=of: peer.personalized_pagerank(reset_vertices=of, weights="weight", implementation="prpack"))[1]
-        for of in asked
+        for of in query
     )
 
 
@@ -47,8 +47,8 @@ def cooccurrences(windows: Words) -> tuple[int, float] | None:
     def counted() -> int:
         ends = np.cumsum([0, *map(len, windows)])
         words = np.concatenate(windows)
-        said = csr_array((np.ones(len(words), np.int32), words, ends), shape=(len(windows), int(words.max()) + 1))
-        return int(triu(said.T @ said, k=1).nnz)
+        mentions = csr_array((np.ones(len(words), np.int32), words, ends), shape=(len(windows), int(words.max()) + 1))
+        return int(triu(mentions.T @ mentions, k=1).nnz)
 
     return taken(counted)
 
@@ -69,7 +69,7 @@ class Bm25:
         """Index turns of words below `words`; None where the library is not installed."""
         return cls(turns, words) if find_spec("bm25s") else None
 
-    def asked(self, questions: Words) -> float:
+    def query_time(self, questions: Words) -> float:
         """Measure how long it takes to find the best turns for a question, ms."""
         return mid(taken(lambda of=of: self._best(of))[1] for of in questions)
 

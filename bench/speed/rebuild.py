@@ -133,19 +133,19 @@ def main() -> None:
     arguments.add_argument("--log", type=Path, help="where the log is kept")
     arguments.add_argument("--core", type=int, default=0, help="of the machine: the only one that is used")
     arguments.add_argument("--no-live", action="store_true", help="do not fold event by event as well")
-    given = arguments.parse_args()
-    os.sched_setaffinity(0, {given.core})
+    options = arguments.parse_args()
+    os.sched_setaffinity(0, {options.core})
     gc.freeze()
-    with tempfile.TemporaryDirectory(prefix="emgas-bench-", dir=given.log) as home:
-        place = given.log or Path(home)
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-", dir=options.log) as home:
+        place = options.log or Path(home)
         if not (place / "log.sqlite3").exists():
-            with timed("writing the log", given.events):
-                write(place, events(given.events, given.graphs))
+            with timed("writing the log", options.events):
+                write(place, events(options.events, options.graphs))
         log = ReadOnlyLog(place)
-        count = min(given.events + given.graphs + 1, log.bounds(TOPIC, 0)[1])
+        count = min(options.events + options.graphs + 1, log.bounds(TOPIC, 0)[1])
         digest = rebuilt(log, count, Path(home))
         get_one(Path(home))
-        if not given.no_live:
+        if not options.no_live:
             print(f"digests equal: {digest == folded_one_by_one(log, count, Path(home))}")
         log.close()
 

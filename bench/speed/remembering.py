@@ -35,7 +35,7 @@ from state.store.rocksdb import RocksStore
 
 GRAPHS: Final = 10_000
 TURNS = 100
-ASKED = 1000  # graphs, at most
+QUERIES = 1000  # graphs, at most
 
 
 def _name(number: int) -> str:
@@ -60,28 +60,28 @@ def _fill(directory: Path, graphs: int) -> tuple[float, int, float]:
     before = resident_mb()
     state = _filled(directory, graphs)
     gc.collect()
-    found, kept = resident_mb(), state.in_memory
+    memory_use, kept = resident_mb(), state.in_memory
     state.close()
-    return found, kept, rounded((found - before) * 1e6 / (kept * TURNS))
+    return memory_use, kept, rounded((memory_use - before) * 1e6 / (kept * TURNS))
 
 
 def remembered(graphs: int) -> dict[str, Any]:
     """Measure a partition of so many graphs."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as another:
-            found, kept, turn_bytes = another.submit(_fill, Path(directory), graphs).result()
+            memory_use, kept, turn_bytes = another.submit(_fill, Path(directory), graphs).result()
         return {
             "graphs": graphs,
             "turns": graphs * TURNS,
             "in_memory": kept,
-            "resident_mb": found,
+            "resident_mb": memory_use,
             "memory_mb": rounded(DEFAULT_MEMORY / 1e6),
             "bytes_per_turn_in_ram": turn_bytes,
-            **_asked(Path(directory), graphs),
+            **_query_times(Path(directory), graphs),
         }
 
 
-def _asked(directory: Path, graphs: int) -> dict[str, float]:
+def _query_times(directory: Path, graphs: int) -> dict[str, float]:
     """Open the partition anew, so that every graph is cold, and ask many of them, each once."""
     answerer = Answerer(YakeExtractor(language="en"))
     text = "what about " + " ".join(zipf.word(rank) for rank in (20, 40, 80, 160))
@@ -93,7 +93,7 @@ def _asked(directory: Path, graphs: int) -> dict[str, float]:
         in_one_go(answerer.answer(Query(graph=name, text=text), memory))
 
     opened = mid(taken(partial(state.graph, _name(number)))[1] for number in range(1, graphs, max(graphs // 60, 2)))
-    cold = [taken(partial(answer, _name(number)))[1] for number in range(0, graphs, max(graphs // ASKED, 1))]
+    cold = [taken(partial(answer, _name(number)))[1] for number in range(0, graphs, max(graphs // QUERIES, 1))]
     served = resident_mb()
     state.close()
     return {

@@ -66,7 +66,7 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Workload:
     """What is to be carried, and what is assumed of the machines.
 
     busy            part of a core that may be used
@@ -92,7 +92,7 @@ class Wanted:
     copy_mb: float = 100.0
 
 
-def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
+def needed(cost: Measured, want: Workload) -> dict[str, Any]:
     """Compute what `want` needs at this `cost`."""
     turns, room = want.turns_per_second, 1000 * want.busy  # ms of CPU time that a core gives in a second
     opening = want.cold * cost.open_ms
@@ -104,7 +104,7 @@ def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
     readers = max(want.readers_per_partition, ceil(reading / room))
     kept = want.graphs * want.turns_per_graph
     copies = 2 + want.readers_per_partition
-    held = 2 * want.partitions / workers  # partitions, own and stood by for
+    contents = 2 * want.partitions / workers  # partitions, own and stood by for
     graph_bytes = want.turns_per_graph * cost.ram_bytes
     read = want.graphs * want.readers_per_partition / readers  # graphs that a reader holds, in memory or not
     topics = 4 + want.readers_per_partition  # turns, events, changes, dead-letters; queries
@@ -123,9 +123,9 @@ def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
             "cores": rounded(turns * (worker + cost.extraction_ms) / room / workers),
             "extraction_processes": pool,
             "ram_gb": rounded((cost.worker_mb + pool * cost.child_mb + want.memory_mb) * MB / GB),
-            "graphs": round(held * want.graphs / want.partitions),
+            "graphs": round(contents * want.graphs / want.partitions),
             "graphs_in_memory": round(want.memory_mb * MB / graph_bytes),
-            "store_gb": rounded(held * kept / want.partitions * cost.store_bytes / GB),
+            "store_gb": rounded(contents * kept / want.partitions * cost.store_bytes / GB),
         },
         "one reader": {
             "questions_per_second": round(want.questions_per_second / readers),
@@ -166,14 +166,17 @@ def shared_out(partitions: int, workers: int) -> dict[str, float]:
         took = time.process_time() - started
         for name, share in shares.items():
             members[name].on_assignment(share)
-    sent = [len(share.user_data) + sum(4 * len(found) for _, found in share.assignment) for share in shares.values()]
+    sent = [
+        len(share.user_data) + sum(4 * len(partitions) for _, partitions in share.assignment)
+        for share in shares.values()
+    ]
     return {"leader_ms": round(1000 * took), "sent_to_a_member_kb": rounded(max(sent) / 1000)}
 
 
 def _member(number: int) -> Any:
     tables = SimpleNamespace(data={}, changelog_topics={"m.events"})
-    told = ("on_assignment_start", "on_assignment_completed", "on_assignment_error")
-    sensors = SimpleNamespace(**dict.fromkeys(told, lambda *_: None))
+    names = ("on_assignment_start", "on_assignment_completed", "on_assignment_error")
+    sensors = SimpleNamespace(**dict.fromkeys(names, lambda *_: None))
     conf = SimpleNamespace(canonical_url=f"http://worker-{number}:6066")
     app = SimpleNamespace(tables=tables, conf=conf, tracer=None, sensors=sensors)
     return BirthAssignor(cast(Any, app), replicas=1)
@@ -184,10 +187,12 @@ async def _bytes(home: Path, graphs: int = 40, turns: int = 100) -> dict[str, fl
     changes = {"broker": None, "data": home, "embedder": None, "extraction_processes": 0, "partitions": 1}
     settings = Settings().model_copy(update=changes)
     connection = EmbeddedConnection(settings)
-    said = list(sentences(turns))
+    turns_list = list(sentences(turns))
     async with MemoryClient(connection, timeout=120.0) as memory:
         for number in range(graphs):
-            async for _ in memory.publish_many([each.model_copy(update={"graph": f"g{number}"}) for each in said]):
+            async for _ in memory.publish_many(
+                [each.model_copy(update={"graph": f"g{number}"}) for each in turns_list]
+            ):
                 pass
         reader = connection.app._reader  # noqa: SLF001 - nobody else asks for its topics
         sizes = {}
@@ -224,10 +229,10 @@ def measure() -> dict[str, Any]:
     return {"measured": day, "load": round(os.getloadavg()[0], 1), "cost": cost}
 
 
-def told(found: Mapping[str, Mapping[str, Any]], cost: Measured, want: Wanted) -> str:
+def format_plan(sections: Mapping[str, Mapping[str, Any]], cost: Measured, want: Workload) -> str:
     """Lay it out as tables of Markdown."""
     lines = []
-    for title, figures in ({"measured": asdict(cost), "wanted": asdict(want)} | dict(found)).items():
+    for title, figures in ({"measured": asdict(cost), "wanted": asdict(want)} | dict(sections)).items():
         lines += ["", f"| {title} | |", "|---|---|"]
         lines += [f"| {name.replace('_', ' ')} | {value:,} |" for name, value in figures.items()]
     return "\n".join(lines[1:])
@@ -238,15 +243,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", action="store_true", help="measure anew")
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
-    for name, default in asdict(Wanted()).items():
+    for name, default in asdict(Workload()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
-    given = vars(parser.parse_args())
-    if given.pop("measure"):
+    options = vars(parser.parse_args())
+    if options.pop("measure"):
         MEASURED.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-    as_json, cost = given.pop("json"), Measured(**json.loads(MEASURED.read_text("utf-8"))["cost"])
-    want = Wanted(**given)
-    found = needed(cost, want)
-    print(json.dumps(found) if as_json else told(found, cost, want))
+    as_json, cost = options.pop("json"), Measured(**json.loads(MEASURED.read_text("utf-8"))["cost"])
+    want = Workload(**options)
+    plan = needed(cost, want)
+    print(json.dumps(plan) if as_json else format_plan(plan, cost, want))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from bench.speed import zipf
 from bench.speed.growth import Growing
 from bench.speed.measuring import resident_mb, rounded
-from bench.speed.scaling import MEASURED, Measured, Wanted, needed
+from bench.speed.scaling import MEASURED, Measured, Workload, needed
 
 GRAPHS: Final = (1, 100, 10_000)
 TURNS: Final = 50_000
@@ -50,10 +50,10 @@ def spread(graphs: int) -> dict[str, Any]:
     }
 
 
-def summed_up(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def summed_up(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Lay the sizes side by side, and add what a cluster needs."""
-    listed: dict[str, Any] = {name: [one[name] for one in found] for name in found[0]}
-    whole = [one["fold_us"] + one["flush_us"] for one in found]
+    listed: dict[str, Any] = {name: [one[name] for one in runs] for name in runs[0]}
+    whole = [one["fold_us"] + one["flush_us"] for one in runs]
     cost = Measured(**json.loads(MEASURED.read_text("utf-8"))["cost"])
     over = [rounded(each / whole[0]) for each in whole]
-    return {"turns": TURNS, **listed, "over_one": over, "needs": needed(cost, Wanted())["all"]}
+    return {"turns": TURNS, **listed, "over_one": over, "needs": needed(cost, Workload())["all"]}

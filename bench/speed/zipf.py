@@ -23,7 +23,7 @@ from state.events.extraction_types import Concept
 
 GRAPH: Final = "bench"
 TURN_WORDS, SESSION_TURNS, FEWEST_WORDS = 9, 15, 5000
-ASKED: Final = (20, 3000)  # ranks that questions name
+QUERIES: Final = (20, 3000)  # ranks that questions name
 SECONDS_APART: Final = 60
 BEGIN: Final = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 MARKS: Final = {"@time": 0.1, "@name": 0.25, "@number": 0.15}
@@ -62,8 +62,8 @@ def turns(count: int, *, first: int = 0, of: int | None = None) -> Iterator[Turn
         for at in range(CHUNK):
             number = chunk * CHUNK + at
             if first <= number < first + count:
-                held = [*words[at].tolist(), *_planted(number, apart)]
-                yield _turn(number, held, chances[at].tolist(), int(tokens[at]))
+                words_of_turn = [*words[at].tolist(), *_planted(number, apart)]
+                yield _turn(number, words_of_turn, chances[at].tolist(), int(tokens[at]))
 
 
 def _planted(number: int, apart: int) -> list[int]:
@@ -74,11 +74,11 @@ def _planted(number: int, apart: int) -> list[int]:
 
 def _turn(number: int, ranks: list[int], chances: list[float], tokens: int) -> TurnRecorded:
     speaker = ("Ada", "Ben")[number % 2]
-    said = {rank: ranks.count(rank) for rank in ranks}
+    counts = {rank: ranks.count(rank) for rank in ranks}
     marks = [mark for mark, chance in zip(MARKS.items(), chances, strict=False) if chance < mark[1]]
-    found = [Concept(word(rank), word(rank), 0.5, times) for rank, times in said.items()]
-    found += [Concept(mark, mark, 0.0, 1) for mark, _ in marks]
-    found.append(Concept(f"@speaker:{speaker.casefold()}", f"@speaker:{speaker.casefold()}", 0.0, 1))
+    concepts = [Concept(word(rank), word(rank), 0.5, times) for rank, times in counts.items()]
+    concepts += [Concept(mark, mark, 0.0, 1) for mark, _ in marks]
+    concepts.append(Concept(f"@speaker:{speaker.casefold()}", f"@speaker:{speaker.casefold()}", 0.0, 1))
     return TurnRecorded(
         epoch=0,
         claim="",
@@ -98,7 +98,7 @@ def _turn(number: int, ranks: list[int], chances: list[float], tokens: int) -> T
         question=chances[-1] < ASKING,
         tokens=tokens,
         times=[],
-        concepts=found,
+        concepts=concepts,
         extractor="bench 1",
     )
 
@@ -106,11 +106,11 @@ def _turn(number: int, ranks: list[int], chances: list[float], tokens: int) -> T
 def questions(count: int) -> list[str]:
     """Draw questions, the same for every memory."""
     drawn = np.random.default_rng(7)
-    return ["what about " + " ".join(word(rank) for rank in drawn.integers(*ASKED, 4).tolist()) for _ in range(count)]
+    return ["what about " + " ".join(word(rank) for rank in drawn.integers(*QUERIES, 4).tolist()) for _ in range(count)]
 
 
 def planted_questions(count: int) -> list[str]:
     """Draw questions of four planted words each, the same for every memory."""
     drawn = np.random.default_rng(11)
-    asked = [drawn.choice(PLANTED, 4, replace=False) + _FIRST_PLANTED for _ in range(count)]
-    return ["what about " + " ".join(word(rank) for rank in ranks.tolist()) for ranks in asked]
+    drawn_words = [drawn.choice(PLANTED, 4, replace=False) + _FIRST_PLANTED for _ in range(count)]
+    return ["what about " + " ".join(word(rank) for rank in ranks.tolist()) for ranks in drawn_words]

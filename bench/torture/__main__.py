@@ -67,21 +67,21 @@ class Run:
         if self._scene.random.random() < SETTLED:
             await self._scene.settled()
         self.done[name] += 1
-        asked: list[float] = []
+        latencies: list[float] = []
         try:
             with self._scene.in_force(name):
-                await self._asked(name, asked)
+                await self._query(name, latencies)
         except (WedgedError, TimeoutError) as error:  # a run that goes on tells of it; one that ends here told nothing
             self.stuck.append(f"{name} (fault {self.done.total()}): {error!r}")
             await self._rescue()
-        self.took[name] += asked
-        _say(f"{self.done.total():3} {name}: {', '.join(f'{each:.1f}' for each in asked)} s {self.stuck[-1:]}")
+        self.took[name] += latencies
+        _say(f"{self.done.total():3} {name}: {', '.join(f'{each:.1f}' for each in latencies)} s {self.stuck[-1:]}")
 
-    async def _asked(self, name: str, asked: list[float]) -> None:
+    async def _query(self, name: str, latencies: list[float]) -> None:
         """Do a fault, and ask whether all lives wherever it says so."""
         async with aclosing(KINDS[name](self._scene)) as fault:
             async for _ in fault:
-                asked.append(await self._scene.lives())  # noqa: PERF401 - what was asked before a wedge counts
+                latencies.append(await self._scene.lives())  # noqa: PERF401 - what was asked before a wedge counts
 
     async def _rescue(self) -> None:
         """Start everything anew, to go on with other faults."""
@@ -96,7 +96,7 @@ class Run:
         except WedgedError as error:
             self.stuck.append(f"for good: {error}")
 
-    async def told(self) -> dict[str, Any]:
+    async def report(self) -> dict[str, Any]:
         """Sum up."""
         try:
             examined = await self._scene.examined()
@@ -117,7 +117,7 @@ class Run:
             "stuck_at": self.stuck,
             "exits": dict(sorted(exits.items())),
             "unexplained": len(questions.unexplained),
-            "questions": questions.told(),
+            "questions": questions.report(),
         }
 
 
@@ -135,13 +135,13 @@ def _say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-async def _run(given: argparse.Namespace, directory: Path) -> dict[str, Any]:
-    kinds = given.kinds.split(",") if given.kinds else list(KINDS)
+async def _run(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
+    kinds = options.kinds.split(",") if options.kinds else list(KINDS)
     kinds = [name for name in kinds if name != "disk full" or store_faults.may_mount()]
-    async with Scene(directory, seed=given.seed, brokers=given.brokers, patience=given.patience) as scene:
+    async with Scene(directory, seed=options.seed, brokers=options.brokers, patience=options.patience) as scene:
         run = Run(scene)
-        await run.torture(given.minutes * 60, kinds)
-        return {"seed": given.seed, "brokers": given.brokers, **await run.told()}
+        await run.torture(options.minutes * 60, kinds)
+        return {"seed": options.seed, "brokers": options.brokers, **await run.report()}
 
 
 def main() -> None:
@@ -154,22 +154,22 @@ def main() -> None:
     parser.add_argument("--kinds", help="only these, with commas between")
     parser.add_argument("--keep", action="store_true", help="keep the workers' logs and stores, and say where")
     parser.add_argument("--json", action="store_true", help="one line")
-    given = parser.parse_args()
+    options = parser.parse_args()
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a broker is away is no news here
     directory = Path(tempfile.mkdtemp(prefix="emgas-torture-"))
     try:
-        found = asyncio.run(_run(given, directory))
+        report = asyncio.run(_run(options, directory))
     finally:
-        if given.keep:
+        if options.keep:
             _say(f"logs and stores: {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
-    if given.json:
-        print(json.dumps(found))
+    if options.json:
+        print(json.dumps(report))
     else:
-        for name, value in found.items():
+        for name, value in report.items():
             print(f"{name:16} {value}")
-    is_whole = "lost" in found and not any(found[name] for name in MUST_BE_NONE)
+    is_whole = "lost" in report and not any(report[name] for name in MUST_BE_NONE)
     raise SystemExit(0 if is_whole else 1)
 
 

@@ -1,11 +1,11 @@
 """Why a question of the traffic was not answered: each such end has a cause, or it is unexplained.
 
 A question explains itself by a fault that was in force in its partition while it waited, and that can have had this
-effect.  `overloaded` is explained only where the answer shows that as many questions wait as may.  A fault is
-in force from its beginning until the group has shared out the partitions again, and for LINGERS seconds at least: a
-worker that wakes up as a zombie ends, starts again and joins in that time, and those are rebalances of the fault, too.
-A fault of a worker is in force in all partitions, as the group shares all of them out again; one of records or load in
-those that it names, and in no other.
+effect.  `overloaded` is explained only where the answer shows that as many questions wait as may, or, in a flood, that
+those before it took until its deadline.  A fault is in force from its beginning until the group has shared out the
+partitions again, and for LINGERS seconds at least: a worker that wakes up as a zombie ends, starts again and joins in
+that time, and those are rebalances of the fault, too.  A fault of a worker is in force in all partitions, as the group
+shares all of them out again; one of records or load in those that it names, and in no other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Final, NamedTuple
 from emgas.errors import EmgasError, NoAnswerError, QueryFailedError, TransportError
 
 LINGERS: Final = 12.0  # seconds
-MOST_TOLD: Final = 20  # of what is unexplained
+MOST_EXAMPLES: Final = 20  # of what is unexplained
+A_CROWD: Final = "as many wait as may"
 CROWD: Final = re.compile(r"(\d+) (?:questions|calls of this client) wait, and at most (\d+) may")
 
 # what a fault does to who answers
@@ -50,11 +51,16 @@ class Cause(NamedTuple):
     why: str
     faults: set[str]
 
+    def holds(self, text: str) -> bool:
+        """Tell whether an answer shows this cause: a crowd by its numbers, any other by its words."""
+        return is_crowded(text) if self.text == A_CROWD else self.text in text
+
 
 CAUSES: Final = (
     Cause("no answer", "", "who answers is away, or cannot be reached", AWAY | CUT | BROKER | HALTED),
     Cause("expired", "", "it was read by the next owner, too late", AWAY | CUT | BROKER | HALTED | FLOOD | WAITING),
-    Cause("overloaded", "", "as many wait as may", FLOOD | WAITING),
+    Cause("overloaded", A_CROWD, A_CROWD, FLOOD | WAITING),
+    Cause("overloaded", "its turn did not come in time", "those before it took until its deadline", FLOOD),
     Cause("no broker", "", "no broker can be reached", BROKER),
     Cause("internal", "has halted", "its partition has halted", AWAY | CUT | BROKER | HALTED),
     Cause("internal", "is mended: ask again", "its partition is taken up again", AWAY | CUT | BROKER | HALTED),
@@ -103,22 +109,22 @@ class Questions:
     def ended(self, began: float, partition: int, code: str, text: str) -> None:
         """Explain how a question ended that nobody answered, or say that it cannot be."""
         now = time.monotonic()
-        known = [each for each in CAUSES if each.code == code and each.text in text]
+        causes = [each for each in CAUSES if each.code == code and each.holds(text)]
         there = [each for each in self.faults if each.meets(partition, began, now)]
-        for fault in reversed(there if code != "overloaded" or is_crowded(text) else []):
-            for cause in known:
+        for fault in reversed(there):
+            for cause in causes:
                 if fault.name in cause.faults:
                     self.explained[f"{code}, {cause.why}: {fault.name}"] += 1
                     return
         names = ", ".join(each.name for each in there) or "nothing"
         self.unexplained.append(f"partition {partition}, {code}: {text} (in force: {names})")
 
-    def told(self) -> dict[str, object]:
+    def report(self) -> dict[str, object]:
         """Sum up."""
         return {
             "answered": self.answered,
             "explained": dict(sorted(self.explained.items())),
-            "unexplained": self.unexplained[:MOST_TOLD],
+            "unexplained": self.unexplained[:MOST_EXAMPLES],
         }
 
 

@@ -19,7 +19,7 @@ from bench.torture.processes import Worker
 from bench.torture.scene import Scene
 from emgas import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from streams.transport.failpoints import VARIABLE, Step
 
 PATIENCE = 90.0  # seconds until a request must have had an outcome
@@ -42,7 +42,7 @@ async def _insist(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
     raise TimeoutError(f"no outcome after {PATIENCE:.0f} s: {failure}")
 
 
-async def _told(scene: Scene, turns: int = TURNS) -> str:
+async def _publish(scene: Scene, turns: int = TURNS) -> str:
     """Tell a new graph some turns; give its name."""
     graph = f"kept-{secrets.token_hex(4)}"
     for number in range(turns):
@@ -54,8 +54,8 @@ async def _erased(scene: Scene, graph: str, turn: str) -> None:
     """Erase a turn; when its outcome was lost, it is erased already and the second request is refused."""
     outcome = await _insist(lambda: scene.memory.erase(graph, turn=turn))
     scene.findings.erased.add((graph, turn))
-    known = ("holds no such turn", "erased already")
-    if outcome.status == "rejected" and not any(each in (outcome.reason or "") for each in known):
+    messages = ("holds no such turn", "erased already")
+    if outcome.status == "rejected" and not any(each in (outcome.reason or "") for each in messages):
         scene.findings.broken.append(f"turn {turn} of {graph} was not erased: {outcome.reason}")
 
 
@@ -64,7 +64,7 @@ async def erased_behind_a_reader(scene: Scene) -> AsyncIterator[None]:
     """Stop a reader that has folded a turn, or not, erase the turn, and let the reader follow again."""
     await scene.reader.up()
     await scene.followed()
-    graph = await _told(scene)
+    graph = await _publish(scene)
     await scene.reader.down()
     for number in range(TURNS, 2 * TURNS):  # what the reader has not seen when it is erased
         await scene.acknowledged(scene.turn(graph, f"k{number}", number), PATIENCE)
@@ -80,7 +80,7 @@ async def erased_behind_a_reader(scene: Scene) -> AsyncIterator[None]:
 @kind("turn erased while a worker is away")
 async def erased_behind_a_standby(scene: Scene) -> AsyncIterator[None]:
     """Kill a worker, tell and erase turns that it never folded, and let it come back."""
-    graph, worker = await _told(scene), scene.a_worker()
+    graph, worker = await _publish(scene), scene.a_worker()
     await worker.down()
     for number in range(TURNS, 2 * TURNS):
         await scene.acknowledged(scene.turn(graph, f"k{number}", number), PATIENCE)
@@ -98,7 +98,7 @@ async def killed_in_an_erasure(scene: Scene) -> AsyncIterator[None]:
     await worker.down()
     await worker.up(**{VARIABLE: f"{Step.ERASE}:{scene.random.randint(1, 4)}"})
     for number in range(3):
-        graph = await _told(scene, 3)
+        graph = await _publish(scene, 3)
         await _erased(scene, graph, f"k{number}")
     yield
 
@@ -106,7 +106,7 @@ async def killed_in_an_erasure(scene: Scene) -> AsyncIterator[None]:
 @kind("store lost and erased since its snapshot")
 async def lost_behind_a_snapshot(scene: Scene) -> AsyncIterator[None]:
     """Take snapshots, erase a turn that they hold, and give a worker a new disk: it starts from them."""
-    graph = await _told(scene)
+    graph = await _publish(scene)
     for partition in range(len(scene.graphs)):
         with suppress(EmgasError):  # its owner may be away for a moment: then an older snapshot is used, or none
             await scene.memory.checkpoint(partition, timeout=10.0)
@@ -122,11 +122,11 @@ async def lost_behind_a_snapshot(scene: Scene) -> AsyncIterator[None]:
 @kind("events undone")
 async def events_undone(scene: Scene) -> AsyncIterator[None]:
     """Take back the newest events of a graph, then that, while a worker is killed; forget many turns at once."""
-    graph = await _told(scene)
+    graph = await _publish(scene)
     scene.a_worker().signal(9)
     for _ in range(2):
         await scene.emgas("replay", "undo", graph, "--last", "2", "--yes", "--timeout", f"{PATIENCE:.0f}", codes=(0, 1))
-    many = await _told(scene, MANY_TURNS)
+    many = await _publish(scene, MANY_TURNS)
     await _insist(lambda: scene.memory.forget(many, everything=True))
     yield
 
@@ -134,7 +134,7 @@ async def events_undone(scene: Scene) -> AsyncIterator[None]:
 @kind("rights tried by a guest")
 async def rights(scene: Scene) -> AsyncIterator[None]:
     """Let a guest without the right try to get it; kill a worker meanwhile."""
-    graph = await _told(scene)
+    graph = await _publish(scene)
     await _insist(lambda: scene.memory.grant(graph, GUEST, ["read", "write", "forget"]))
     await _insist(lambda: scene.memory.revoke(graph, GUEST, ["write"]))
     scene.a_worker().signal(9)
@@ -161,20 +161,20 @@ async def _refused(scene: Scene, what: str, call: Callable[[], Awaitable[Outcome
 @kind("branched")
 async def branched(scene: Scene) -> AsyncIterator[None]:
     """Branch what this kind of fault has told: graphs of which turns were erased, taken back and forgotten."""
-    graph = await _told(scene, 12)
+    graph = await _publish(scene, 12)
     await _erased(scene, graph, "k1")
     await _insist(lambda: scene.memory.forget(graph, turns=["k2"]))
     into = scene.directory / f"branch-{secrets.token_hex(4)}"
     _, listed = await scene.emgas("graphs", "--json")
     others = [each for each in _names(listed) if not each.startswith("kept-")]
     without = [option for each in others for option in ("--without", each)]
-    code, told = await scene.emgas("replay", "branch", "--into", str(into), "--json", *without, codes=(0, 1))
-    if code or json.loads(told)["rejected"]:
-        scene.findings.broken.append(f"a branch exits with {code}: {told}")
+    code, printed = await scene.emgas("replay", "branch", "--into", str(into), "--json", *without, codes=(0, 1))
+    if code or json.loads(printed)["rejected"]:
+        scene.findings.broken.append(f"a branch exits with {code}: {printed}")
     shutil.rmtree(into, ignore_errors=True)
     yield
 
 
 def _names(listed: str) -> list[str]:
-    found: list[str] = json.loads(listed)["graphs"]
-    return found
+    names: list[str] = json.loads(listed)["graphs"]
+    return names

@@ -24,7 +24,7 @@ from bench.torture.proxy import Proxy
 ROOT = Path(__file__).resolve().parent.parent.parent
 OF_AGE = 15.0  # seconds: who lived for so long may be started at once
 LONGEST_PAUSE = 8.0
-SAID = ("owns", "follows")  # by a worker, and by a reader
+LOGGED_EVENTS = ("owns", "follows")  # by a worker, and by a reader
 STOPS_WITHIN = 30.0  # seconds after SIGTERM: what docs/operations.md promises, and an orchestrator grants
 
 
@@ -46,7 +46,7 @@ class Worker:
         }
         self._log = home.with_suffix(".log").open("ab", buffering=0)
         self._more: dict[str, str] = {}
-        self._wanted = asyncio.Event()
+        self._intended = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
         self._started = asyncio.Event()
         self._ended = asyncio.Event()
@@ -58,7 +58,7 @@ class Worker:
     async def _supervise(self) -> None:
         clock, pause = asyncio.get_running_loop().time, 0.5
         while True:
-            await self._wanted.wait()
+            await self._intended.wait()
             born = clock()
             # its log goes through a pipe: where its disk is full, or its files may not grow, that is another's disk
             process = await asyncio.create_subprocess_exec(
@@ -83,8 +83,8 @@ class Worker:
         async for line in process.stdout:
             self._log.write(line)
             self._spoke.set()
-            if (b'"owns"' in line or b'"follows"' in line) and (said := json.loads(line))["event"] in SAID:
-                self.owns = said["partitions"]
+            if (b'"owns"' in line or b'"follows"' in line) and (entry := json.loads(line))["event"] in LOGGED_EVENTS:
+                self.owns = entry["partitions"]
 
     @property
     def pid(self) -> int:
@@ -93,9 +93,9 @@ class Worker:
         return self._process.pid
 
     @property
-    def is_wanted(self) -> bool:
+    def is_intended(self) -> bool:
         """Tell whether the supervisor keeps it running."""
-        return self._wanted.is_set()
+        return self._intended.is_set()
 
     @property
     def runs(self) -> bool:
@@ -105,12 +105,12 @@ class Worker:
     async def up(self, **more: str) -> None:
         """Have it run; `more` environment for the next start alone."""
         self._more = more
-        self._wanted.set()
+        self._intended.set()
         await self._started.wait()
 
     async def down(self, number: signal.Signals = signal.SIGKILL) -> int:
         """End it, and leave it so; give the exit code."""
-        self._wanted.clear()
+        self._intended.clear()
         if self.runs:
             self.signal(number)
             await self._ended.wait()
@@ -167,10 +167,10 @@ class Brokers:
     async def start(self) -> None:
         """Start those that do not run, with the data that they have."""
         anew = [] if self.addresses else ["--brokers", str(self.count), "--fresh"]
-        told = ""
+        output = ""
         for code in (None,) * 3 + (0,):  # on a busy machine it takes longer than scripts/kafka waits
-            told = told or await self._kafka("start", *anew, code=code)
-        self.addresses = told.split()[-1].split(",")
+            output = output or await self._kafka("start", *anew, code=code)
+        self.addresses = output.split()[-1].split(",")
 
     async def wipe(self) -> None:
         """Stop all, and remove their data."""

@@ -185,8 +185,8 @@ class _Link:
         """End with RST, as after a crash of the machine between."""
         for _, writer in (self._before, self._behind):
             with suppress(OSError):
-                found = writer.get_extra_info("socket")
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection = writer.get_extra_info("socket")
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
 
     async def end(self) -> None:

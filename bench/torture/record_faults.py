@@ -190,8 +190,8 @@ async def turns_deleted(scene: Scene) -> AsyncIterator[None]:
 async def turns_made_anew(scene: Scene) -> AsyncIterator[None]:
     """Delete the topic `turns` and make it again, under live workers and clients."""
     name = scene.topics.turns
-    (wanted,) = [each for each in plan(scene.topics, PARTITIONS) if each.name == name]
-    config = settings_of(wanted, scene.replication)
+    (topic_plan,) = [each for each in plan(scene.topics, PARTITIONS) if each.name == name]
+    config = settings_of(topic_plan, scene.replication)
     async with scene.admin() as admin:
         await admin.delete_topics([name])
         while name in await admin.list_topics():  # noqa: ASYNC110  (the broker deletes in its own time)

@@ -29,7 +29,7 @@ from bench.torture.processes import ROOT, Brokers, Worker
 from bench.torture.proxy import Proxy
 from emgas import MemoryClient, Turn
 from emgas.errors import EmgasError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.times import DAY_MS
 from emgas.wire import TopicNames, partition_of
 from replay.accepted_events import AcceptedEvents
@@ -223,7 +223,7 @@ class Scene:
                 await self._shared_out()
 
     async def _shared_out(self) -> None:
-        while not _is_shared_out([each.owns for each in [*self.workers, self.spare] if each.is_wanted]):  # noqa: ASYNC110 - other processes have no event here
+        while not _is_shared_out([each.owns for each in [*self.workers, self.spare] if each.is_intended]):  # noqa: ASYNC110 - other processes have no event here
             await asyncio.sleep(0.1)
 
     @contextmanager
@@ -342,13 +342,13 @@ class Scene:
 
     async def _recorded(self) -> list[tuple[str, str]]:
         """Read from the log which turns count, each as often as it was recorded; what was erased cannot be read."""
-        found: list[tuple[str, str]] = []
+        recorded: list[tuple[str, str]] = []
         async with select.readable(self.settings) as readable:
             events = readable.reader(self.topics.events)
             for partition in range(PARTITIONS):
                 accepted = AcceptedEvents().read(events, partition)
-                found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
-        return found
+                recorded += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+        return recorded
 
     async def _diverged_of_reader(self) -> list[str]:
         await self.reader.up()
@@ -368,10 +368,13 @@ class Scene:
 
     async def diverged(self) -> list[str]:
         """Name each partition whose live state is not the fold of its log, position and all, or cannot be asked."""
-        code, told = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4))
-        partitions = json.loads(told)["partitions"] if told.startswith("{") else []
-        found = [str(each) for each in partitions if each["match"] is not True]
-        return found or ([f"verify exited with {code}: {told}"] if code else [])
+        give_up, unanswered = time.monotonic() + self._patience, True
+        while unanswered:
+            code, output = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4))
+            unanswered = "no answer came within" in output and time.monotonic() < give_up
+        partitions = json.loads(output)["partitions"] if output.startswith("{") else []
+        differing = [str(each) for each in partitions if each["match"] is not True]
+        return differing or ([f"verify exited with {code}: {output}"] if code else [])
 
 
 def _place(graph: str) -> int:

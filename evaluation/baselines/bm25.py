@@ -27,11 +27,11 @@ class Index:
         self._order = np.argsort(word, kind="stable")
         self._starts = np.searchsorted(word[self._order], np.arange(words + 1))
 
-    def scores(self, asked: Integers) -> Floats:
-        """Score each of (documents,) for the words `asked` (k,); a word asked twice counts twice."""
-        rows = [self._order[self._starts[word] : self._starts[word + 1]] for word in asked.tolist()]
-        found = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-        scores = np.bincount(self._document[found], self._gain[found], self._documents)
+    def scores(self, query: Integers) -> Floats:
+        """Score each of (documents,) for the words `query` (k,); a word asked twice counts twice."""
+        rows = [self._order[self._starts[word] : self._starts[word + 1]] for word in query.tolist()]
+        postings = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        scores = np.bincount(self._document[postings], self._gain[postings], self._documents)
         return scores.astype(np.float64, copy=False)
 
 
@@ -54,18 +54,18 @@ class Vocabulary:
 
     def _of_name(self, memory: Memory, name: str) -> list[int]:
         """Look up the words of a speaker's name; one that no turn holds gets a number of its own."""
-        found = memory.extractor.of_query(name).concepts
-        words = [concept.id for concept in found if not concept.id.startswith("@")]
+        concepts = memory.extractor.of_query(name).concepts
+        words = [concept.id for concept in concepts if not concept.id.startswith("@")]
         return [self._numbers.setdefault(word, len(self._numbers)) for word in words]
 
-    def asked(self, question: Extraction) -> Integers:
+    def query_ids(self, question: Extraction) -> Integers:
         """Look up the known words of a question: (k,), each as often as it is asked."""
-        known = [concept for concept in question.concepts if not concept.id.startswith("@")]
-        numbers = [self._numbers[each.id] for each in known if each.id in self._numbers for _ in range(each.count)]
+        concepts = [concept for concept in question.concepts if not concept.id.startswith("@")]
+        numbers = [self._numbers[each.id] for each in concepts if each.id in self._numbers for _ in range(each.count)]
         return np.array(numbers, np.int64)
 
 
 def bm25(memory: Memory) -> Ranker:
     """Index the turns of `memory` for BM25."""
     vocabulary = Vocabulary(memory)
-    return lambda question, _: best(vocabulary.index.scores(vocabulary.asked(question)))
+    return lambda question, _: best(vocabulary.index.scores(vocabulary.query_ids(question)))

@@ -8,7 +8,7 @@
     all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (ranking/features.py)
 
 So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
-recall does, relatives included (retrieval/modes/seeds.py).  Weights are fitted as those of recall are, for each
+recall does, relatives included (lab/retrievers/seeds.py).  Weights are fitted as those of recall are, for each
 peer its own; the forms are the best for the peers of five that were tried.
 """
 
@@ -20,13 +20,13 @@ import numpy as np
 
 from evaluation.baselines.walks import Scoring, Walk
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, ranking
+from lab.retrievers.seeds import put_in
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.edge_scores import BACKWARDS, FADING, REACH
 from processors.recall.ranking.features import features
 from processors.recall.ranking.passage_scores import weighed
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import FEATURES, FlowWeights
-from processors.recall.retrieval.modes.seeds import put_in
 from processors.recall.retrieval.recall import Ranked, highest
 from state.arrays import Floats, Integers
 from state.graph.counting.session_layout import SessionOrder
@@ -60,8 +60,8 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
             scores, reached = weighed(_features(view, scoring, question, text), weights)
             scores, reached = scores[place], reached[place]
             listed = highest(scores, reached, DEPTH)
-            found = list(map(Ranked, listed.tolist(), scores[listed].tolist()))
-            return ranking(view, found, "default")
+            ranked = list(map(Ranked, listed.tolist(), scores[listed].tolist()))
+            return ranking(view, ranked, "default")
 
         return rank
 

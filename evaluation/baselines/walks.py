@@ -1,4 +1,4 @@
-"""The peers' walks: those of the modes of a question (processors/recall/modes/), which structured.py builds upon."""
+"""The peers' walks: those of the lab's retrievers (lab/retrievers/), which structured.py builds upon."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from emgas.messages.modes import Mode
-from processors.recall.retrieval.modes import ppr, steady_state, subtractive
-from processors.recall.retrieval.modes.constants import MODES
-from processors.recall.retrieval.modes.matching import matched
-from processors.recall.retrieval.modes.seam import ModeInput
+from lab.catalogue import RETRIEVERS
+from lab.retrievers import ppr, steady_state, subtractive
+from lab.retrievers.matching import matched
+from lab.retrievers.seam import ModeInput
 from state.arrays import Floats
 from state.graph.view import GraphView
 
@@ -19,28 +19,28 @@ Walk = Callable[[GraphView], Scoring]
 
 
 def _walk(mode: Mode, scores: Callable[[ModeInput], Floats]) -> Walk:
+    spreading = RETRIEVERS[mode].spreading
+
     def prepared(view: GraphView) -> Scoring:
         if view.concepts:
-            scores(
-                ModeInput(view, np.eye(1, view.concepts)[0], MODES[mode].spreading)
-            )  # what is laid out once is not timed
-        return lambda put_in: scores(ModeInput(view, put_in, MODES[mode].spreading))
+            scores(ModeInput(view, np.eye(1, view.concepts)[0], spreading))  # what is laid out once is not timed
+        return lambda put_in: scores(ModeInput(view, put_in, spreading))
 
     return prepared
 
 
-def _ppr(given: ModeInput) -> Floats:
-    found, scores = ppr.find(given), np.zeros(given.view.turns)
-    scores[found.passages] = found.scores
+def _ppr(mode_input: ModeInput) -> Floats:
+    result, scores = ppr.find(mode_input), np.zeros(mode_input.view.turns)
+    scores[result.passages] = result.scores
     return scores
 
 
-def _steady(given: ModeInput) -> Floats:
-    return matched(given.view, steady_state.energies(given)[0])
+def _steady(mode_input: ModeInput) -> Floats:
+    return matched(mode_input.view, steady_state.energies(mode_input)[0])
 
 
-def _subtractive(given: ModeInput) -> Floats:
-    return matched(given.view, subtractive.energies(given).energy ** 2)
+def _subtractive(mode_input: ModeInput) -> Floats:
+    return matched(mode_input.view, subtractive.energies(mode_input).energy ** 2)
 
 
 WALKS: dict[Mode, Walk] = {

@@ -87,8 +87,8 @@ def measured_apart(
     return Scores.joined(parts)
 
 
-def _left_out(examined: Examined, leaving_out: Kind, asked: Question) -> str:
-    return asked.group if leaving_out == "conversation" else examined.form
+def _left_out(examined: Examined, leaving_out: Kind, question: Question) -> str:
+    return question.group if leaving_out == "conversation" else examined.form
 
 
 def _shares(examined: Sequence[Examined]) -> dict[tuple[str, str], float]:
@@ -104,13 +104,13 @@ def _shares(examined: Sequence[Examined]) -> dict[tuple[str, str], float]:
 def _examples(examined: Examined, method: Fittable, share: float, leaving_out: Kind) -> Iterator[Example]:
     memory, numbers = examined.memory, {turn: number for number, turn in enumerate(examined.memory.view.passage_id)}
     weighed = method.columns(memory)
-    for asked in examined.questions:
-        evidence = np.array(sorted(numbers[turn] for turn in asked.evidence if turn in numbers), np.int64)
-        if len(evidence) and not asked.any_of:
-            values = weighed(memory.extractor.of_query(asked.text), asked.text).astype(np.float32)
-            group = _left_out(examined, leaving_out, asked)
-            yield Example(values, memory.costs, evidence, group, share * _weight(asked))
+    for question in examined.questions:
+        evidence = np.array(sorted(numbers[turn] for turn in question.evidence if turn in numbers), np.int64)
+        if len(evidence) and not question.any_of:
+            values = weighed(memory.extractor.of_query(question.text), question.text).astype(np.float32)
+            group = _left_out(examined, leaving_out, question)
+            yield Example(values, memory.costs, evidence, group, share * _weight(question))
 
 
-def _weight(asked: Question) -> float:
-    return UNANSWERABLE_WEIGHT if asked.category == UNANSWERABLE else 1.0
+def _weight(question: Question) -> float:
+    return UNANSWERABLE_WEIGHT if question.category == UNANSWERABLE else 1.0

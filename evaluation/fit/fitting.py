@@ -57,7 +57,7 @@ class Example:
 def features(view: GraphView, question: Extraction, text: str) -> Floats:
     """Compute the features of each passage for a question, as the default recall does: (p, f)."""
     meant, how = find_query_terms(view, question, text), RecallOptions()
-    activation = activate(view, seeds_of(view, question, meant, "default"), how.spreading)
+    activation = activate(view, seeds_of(view, meant), how.spreading)
     return columns.features(view, meant, activation.energy)[:, view.session_order.place].T
 
 
@@ -74,9 +74,9 @@ def fit(
     before = np.zeros(len(FEATURES)) if towards is None else towards.vector()
     tables = [_Table(same, before) for same in _alike(examples)]
     deviation = np.concatenate([table.features.reshape(-1, len(FEATURES)) for table in tables]).std(axis=0)
-    given = start.vector()
-    free = np.flatnonzero((given != 0) & (deviation > 0))
-    weights = np.where(deviation > 0, before, given)
+    start_vector = start.vector()
+    free = np.flatnonzero((start_vector != 0) & (deviation > 0))
+    weights = np.where(deviation > 0, before, start_vector)
     weights[free] += _maximum(tables, free, RIDGE * deviation[free].astype(np.float64) ** 2)
     return FlowWeights(**dict(zip(FEATURES, weights.tolist(), strict=True)))
 
@@ -87,7 +87,7 @@ def cross_validated(
     """Fit weights for each group without it.  Raises ValueError for a single group."""
     groups = sorted({example.group for example in examples})
     others = {left: [example for example in examples if example.group != left] for left in groups}
-    return {left: fit(known, start, towards=towards) for left, known in others.items()}
+    return {left: fit(training, start, towards=towards) for left, training in others.items()}
 
 
 def _maximum(tables: Tables, free: Integers, ridge: Floats) -> Floats:
@@ -145,14 +145,14 @@ class _Table:
 
     def derivatives(self, weights: Floats, free: Integers) -> tuple[Floats, Floats]:
         """Compute (k,) the gradient of the likelihood and (k, k) its information, minus the second derivative."""
-        given = self.features[:, :, free]
+        free_features = self.features[:, :, free]
         likely = np.exp(self._logarithms(weights, free))
-        expected = np.einsum("qp,qpf->qf", likely, given)
-        found = np.einsum("qp,qpf->qf", self._share, given)
-        flat = given.reshape(-1, len(free))
+        expected = np.einsum("qp,qpf->qf", likely, free_features)
+        result = np.einsum("qp,qpf->qf", self._share, free_features)
+        flat = free_features.reshape(-1, len(free))
         weighted = flat * (likely * self._weights[:, None]).reshape(-1, 1).astype(np.float32)
         information = (weighted.T @ flat).astype(np.float64) - (expected * self._weights[:, None]).T @ expected
-        return self._weights @ (found - expected), information
+        return self._weights @ (result - expected), information
 
     def _logarithms(self, weights: Floats, free: Integers) -> Floats:
         """Compute (q, p) ln P of each passage."""

@@ -32,22 +32,22 @@ class Cases(NamedTuple):
     """Scored cases (n,) with their labels, and how many more are wanted that have no score at all."""
 
     scores: Floats
-    wanted: Labels
+    relevant: Labels
     unseen: int = 0
 
     @classmethod
     def joined(cls, parts: Sequence[Cases]) -> Cases:
         """Put cases together."""
         scores = np.concatenate([part.scores for part in parts]) if parts else np.zeros(0)
-        wanted = np.concatenate([part.wanted for part in parts]) if parts else np.zeros(0, np.bool_)
-        return cls(scores, wanted, sum(part.unseen for part in parts))
+        relevant = np.concatenate([part.relevant for part in parts]) if parts else np.zeros(0, np.bool_)
+        return cls(scores, relevant, sum(part.unseen for part in parts))
 
 
 def point(cases: Cases, threshold: float) -> Point:
     """Measure what scores of at least `threshold` let through; where there is nothing to divide by, 0."""
     through = cases.scores >= threshold
-    found, of = int((through & cases.wanted).sum()), int(cases.wanted.sum()) + cases.unseen
-    precision, recall = found / max(int(through.sum()), 1), found / max(of, 1)
+    hits, of = int((through & cases.relevant).sum()), int(cases.relevant.sum()) + cases.unseen
+    precision, recall = hits / max(int(through.sum()), 1), hits / max(of, 1)
     return Point(threshold, precision, recall, 2 * precision * recall / max(precision + recall, 1e-12))
 
 

@@ -88,41 +88,44 @@ def in_folds(examined: Sequence[Examined]) -> list[Examined]:
 
     Raises InvalidMessageError for fewer than LEAST_QUESTIONS.
     """
-    usable = [replace(each, questions=[asked for asked in each.questions if _tells(each, asked)]) for each in examined]
+    usable = [
+        replace(each, questions=[question for question in each.questions if _tells(each, question)])
+        for each in examined
+    ]
     count = sum(len(each.questions) for each in usable)
     if count < LEAST_QUESTIONS:
         raise InvalidMessageError(
             f"{count} questions have evidence that the memory holds: give at least {LEAST_QUESTIONS}, "
             "fewer decide nothing"
         )
-    if len({asked.group for each in usable for asked in each.questions}) >= FOLDS:
+    if len({question.group for each in usable for question in each.questions}) >= FOLDS:
         return [each for each in usable if each.questions]
     return [replace(each, questions=_dealt(each.questions)) for each in usable if each.questions]
 
 
-def _tells(examined: Examined, asked: Question) -> bool:
+def _tells(examined: Examined, question: Question) -> bool:
     """Tell whether evidence of a question is labelled and in the memory, and it has an answer at all."""
-    labelled = asked.category != UNANSWERABLE and not asked.any_of
-    return labelled and not asked.evidence.isdisjoint(examined.memory.view.passage_id)
+    labelled = question.category != UNANSWERABLE and not question.any_of
+    return labelled and not question.evidence.isdisjoint(examined.memory.view.passage_id)
 
 
 def _dealt(questions: Sequence[Question]) -> list[Question]:
     """Deal questions out to FOLDS: those about the same turns go together, or one gives away the other's answer."""
     fold_of: dict[frozenset[str], int] = {}
-    for asked in questions:
-        fold_of.setdefault(asked.evidence, len(fold_of) % FOLDS)
-    return [replace(asked, group=f"fold-{fold_of[asked.evidence]}") for asked in questions]
+    for question in questions:
+        fold_of.setdefault(question.evidence, len(fold_of) % FOLDS)
+    return [replace(question, group=f"fold-{fold_of[question.evidence]}") for question in questions]
 
 
 def tune(examined: Sequence[Examined], now: InForce, *, clock: Clock, generator: Generator, by: str = BY) -> Tuning:
     """Fit, and measure on what was held out.  `examined` as `in_folds` gives them."""
-    found = _fitted(examined, now.weights)
+    fitted_weights = _fitted(examined, now.weights)
     before = _scores(examined, {ALL: now.weights}, clock)
-    after = _scores(examined, found, clock)
+    after = _scores(examined, fitted_weights, clock)
     gains = {name: _gain(after, before, name, generator) for name in COMPARED}
-    weights = _rounded(found[ALL])
+    weights = _rounded(fitted_weights[ALL])
     better = gains[by].low > 0
-    drops = _drops(examined, found if better else {ALL: now.weights}, now.drop, generator)
+    drops = _drops(examined, fitted_weights if better else {ALL: now.weights}, now.drop, generator)
     return Tuning(
         questions=len(before.values),
         folds=len(_groups(examined)),
@@ -144,16 +147,16 @@ def _fitted(examined: Sequence[Examined], now: FlowWeights) -> dict[str, FlowWei
 def _examples(examined: Examined) -> list[Example]:
     memory = examined.memory
     numbers = {turn: number for number, turn in enumerate(memory.view.passage_id)}
-    found = []
-    for asked in examined.questions:
-        values = features(memory.view, memory.extractor.of_query(asked.text), asked.text).astype(np.float32)
-        evidence = np.array(sorted(numbers[turn] for turn in asked.evidence if turn in numbers), np.int64)
-        found.append(Example(values, memory.costs, evidence, asked.group))
-    return found
+    examples = []
+    for question in examined.questions:
+        values = features(memory.view, memory.extractor.of_query(question.text), question.text).astype(np.float32)
+        evidence = np.array(sorted(numbers[turn] for turn in question.evidence if turn in numbers), np.int64)
+        examples.append(Example(values, memory.costs, evidence, question.group))
+    return examples
 
 
 def _groups(examined: Sequence[Examined]) -> list[str]:
-    return sorted({asked.group for each in examined for asked in each.questions})
+    return sorted({question.group for each in examined for question in each.questions})
 
 
 def _scores(examined: Sequence[Examined], weights: Mapping[str, FlowWeights], clock: Clock) -> Scores:
@@ -162,9 +165,9 @@ def _scores(examined: Sequence[Examined], weights: Mapping[str, FlowWeights], cl
     for group in _groups(examined):
         method = recalled(RecallOptions(flow=weights.get(group, weights[ALL])))
         for each in examined:
-            asked = [one for one in each.questions if one.group == group]
-            if asked:
-                parts.append(measured(replace(each, questions=asked), method, clock))
+            of_group = [one for one in each.questions if one.group == group]
+            if of_group:
+                parts.append(measured(replace(each, questions=of_group), method, clock))
     return Scores.joined(parts)
 
 
@@ -199,16 +202,16 @@ def _drops(
     before, after = [], []
     for group in _groups(examined):
         cases = _cases(examined, weights.get(group, weights[ALL]))
-        known = [case for asked, case in cases if asked.group != group]
-        chosen = -best(curve(Cases.joined(known), _thresholds(now))).threshold
-        for asked, case in cases:
-            if asked.group == group:
+        training = [case for question, case in cases if question.group != group]
+        chosen = -best(curve(Cases.joined(training), _thresholds(now))).threshold
+        for question, case in cases:
+            if question.group == group:
                 before.append(point(case, -now).f1)
                 after.append(point(case, -chosen).f1)
     points = curve(Cases.joined([case for _, case in _cases(examined, weights[ALL])]), _thresholds(now))
     gain = paired(np.array(after), np.array(before), generator)
-    told = [each._replace(threshold=-each.threshold) for each in points]
-    return _Drops(-best(points).threshold, float(np.mean(before)), float(np.mean(after)), gain, told)
+    curve_points = [each._replace(threshold=-each.threshold) for each in points]
+    return _Drops(-best(points).threshold, float(np.mean(before)), float(np.mean(after)), gain, curve_points)
 
 
 def _thresholds(now: float) -> list[float]:
@@ -218,16 +221,16 @@ def _thresholds(now: float) -> list[float]:
 
 def _cases(examined: Sequence[Examined], weights: FlowWeights) -> list[tuple[Question, Cases]]:
     """Label what a context may show of each question: how far below the third best it scores, and if it is evidence."""
-    found = []
+    cases = []
     for each in examined:
         view, options = each.memory.view, RecallOptions(flow=weights, passages=most_lines(BUDGET))
-        for asked in each.questions:
-            listed = recall(view, each.memory.extractor.of_query(asked.text), asked.text, options).passages
+        for question in each.questions:
+            listed = recall(view, each.memory.extractor.of_query(question.text), question.text, options).passages
             scores = np.array([one.score for one in listed], np.float64)
             if len(scores) >= LEAST_DEPTH:
                 scores = np.minimum(scores - scores[LEAST_DEPTH - 1], 0.0)
             else:
                 scores = np.zeros(len(scores))  # so few are all shown
-            wanted = np.array([view.passage_id[one.number] in asked.evidence for one in listed], np.bool_)
-            found.append((asked, Cases(scores, wanted, len(asked.evidence) - int(wanted.sum()))))
-    return found
+            relevant = np.array([view.passage_id[one.number] in question.evidence for one in listed], np.bool_)
+            cases.append((question, Cases(scores, relevant, len(question.evidence) - int(relevant.sum()))))
+    return cases

@@ -25,24 +25,24 @@ def abstraction(
 
     extracted  recall of patterns, None where a data set names none
     """
-    covered = [_is_covered(graph, asked) for graph, questions in memories for asked in questions]
-    held = np.array(covered, np.bool_)
+    covered = [_is_covered(graph, question) for graph, questions in memories for question in questions]
+    is_covered = np.array(covered, np.bool_)
     turns = sum(int(np.array(graph.passages.kept, np.bool_).sum()) for graph, _ in memories)
     members = sum(len(graph.habits.of_turn) for graph, _ in memories)
     habits = sum(len(graph.habits.habits) for graph, _ in memories)
-    detail = float(recalled[held].mean()) if held.any() else None
+    detail = float(recalled[is_covered].mean()) if is_covered.any() else None
     return {
         "coverage": members / max(turns, 1),
         "turns_of_one": members / habits if habits else None,
-        "questions_of_habits": int(held.sum()),
+        "questions_of_habits": int(is_covered.sum()),
         "detail": detail,
-        "rest": float(recalled[~held].mean()) if (~held).any() else None,
+        "rest": float(recalled[~is_covered].mean()) if (~is_covered).any() else None,
         "balance": None if detail is None or extracted is None else _harmonic(detail, extracted),
     }
 
 
-def _is_covered(graph: Graph, asked: Question) -> bool:
-    return not asked.evidence.isdisjoint(graph.habits.of_turn)
+def _is_covered(graph: Graph, question: Question) -> bool:
+    return not question.evidence.isdisjoint(graph.habits.of_turn)
 
 
 def _harmonic(one: float, other: float) -> float:

@@ -31,24 +31,24 @@ AGES: Final = (  # days up to which an age is called so
 def ages(view: GraphView, questions: Sequence[Question]) -> Floats:
     """Compute the age (q,) of each question's evidence in days, NaN where none of it is in the memory."""
     at = dict(zip(view.passage_id, view.of_turns("at", np.arange(view.turns)).tolist(), strict=True))
-    known = ([at[turn] for turn in asked.evidence if turn in at] for asked in questions)
-    latest = (max(times, default=None) for times in known)
+    existing = ([at[turn] for turn in question.evidence if turn in at] for question in questions)
+    latest = (max(times, default=None) for times in existing)
     return np.array([np.nan if time is None else (view.clock - time) / DAY_MS for time in latest], np.float64)
 
 
 def ageing(age: Floats, recalled: Floats, generator: Generator) -> dict[str, Any]:
     """Sum up recall (q,) in [0, 1] by age (q,) in days; questions whose evidence is gone are a part of their own."""
-    known = ~np.isnan(age)
-    told: dict[str, Any] = {"by_age": {}, "gone": int((~known).sum()), "fall": None}
+    is_dated = ~np.isnan(age)
+    report: dict[str, Any] = {"by_age": {}, "gone": int((~is_dated).sum()), "fall": None}
     least = -np.inf
     for name, most in AGES:
-        part = known & (age > least) & (age <= most)
+        part = is_dated & (age > least) & (age <= most)
         if part.any():
-            told["by_age"][name] = {"questions": int(part.sum()), "recall": float(recalled[part].mean())}
+            report["by_age"][name] = {"questions": int(part.sum()), "recall": float(recalled[part].mean())}
         least = most
-    order = np.flatnonzero(known)[np.argsort(age[known], kind="stable")]
+    order = np.flatnonzero(is_dated)[np.argsort(age[is_dated], kind="stable")]
     half = len(order) // 2
     if half and age[order[0]] < age[order[-1]]:
         newer, older = recalled[order[:half]], recalled[order[-half:]]
-        told["fall"] = unpaired(older, newer, generator)._asdict()
-    return told
+        report["fall"] = unpaired(older, newer, generator)._asdict()
+    return report

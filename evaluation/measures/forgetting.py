@@ -80,6 +80,6 @@ def _fit(strength: Floats) -> dict[str, float] | None:
     if there.sum() < 3 or np.ptp(strength[there]) == 0:
         return None
     slope, height = np.polyfit(days[there], np.log(strength[there]), 1)
-    guessed, known = np.exp(height + slope * days[there]), strength[there]
-    explained = 1 - ((known - guessed) ** 2).sum() / ((known - known.mean()) ** 2).sum()
+    guessed, starts = np.exp(height + slope * days[there]), strength[there]
+    explained = 1 - ((starts - guessed) ** 2).sum() / ((starts - starts.mean()) ** 2).sum()
     return {"explained": float(explained), "days": float(-1 / slope)} if slope < 0 else None

@@ -16,12 +16,12 @@ HALF: Final = 0.5
 Pattern = frozenset[str]  # turn ids
 
 
-def found_in(graph: Graph) -> list[Pattern]:
+def extract_patterns(graph: Graph) -> list[Pattern]:
     """List the habits of a graph by their members."""
     return [frozenset(habit.members) for habit in graph.habits.habits.values()]
 
 
-def is_found(pattern: Pattern, habit: Pattern) -> bool:
+def matches_pattern(pattern: Pattern, habit: Pattern) -> bool:
     """Tell whether a habit is the one that a pattern is about."""
     both = len(pattern & habit)
     return both >= HALF * len(pattern) and both >= HALF * len(habit) and both > 0
@@ -29,18 +29,18 @@ def is_found(pattern: Pattern, habit: Pattern) -> bool:
 
 def patterns(memories: Iterable[tuple[Graph, Sequence[Pattern]]]) -> dict[str, Any]:
     """Measure graphs, each with the patterns that it holds; shares in [0, 1], None where nothing was to be found."""
-    habits = expected = found = right = members = 0
+    habits = expected = hits = right = members = 0
     for graph, of_graph in memories:
-        made = found_in(graph)
+        made = extract_patterns(graph)
         habits, expected, members = habits + len(made), expected + len(of_graph), members + sum(map(len, made))
-        found += sum(_any(pattern, made) for pattern in of_graph)
-        right += sum(any(is_found(pattern, habit) for pattern in of_graph) for habit in made)
-    told: dict[str, Any] = {"habits": habits, "turns_of_habits": members, "expected": expected}
-    precision, recall = (right / habits if habits else 0.0), (found / expected if expected else 0.0)
+        hits += sum(_any(pattern, made) for pattern in of_graph)
+        right += sum(any(matches_pattern(pattern, habit) for pattern in of_graph) for habit in made)
+    report: dict[str, Any] = {"habits": habits, "turns_of_habits": members, "expected": expected}
+    precision, recall = (right / habits if habits else 0.0), (hits / expected if expected else 0.0)
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    known = {"precision": precision, "recall": recall, "f1": f1}
-    return told | (known if expected else dict.fromkeys(known))
+    scores = {"precision": precision, "recall": recall, "f1": f1}
+    return report | (scores if expected else dict.fromkeys(scores))
 
 
 def _any(pattern: Pattern, habits: Collection[Pattern]) -> bool:
-    return any(is_found(pattern, habit) for habit in habits)
+    return any(matches_pattern(pattern, habit) for habit in habits)

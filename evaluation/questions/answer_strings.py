@@ -21,16 +21,16 @@ FIELDS: Final = ("answer", "answers", "answer_aliases")  # of a question: LoCoMo
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 
 
-def answers(asked: Mapping[str, Any]) -> list[str]:
+def answers(fields: Mapping[str, Any]) -> list[str]:
     """List the answers that a question has, each a text or a number; of several, any is right."""
-    given = [asked.get(name) for name in FIELDS]
-    listed = [each for value in given for each in (value if isinstance(value, list) else [value])]
+    values = [fields.get(name) for name in FIELDS]
+    listed = [each for value in values for each in (value if isinstance(value, list) else [value])]
     return [str(each) for each in listed if isinstance(each, str | int | float) and not isinstance(each, bool)]
 
 
-def holding(turns: Iterable[Turn], wanted: Iterable[str]) -> frozenset[str]:
+def holding(turns: Iterable[Turn], answers_wanted: Iterable[str]) -> frozenset[str]:
     """Find the ids of the turns that hold one of the answers."""
-    words = [found for answer in wanted if not _says_nothing(found := _words(answer))]
+    words = [tokens for answer in answers_wanted if not _says_nothing(tokens := _words(answer))]
     return frozenset(turn.id for turn in turns if words and any(each in _words(turn.text) for each in words))
 
 
@@ -40,5 +40,5 @@ def _says_nothing(words: str) -> bool:
 
 def _words(text: str) -> str:
     """Write a text's words in a row, with a space around each; a Han character is a word."""
-    found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return f" {' '.join(word for word in found if word not in ARTICLES)} "
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return f" {' '.join(word for word in words if word not in ARTICLES)} "

@@ -39,7 +39,7 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 
 UNANSWERABLE = "adversarial"  # LoCoMo's category 5 asks for what was never said: not part of the headline
 MERGED = "merged"  # the graph of everything, when conversations are put into one
 PASSAGES = "passages"
-SAID_AT = 1_577_836_800_000  # 2020-01-01, ms: passages have no time of their own
+SPOKEN_AT = 1_577_836_800_000  # 2020-01-01, ms: passages have no time of their own
 FOLDS = 5  # of questions on passages, which come from no conversation that could be left out
 WRITER = "corpus"  # a turn has a speaker; a passage has none
 
@@ -98,7 +98,7 @@ def read(raw: bytes, corpus: bytes | None = None, *, merged: bool = False) -> Da
             raise InvalidMessageError("file: holds conversations, and conversations need no corpus")
         return _conversations(raw, data, merged=merged)
     if "question" in data[0]:
-        return _asked_of_passages(data, None if corpus is None else _parsed(corpus))
+        return _passage_questions(data, None if corpus is None else _parsed(corpus))
     raise InvalidMessageError(
         'file: is neither LoCoMo ("conversation" in each entry) nor a file of questions ("question")'
     )
@@ -121,9 +121,9 @@ def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: 
     made = DataSet(turns, {turn.graph: [] for turn in turns})
     unusable = 0
     for sample in samples:
-        said = [turn for turn in turns if turn.id == f"{sample['sample_id']}/{turn.metadata['dia_id']}"]
-        for position, asked in enumerate(_list(sample, "qa")):
-            question = _of_conversation(str(sample["sample_id"]), position, asked, said)
+        with_turn = [turn for turn in turns if turn.id == f"{sample['sample_id']}/{turn.metadata['dia_id']}"]
+        for position, entry in enumerate(_list(sample, "qa")):
+            question = _of_conversation(str(sample["sample_id"]), position, entry, with_turn)
             unusable += question is None
             if question is not None:
                 made.questions[graphs[next(iter(question.evidence))]].append(question)
@@ -150,27 +150,27 @@ def _list(sample: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _of_conversation(sample: str, position: int, asked: Any, said: Sequence[Turn]) -> Question | None:
+def _of_conversation(sample: str, position: int, entry: Any, turns_of: Sequence[Turn]) -> Question | None:
     where = f"conversation {sample}, question {position + 1}"
-    if not isinstance(asked, dict) or not isinstance(asked.get("question"), str):
+    if not isinstance(entry, dict) or not isinstance(entry.get("question"), str):
         raise InvalidMessageError(f"{where}: must be an object with question, category and evidence")
-    if asked.get("category") not in CATEGORIES:
+    if entry.get("category") not in CATEGORIES:
         raise InvalidMessageError(f"{where}: category must be one of {', '.join(map(str, CATEGORIES))}")
-    given, category = asked.get("evidence") or [], CATEGORIES[asked["category"]]
-    if not isinstance(given, list) or not all(isinstance(part, str) for part in given):
+    evidence_names, category = entry.get("evidence") or [], CATEGORIES[entry["category"]]
+    if not isinstance(evidence_names, list) or not all(isinstance(part, str) for part in evidence_names):
         raise InvalidMessageError(f"{where}: evidence must be a list of dia_ids")
-    turns = {turn.id for turn in said}
-    names = (name for part in given for name in re.split(r"[;,\s]+", part))
+    turns = {turn.id for turn in turns_of}
+    names = (name for part in evidence_names for name in re.split(r"[;,\s]+", part))
     evidence = frozenset(turn for name in names if (turn := f"{sample}/{name}") in turns)
-    if by_answer := not given and category != UNANSWERABLE:
-        evidence = holding(said, answers(asked))
+    if by_answer := not evidence_names and category != UNANSWERABLE:
+        evidence = holding(turns_of, answers(entry))
     if not evidence:
         return None
-    return Question(asked["question"], category, evidence, sample, asked.get("hop"), by_answer)
+    return Question(entry["question"], category, evidence, sample, entry.get("hop"), by_answer)
 
 
-def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:
-    beside = [_beside(position, each) for position, each in enumerate(asked)]
+def _passage_questions(entries: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:
+    beside = [_beside(position, each) for position, each in enumerate(entries)]
     passages = (passage for near in beside for passage, _ in near) if corpus is None else _corpus(corpus)
     turns: dict[str, Turn] = {}
     for title, text in passages:
@@ -178,7 +178,7 @@ def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataS
     if not turns:
         raise InvalidMessageError("corpus: holds no passage")
     questions = []
-    for number, (each, near) in enumerate(zip(asked, beside, strict=True)):
+    for number, (each, near) in enumerate(zip(entries, beside, strict=True)):
         keys = (_key(*passage) for passage, supports in near if supports)
         evidence = frozenset(turns[key].id for key in keys if key in turns)
         if by_answer := not near:
@@ -186,13 +186,13 @@ def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataS
         if evidence:
             group = f"{PASSAGES}-{number % FOLDS}"
             questions.append(Question(each["question"], _kind(each), evidence, group, any_of=by_answer))
-    return DataSet(list(turns.values()), {PASSAGES: questions}, len(asked) - len(questions))
+    return DataSet(list(turns.values()), {PASSAGES: questions}, len(entries) - len(questions))
 
 
 def _corpus(corpus: Any) -> Iterable[tuple[str, str]]:
     """Yield (title, text) of every passage of a corpus."""
     if isinstance(corpus, dict):
-        corpus = [{"title": title, "text": "".join(map(str, said))} for title, said in corpus.items()]
+        corpus = [{"title": title, "text": "".join(map(str, sentences))} for title, sentences in corpus.items()]
     if not isinstance(corpus, list):
         raise InvalidMessageError("corpus: must be a JSON array of passages, or an object of title and sentences")
     return [_title_and_text(f"corpus, passage {number}", each) for number, each in enumerate(corpus, start=1)]
@@ -206,16 +206,16 @@ def _title_and_text(where: str, passage: Any) -> tuple[str, str]:
     raise InvalidMessageError(f"{where}: must be an object with title and text (or paragraph_text)")
 
 
-def _beside(position: int, asked: Mapping[str, Any]) -> list[tuple[tuple[str, str], bool]]:
+def _beside(position: int, entry: Mapping[str, Any]) -> list[tuple[tuple[str, str], bool]]:
     """List the passages that stand beside a question, each with whether it holds a part of the answer."""
     where = f"question {position + 1}"
-    if not isinstance(asked.get("question"), str):
+    if not isinstance(entry.get("question"), str):
         raise InvalidMessageError(f"{where}: question must be a text")
     try:
-        if "supporting_facts" in asked:
-            supporting = {title for title, *_ in asked["supporting_facts"]}
-            return [((title, "".join(said)), title in supporting) for title, said in asked["context"]]
-        near = asked.get("contexts", asked.get("paragraphs", ()))
+        if "supporting_facts" in entry:
+            supporting = {title for title, *_ in entry["supporting_facts"]}
+            return [((title, "".join(sentences)), title in supporting) for title, sentences in entry["context"]]
+        near = entry.get("contexts", entry.get("paragraphs", ()))
         return [(_title_and_text(where, each), bool(each.get("is_supporting", True))) for each in near]
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidMessageError(
@@ -231,12 +231,12 @@ def _key(title: str, text: str) -> str:
 def _passage(number: int, title: str, text: str) -> Turn:
     fields = {"id": f"passage-{number}", "graph": PASSAGES, "session": f"passage-{number}", "speaker": WRITER}
     try:
-        return build(Turn, {**fields, "text": f"{title}\n{text}", "at": SAID_AT + number})
+        return build(Turn, {**fields, "text": f"{title}\n{text}", "at": SPOKEN_AT + number})
     except InvalidMessageError as error:
         raise InvalidMessageError(f"passage {title[:80]!r}: {error}") from error
 
 
-def _kind(asked: Mapping[str, Any]) -> str:
+def _kind(entry: Mapping[str, Any]) -> str:
     """Name the category of a question: MuSiQue's ids begin with the hops, HotpotQA names a type."""
-    hops = re.match(r"([2-9])hop", str(asked.get("id", "")))
-    return f"{hops.group(1)}-hop" if hops else str(asked.get("type", "all"))
+    hops = re.match(r"([2-9])hop", str(entry.get("id", "")))
+    return f"{hops.group(1)}-hop" if hops else str(entry.get("type", "all"))

@@ -59,8 +59,8 @@ def _at_length(turn: Turn, text: str) -> Turn:
 def in_long_messages(data: DataSet) -> DataSet:
     """Join the turns of a session to messages of LONG tokens and more; a rest joins the message before."""
     turns, message_of = list[Turn](), dict[str, str]()
-    for _, said in groupby(data.turns, key=lambda turn: (turn.graph, turn.session)):
-        for message in _messages(said):
+    for _, utterances in groupby(data.turns, key=lambda turn: (turn.graph, turn.session)):
+        for message in _messages(utterances):
             text = "\n".join(turn.text for turn in message)
             turns.append(_by_user(message[0]).model_copy(update={"text": text}))
             message_of.update((turn.id, message[0].id) for turn in message)
@@ -68,7 +68,7 @@ def in_long_messages(data: DataSet) -> DataSet:
         graph: [frozenset(message_of[turn] for turn in pattern) for pattern in of_graph]
         for graph, of_graph in data.patterns.items()
     }
-    questions = {graph: _moved(asked, message_of) for graph, asked in data.questions.items()}
+    questions = {graph: _moved(questions, message_of) for graph, questions in data.questions.items()}
     return DataSet(turns, questions, data.unusable, patterns)
 
 
@@ -88,13 +88,15 @@ def _size(message: Iterable[Turn]) -> int:
     return sum(tokens(turn.text) for turn in message)
 
 
-def _moved(asked: Iterable[Question], message_of: dict[str, str]) -> list[Question]:
-    return [replace(question, evidence=frozenset(message_of[turn] for turn in question.evidence)) for question in asked]
+def _moved(questions: Iterable[Question], message_of: dict[str, str]) -> list[Question]:
+    return [
+        replace(question, evidence=frozenset(message_of[turn] for turn in question.evidence)) for question in questions
+    ]
 
 
-AS_GIVEN: Final = "as given"
+UNCHANGED: Final = "as given"
 FORMS: Final[dict[str, Callable[[DataSet], DataSet]]] = {
-    AS_GIVEN: lambda data: data,
+    UNCHANGED: lambda data: data,
     "user": of_one_user,
     "assistant": with_assistant,
     "long": in_long_messages,

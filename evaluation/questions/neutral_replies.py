@@ -136,13 +136,13 @@ def reply(turn: str, text: str) -> str:
     everyday = (_EVERYDAY_CHINESE if han else _EVERYDAY_ENGLISH).split()
     draw = _drawing(turn)
     echoed = _echoed(text, han) or [draw(everyday)]
-    said: list[str] = []
+    parts: list[str] = []
     spent = 0
     while spent < TOKENS:
         sentence = draw(sentences).format(draw(echoed), draw(echoed), draw(everyday))
         spent += tokens(sentence)
-        said.append(sentence)
-    return ("" if han else " ").join(said)
+        parts.append(sentence)
+    return ("" if han else " ").join(parts)
 
 
 def _drawing(turn: str) -> Callable[[Sequence[str]], str]:
@@ -158,8 +158,8 @@ def _numbers(turn: str) -> Iterator[int]:
 
 def _echoed(text: str, han: bool) -> list[str]:  # noqa: FBT001 - said of one thing
     """List the words of a turn that a reply takes up, in their order."""
-    found = _WORD.findall(text.casefold())
-    words = [word for word in found if word not in stopwords.ENGLISH and word not in _function_words()]
+    result = _WORD.findall(text.casefold())
+    words = [word for word in result if word not in stopwords.ENGLISH and word not in _function_words()]
     if han:
         tagged = (pair for run in _HAN.findall(chinese.simplified(text)) for pair in chinese.segmented(run))
         words += [word for word, tag in tagged if len(word) > 1 and chinese.is_content(word, tag)]

@@ -40,10 +40,10 @@ def _objects(raw: bytes) -> list[Any]:
     raw = raw.removeprefix(b"\xef\xbb\xbf").strip()
     lines = [raw] if raw[:1] == b"[" else raw.splitlines()
     try:
-        found = [orjson.loads(line) for line in lines if line.strip()]
+        objects = [orjson.loads(line) for line in lines if line.strip()]
     except orjson.JSONDecodeError as error:
         raise InvalidMessageError(f"file: is neither a JSON array nor an object a line ({error})") from error
-    return found[0] if raw[:1] == b"[" else found
+    return objects[0] if raw[:1] == b"[" else objects
 
 
 def _question(number: int, each: Any) -> Question:
@@ -58,10 +58,10 @@ def _question(number: int, each: Any) -> Question:
     return Question(each["question"], category, frozenset(turns), CATEGORY)
 
 
-def check_known(questions: Collection[Question], turns: Collection[str], graph: str) -> None:
+def check_evidence(questions: Collection[Question], turns: Collection[str], graph: str) -> None:
     """Raise InvalidMessageError when a question names turns that a graph does not hold."""
-    known = set(turns)
-    unknown = sorted({turn for asked in questions for turn in asked.evidence} - known)
+    ids = set(turns)
+    unknown = sorted({turn for question in questions for turn in question.evidence} - ids)
     if unknown:
         more = f", and {len(unknown) - NAMED} more" if len(unknown) > NAMED else ""
         raise InvalidMessageError(

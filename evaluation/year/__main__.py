@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluation.year.asking import ENOUGH, Asked, ask, remember, share
+from evaluation.year.asking import ENOUGH, Judged, ask, remember, share
 from evaluation.year.conversation import LANGUAGES
 from streams.cli.shared.client import session
 from streams.settings import Settings
@@ -21,7 +21,7 @@ from streams.settings import Settings
 PATIENCE = 60.0  # seconds
 
 
-async def told(data: Path) -> dict[str, list[Asked]]:
+async def answer_all(data: Path) -> dict[str, list[Judged]]:
     """Remember the year in every language in `data`, and ask."""
     async with session(_settings(data), PATIENCE) as connected:
         for language in LANGUAGES:
@@ -29,7 +29,7 @@ async def told(data: Path) -> dict[str, list[Asked]]:
         return {language: await ask(connected.memory, language) for language in LANGUAGES}
 
 
-async def replayed(data: Path) -> dict[str, list[Asked]]:
+async def replayed(data: Path) -> dict[str, list[Judged]]:
     """Throw away what is folded in `data`, so that it is folded again from the log, and ask."""
     shutil.rmtree(_settings(data).home / "partitions")
     async with session(_settings(data), PATIENCE) as connected:
@@ -40,7 +40,7 @@ def _settings(data: Path) -> Settings:
     return Settings().model_copy(update={"broker": None, "data": data, "embedder": None})
 
 
-def table(before: dict[str, list[Asked]], after: dict[str, list[Asked]]) -> str:
+def table(before: dict[str, list[Judged]], after: dict[str, list[Judged]]) -> str:
     """Write the shares by kind of question and by language, before and after the replay."""
     kinds = list(dict.fromkeys(each.kind for each in before[LANGUAGES[0]]))
     head = f"{'':<12}" + "".join(f"{language:>8}{'replayed':>10}" for language in LANGUAGES)
@@ -48,11 +48,11 @@ def table(before: dict[str, list[Asked]], after: dict[str, list[Asked]]) -> str:
     return "\n".join(lines)
 
 
-def _row(name: str, kind: str | None, before: dict[str, list[Asked]], after: dict[str, list[Asked]]) -> str:
+def _row(name: str, kind: str | None, before: dict[str, list[Judged]], after: dict[str, list[Judged]]) -> str:
     cells = ""
     for language in LANGUAGES:
-        for asked, width in ((before, 8), (after, 10)):
-            some = [each for each in asked[language] if kind in (None, each.kind)]
+        for answers, width in ((before, 8), (after, 10)):
+            some = [each for each in answers[language] if kind in (None, each.kind)]
             cells += f"{sum(each.right for each in some)}/{len(some)}".rjust(width)
     return f"{name:<12}{cells}"
 
@@ -63,12 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--wrong", action="store_true", help="show what was not right")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="emgas-year-") as directory:
-        before = asyncio.run(told(Path(directory)))
+        before = asyncio.run(answer_all(Path(directory)))
         after = asyncio.run(replayed(Path(directory)))
     sys.stdout.write(table(before, after) + "\n")
-    for each in (one for asked in before.values() for one in asked if options.wrong and not one.right):
+    for each in (one for answers in before.values() for one in answers if options.wrong and not one.right):
         sys.stdout.write(f"\n{each.question}\n" + "".join(f"    {text}\n" for text in each.shown))
-    shares = [share(asked) for told_ in (before, after) for asked in told_.values()]
+    shares = [share(answers) for by_language in (before, after) for answers in by_language.values()]
     return 0 if min(shares) >= ENOUGH else 1
 
 

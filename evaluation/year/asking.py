@@ -19,7 +19,7 @@ HABIT: Final = "habit:"
 ENOUGH: Final = 0.9  # share of the questions
 
 
-class Asked(NamedTuple):
+class Judged(NamedTuple):
     """A question of a kind, whether the right line was there, and what was there instead."""
 
     kind: str
@@ -35,20 +35,20 @@ async def remember(memory: MemoryClient, language: str) -> None:
             raise ValueError(f"turn {turn.id} was refused: {outcome}")
 
 
-async def ask(memory: MemoryClient, language: str) -> list[Asked]:
+async def ask(memory: MemoryClient, language: str) -> list[Judged]:
     """Ask every question of the year in a language."""
     named, speaker = keys(language), tables.rows("evaluation.year", f"told_{language}")[0][2]
-    found = []
-    for kind, question, wanted in tables.rows("evaluation.year", f"questions_{language}"):
+    judged = []
+    for kind, question, expected in tables.rows("evaluation.year", f"questions_{language}"):
         reply = await memory.query(graph_of(language), question, asker=speaker, fallback="recent")
         first = reply.passages[:FIRST]
-        right = any(_is_right(passage, wanted.split(), named) for passage in first)
-        found.append(Asked(kind, question, right, tuple(passage.text for passage in first)))
-    return found
+        right = any(_is_right(passage, expected.split(), named) for passage in first)
+        judged.append(Judged(kind, question, right, tuple(passage.text for passage in first)))
+    return judged
 
 
-def _is_right(passage: RecalledPassage, wanted: Iterable[str], named: dict[str, frozenset[str]]) -> bool:
-    for each in wanted:
+def _is_right(passage: RecalledPassage, expected: Iterable[str], named: dict[str, frozenset[str]]) -> bool:
+    for each in expected:
         if each.startswith(HABIT):
             if passage.kind == "habit" and each.removeprefix(HABIT) in passage.text.casefold():
                 return True
@@ -57,7 +57,7 @@ def _is_right(passage: RecalledPassage, wanted: Iterable[str], named: dict[str, 
     return False
 
 
-def share(asked: Iterable[Asked]) -> float:
+def share(answers: Iterable[Judged]) -> float:
     """Compute the share of questions whose right line was there."""
-    rights = [each.right for each in asked]
+    rights = [each.right for each in answers]
     return sum(rights) / len(rights)

@@ -42,17 +42,17 @@ def graph_of(language: str) -> str:
 
 def turns(language: str) -> list[Turn]:
     """Write the year in a language as turns, in the order in which they were said."""
-    lines = sorted([*_told(language), *_woven(language), *_chatter(language)])
+    lines = sorted([*_story(language), *_woven(language), *_chatter(language)])
     return [_turn(language, place, line) for place, line in enumerate(lines)]
 
 
 def keys(language: str) -> dict[str, frozenset[str]]:
     """Map each key to the ids of the turns that it names."""
-    found: dict[str, set[str]] = {}
+    by_key: dict[str, set[str]] = {}
     for turn in turns(language):
         if isinstance(key := turn.metadata.get("key"), str):
-            found.setdefault(key, set()).add(turn.id)
-    return {key: frozenset(ids) for key, ids in found.items()}
+            by_key.setdefault(key, set()).add(turn.id)
+    return {key: frozenset(ids) for key, ids in by_key.items()}
 
 
 def _turn(language: str, place: int, line: Line) -> Turn:
@@ -74,7 +74,7 @@ def _photo(uri: str, caption: str) -> Attachment:
     return Attachment(uri=uri, mime="image/png", kind="image", caption=caption)
 
 
-def _told(language: str) -> Iterator[Line]:
+def _story(language: str) -> Iterator[Line]:
     answers = [text for speaker, text in tables.rows("evaluation.year", f"chatter_{language}") if speaker in ASSISTANTS]
     assistant = ASSISTANTS[LANGUAGES.index(language)]
     for place, (day, time, speaker, key, text, *photo) in enumerate(tables.rows("evaluation.year", f"told_{language}")):
@@ -88,10 +88,10 @@ def _woven(language: str) -> Iterator[Line]:
     speaker = tables.rows("evaluation.year", f"told_{language}")[0][2]
     table = tables.rows("evaluation.year", f"woven_{language}")
     for name, weekdays, time, first, last in (row for row in table if len(row) == 5 and row[1].isdigit()):
-        said = [row[1:] for row in table if row[0] == name and row[1] != weekdays]
-        ways = [row[0] for row in said if len(row) == 1]
-        off = [(date.fromisoformat(row[1]), date.fromisoformat(row[2])) for row in said if row[0] == "off"]
-        words = {date.fromisoformat(row[1]): (row[3], row[2]) for row in said if row[0] == "says"}
+        rows = [row[1:] for row in table if row[0] == name and row[1] != weekdays]
+        ways = [row[0] for row in rows if len(row) == 1]
+        off = [(date.fromisoformat(row[1]), date.fromisoformat(row[2])) for row in rows if row[0] == "off"]
+        words = {date.fromisoformat(row[1]): (row[3], row[2]) for row in rows if row[0] == "says"}
         for place, day in enumerate(_days(first, last, weekdays)):
             if day in words:
                 yield Line(_at(day, time), speaker, *words[day])
@@ -109,11 +109,11 @@ def _days(first: str, last: str, weekdays: str) -> Iterator[date]:
 
 def _chatter(language: str) -> Iterator[Line]:
     table = tables.rows("evaluation.year", f"chatter_{language}")
-    said = [(speaker, text) for speaker, text in table if speaker not in ASSISTANTS]
+    lines = [(speaker, text) for speaker, text in table if speaker not in ASSISTANTS]
     first = date(2025, 1, 10)
     for place in range(112):
         day = first + timedelta(days=CHATTER_EVERY * place)
-        speaker, text = said[place * STRIDE % len(said)]
+        speaker, text = lines[place * STRIDE % len(lines)]
         yield Line(_at(day, "21:30" if speaker == "Nora" else "14:30"), speaker, text)
 
 

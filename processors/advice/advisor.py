@@ -73,7 +73,7 @@ class JudgeWorth:
 
 Task = NameTheme | RateLinks | Summarise | Split | Rewrite | JudgeWorth
 Ratings = tuple[RatedLink, ...]
-Said = NamedTheme | Ratings | SummedUp | SplitTurn | Rewritten | JudgedTurn
+AdviceContent = NamedTheme | Ratings | SummedUp | SplitTurn | Rewritten | JudgedTurn
 KINDS: dict[str, type[Task]] = {
     "name": NameTheme,
     "rate": RateLinks,
@@ -100,8 +100,8 @@ class AdviceError(EmgasError):
     again   whether another try may do better
     """
 
-    def __init__(self, result: str, told: str, *, again: bool = False) -> None:
-        super().__init__(told)
+    def __init__(self, result: str, reason: str, *, again: bool = False) -> None:
+        super().__init__(reason)
         self.result, self.again = result, again
 
 
@@ -112,7 +112,7 @@ class Advisor(Protocol):
     def name(self) -> str:
         """Name who advises, with its version: it is recorded with all that it says."""
 
-    async def advise(self, tasks: Sequence[Task]) -> Sequence[Said | None]:
+    async def advise(self, tasks: Sequence[Task]) -> Sequence[AdviceContent | None]:
         """Do tasks of one kind: what it says of each, None where it has nothing to say.  Raises AdviceError."""
 
     async def close(self) -> None:
@@ -124,8 +124,8 @@ def kind_of(task: Task) -> str:
     return _NAMES[type(task)]
 
 
-def advice(graph: str, by: str, id: str, said: Said) -> Advice:
+def advice(graph: str, by: str, id: str, content: AdviceContent) -> Advice:
     """Make the message that tells the writer of a graph what was said.  Raises ValidationError for what breaks it."""
-    field = _FIELDS[type(said)]
-    told = list(said) if isinstance(said, tuple) else said
-    return Advice.model_validate({"kind": "advice", "id": id, "graph": graph, "by": by, field: told})
+    field = _FIELDS[type(content)]
+    items = list(content) if isinstance(content, tuple) else content
+    return Advice.model_validate({"kind": "advice", "id": id, "graph": graph, "by": by, field: items})

@@ -35,22 +35,22 @@ def unfit_name(name: str) -> str | None:
     return unshowable(name)
 
 
-def invented(text: str, sources: Iterable[str], named: Collection[str], known: Collection[str]) -> str | None:
+def invented(text: str, sources: Iterable[str], named: Collection[str], concepts: Collection[str]) -> str | None:
     """Tell why a text says more than its sources.  named: concepts of the text; known: those of the sources, ids."""
-    said = {number for source in sources for number in _NUMBER.findall(source)}
-    if not said.issuperset(_NUMBER.findall(text)):
+    numbers = {number for source in sources for number in _NUMBER.findall(source)}
+    if not numbers.issuperset(_NUMBER.findall(text)):
         return "it gives a number that nobody said"
-    shared = _words(named) & _words(known)
+    shared = _words(named) & _words(concepts)
     if len(shared) * LEAST < len(_words(named)):
         return "most of what it names was not said"
     return None
 
 
-def no_rewriting(text: str, source: str, named: Collection[str], known: Collection[str]) -> str | None:
+def no_rewriting(text: str, source: str, named: Collection[str], concepts: Collection[str]) -> str | None:
     """Tell why a text does not say the same as another in other words; arguments as of `invented`."""
     if _plain(text) == _plain(source):
         return "these are the same words"
-    if len(_words(named) & _words(known)) * LEAST < len(_words(known)):
+    if len(_words(named) & _words(concepts)) * LEAST < len(_words(concepts)):
         return "most of what was said is missing"
     return None
 

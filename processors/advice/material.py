@@ -58,7 +58,9 @@ def named(graph: Graph, text_of: TextOf, theme: Theme) -> NameTheme:
     """Ask for the name of a theme."""
     view = graph.view()
     theme = graph.themes.themes[theme.id]  # compacted: numbers may have changed
-    words = [label for _, label in Shown(view.known).labels(theme.members)] or [view.labels[i] for i in theme.members]
+    words = [label for _, label in Shown(view.concept_table).labels(theme.members)] or [
+        view.labels[i] for i in theme.members
+    ]
     holding = {int(view.holders(member)[0][-1]): None for member in theme.members if view.holders(member)[0].size}
     quotes = [text_of(graph, number).text[:QUOTED] for number in list(holding)[:QUOTES]]
     return NameTheme(theme.id, tuple(words[:WORDS]), tuple(quotes))
@@ -95,15 +97,15 @@ def of_conversation(graph: Graph, session: str) -> list[int]:
     number = graph.passages.sessions.get(session)
     if end is None or number is None:
         return []
-    found: list[int] = []
+    passages: list[int] = []
     at = graph.passages.at
     for passage in graph.passages.backwards(number):
         if passage >= end.upto:
             continue
-        if len(found) == TURNS or (found and at[found[-1]] - at[passage] > graph.settings.idle):
+        if len(passages) == TURNS or (passages and at[passages[-1]] - at[passage] > graph.settings.idle):
             break
-        found.append(passage)
-    return found[::-1]
+        passages.append(passage)
+    return passages[::-1]
 
 
 def _of_turn(graph: Graph, text_of: TextOf, number: int, what: What) -> Split | JudgeWorth | None:

@@ -18,7 +18,7 @@ import orjson
 from pydantic import ValidationError
 
 from emgas.messages.advice import JudgedTurn, NamedTheme, RatedLink, Rewritten, SplitTurn, SummedUp, TextPart
-from processors.advice.advisor import JudgeWorth, NameTheme, RateLinks, Rewrite, Said, Split, Summarise, Task
+from processors.advice.advisor import AdviceContent, JudgeWorth, NameTheme, RateLinks, Rewrite, Split, Summarise, Task
 
 VERSION: Final = 1  # raise it when the words below change: it is a part of what is recorded as `by`
 _COMMON: Final = (
@@ -27,7 +27,7 @@ _COMMON: Final = (
     'with one JSON object and nothing else: {"answers": [{"n": the number of the item, …}, …]}. Leave out an item of '
     "which you are not sure. "
 )
-_ASKED: Final[dict[type, str]] = {
+_INSTRUCTIONS: Final[dict[type, str]] = {
     NameTheme: "Each item is a group of words that belong together, strongest first, with quotes of where they were "
     'said. Give it a name of one to four words: {"n": 1, "name": "…"}.',
     RateLinks: "Each item is a list of pairs of words. Rate how closely the two of each pair belong together for the "
@@ -66,28 +66,31 @@ def material(task: Task) -> dict[str, Any]:
 def messages(tasks: Sequence[Task]) -> list[dict[str, str]]:
     """Write what a model is told, as OpenAI's API has it.  tasks: of one kind, at least one."""
     items = [{"n": number, **material(task)} for number, task in enumerate(tasks, start=1)]
-    asked = orjson.dumps({"items": items}).decode()
-    return [{"role": "system", "content": _COMMON + _ASKED[type(tasks[0])]}, {"role": "user", "content": asked}]
+    request = orjson.dumps({"items": items}).decode()
+    return [
+        {"role": "system", "content": _COMMON + _INSTRUCTIONS[type(tasks[0])]},
+        {"role": "user", "content": request},
+    ]
 
 
-def answers(tasks: Sequence[Task], content: str) -> list[Said | None]:
+def answers(tasks: Sequence[Task], content: str) -> list[AdviceContent | None]:
     """Read what a model answered.  Raises ValueError where it is nothing that could be read."""
     plain = _THOUGHT.sub("", content)
     start, end = plain.find("{"), plain.rfind("}")
     try:
-        told = orjson.loads(plain[start : end + 1]) if 0 <= start < end else None
+        reply = orjson.loads(plain[start : end + 1]) if 0 <= start < end else None
     except orjson.JSONDecodeError as error:
         raise ValueError("the answer holds no JSON object") from error
-    listed = told.get("answers") if isinstance(told, dict) else None
+    listed = reply.get("answers") if isinstance(reply, dict) else None
     if not isinstance(listed, list):
         raise ValueError('the answer has no list "answers"')  # noqa: TRY004 - it is a text that is wrong
     numbered = [each for each in listed if isinstance(each, dict) and type(each.get("n")) is int]
     times = Counter(each["n"] for each in numbered)
-    found = {each["n"]: each for each in numbered if times[each["n"]] == 1}  # two answers to one question are none
-    return [_said(task, found.get(number)) for number, task in enumerate(tasks, start=1)]
+    by_number = {each["n"]: each for each in numbered if times[each["n"]] == 1}  # two answers to one question are none
+    return [_parse_content(task, by_number.get(number)) for number, task in enumerate(tasks, start=1)]
 
 
-def _said(task: Task, answer: dict[str, Any] | None) -> Said | None:
+def _parse_content(task: Task, answer: dict[str, Any] | None) -> AdviceContent | None:
     if answer is None:
         return None
     try:
@@ -96,7 +99,7 @@ def _said(task: Task, answer: dict[str, Any] | None) -> Said | None:
         return None
 
 
-def _read(task: Task, answer: dict[str, Any]) -> Said:
+def _read(task: Task, answer: dict[str, Any]) -> AdviceContent:
     match task:
         case NameTheme():
             return NamedTheme(theme=task.theme, name=" ".join(answer["name"].split()) if answer["name"] else "")

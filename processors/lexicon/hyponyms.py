@@ -22,7 +22,7 @@ def _members() -> Mapping[str, tuple[str, ...]]:
     for cues, listed in tables.rows(__package__, "hyponyms"):
         for cue in cues.split():
             members.setdefault(cue, {}).update(dict.fromkeys(listed.split()))
-    return {cue: tuple(member for member in found if member != cue) for cue, found in members.items()}
+    return {cue: tuple(member for member in members_of if member != cue) for cue, members_of in members.items()}
 
 
 MEMBERS: Final = _members()
@@ -32,5 +32,5 @@ _HAN_CUES: Final = tuple(cue for cue in MEMBERS if not cue.isascii())
 def cues(words: Iterable[str], text: str) -> list[str]:
     """Find the words that ask for a kind of thing: concepts of the question, and words too common to be concepts."""
     plain = clean(text).casefold()
-    said = [*words, *_LETTERS.findall(plain), *(cue for cue in _HAN_CUES if cue in plain)]
-    return [cue for cue in dict.fromkeys(said) if cue in MEMBERS]
+    candidates = [*words, *_LETTERS.findall(plain), *(cue for cue in _HAN_CUES if cue in plain)]
+    return [cue for cue in dict.fromkeys(candidates) if cue in MEMBERS]

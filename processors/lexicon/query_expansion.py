@@ -45,12 +45,12 @@ def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[i
 
     hyponyms  asking word → numbers of the kind's members
     """
-    found: dict[str, Shares] = {word: _of_word(view, word) for word in words}
+    by_cue: dict[str, Shares] = {word: _of_word(view, word) for word in words}
     for cue, members in hyponyms.items():
-        given = found.setdefault(cue, {})
+        of_cue = by_cue.setdefault(cue, {})
         for member in members:
-            given[member] = max(given.get(member, 0.0), MEMBER)
-    return {word: given for word, given in found.items() if given}
+            of_cue[member] = max(of_cue.get(member, 0.0), MEMBER)
+    return {word: of_cue for word, of_cue in by_cue.items() if of_cue}
 
 
 def _of_word(view: GraphView, word: str) -> Shares:
@@ -59,16 +59,16 @@ def _of_word(view: GraphView, word: str) -> Shares:
     return {number: share for name, share in near.items() if (number := view.number(name)) is not None}
 
 
-def assigned(rows: Mapping[str, int], found: Mapping[str, Shares], seeds: Iterable[int]) -> Expansion:
-    """Give each concept of `found` to the word that it counts most for, in case of a tie to that of the lowest row.
+def assigned(rows: Mapping[str, int], by_cue: Mapping[str, Shares], seeds: Iterable[int]) -> Expansion:
+    """Give each concept of `by_cue` to the word that it counts most for, in case of a tie to that of the lowest row.
 
-    rows   word → its row;  found  what counts in part for it
+    rows   word → its row;  by_cue  what counts in part for it
     seeds  what counts in full already
     """
     best: dict[int, tuple[float, int]] = {}
     taken = frozenset(seeds)
     for word, row in sorted(rows.items(), key=lambda item: item[1]):
-        for number, share in found.get(word, {}).items():
+        for number, share in by_cue.get(word, {}).items():
             if number not in taken and share > best.get(number, (0.0, 0))[0]:
                 best[number] = (share, row)
     return Expansion(

@@ -10,12 +10,12 @@ from processors.text import tables
 
 def _neighbours() -> Mapping[str, tuple[str, ...]]:
     """Map each word to those that stand in a group with it, in the order written."""
-    found: dict[str, dict[str, None]] = {}
+    neighbours: dict[str, dict[str, None]] = {}
     for _field, group in tables.rows(__package__, "synonyms"):
         words = group.split()
         for word in words:
-            found.setdefault(word, {}).update(dict.fromkeys(words))
-    return {word: tuple(other for other in others if other != word) for word, others in found.items()}
+            neighbours.setdefault(word, {}).update(dict.fromkeys(words))
+    return {word: tuple(other for other in others if other != word) for word, others in neighbours.items()}
 
 
 SYNONYMS: Final = _neighbours()

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from processors.lifecycle.forgetting import requested
+from processors.lifecycle.decay.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_windows
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader

@@ -50,17 +50,17 @@ async def write(log: LogReader, file: IO[bytes], new: Header, observe: Callable[
     header = _begun(file, new)
     out = _Resumed(file)
     out.put(header_line(header))
-    records = found = expected = 0
+    records = existing = expected = 0
     whole, partition = all(first == 0 for first, _ in header.bounds), -1
     async for stored in _records(log, header):
         expected = expected if stored.partition == partition else 0
         whole &= stored.record.offset == expected
         partition, expected = stored.partition, stored.record.offset + 1
         out.put(record_line(header, stored))
-        records, found = records + 1, found + out.comparing
+        records, existing = records + 1, existing + out.comparing
         observe()
     out.end(trailer_line(header, records, out.digest))
-    return Written(records, found, whole and header.graph is None)
+    return Written(records, existing, whole and header.graph is None)
 
 
 def _begun(file: IO[bytes], new: Header) -> Header:

@@ -92,7 +92,7 @@ async def described(log: LogReader, partition: int, prefix: str, checkpoint: Pat
 
     Raises StoreCorruptError when the checkpoint cannot be read, SnapshotRefusedError when it is of another log.
     """
-    head, keys = await asyncio.to_thread(_held, checkpoint)
+    head, keys = await asyncio.to_thread(_checkpoint_contents, checkpoint)
     files = await asyncio.to_thread(_hashed, checkpoint)
     if head.watermark < 0:
         raise SnapshotRefusedError(f"partition {partition} holds nothing yet: there is nothing to snapshot")
@@ -117,7 +117,7 @@ async def described(log: LogReader, partition: int, prefix: str, checkpoint: Pat
     )
 
 
-def _held(directory: Path) -> tuple[LogPosition, int]:
+def _checkpoint_contents(directory: Path) -> tuple[LogPosition, int]:
     """Read the head of a store, and count its keys."""
     with closing(RocksStore(directory, read_only=True)) as store:
         head = store.get(POSITION)
@@ -159,12 +159,12 @@ async def check_log(log: LogReader, manifest: Manifest) -> None:
         )
 
 
-def check_held(manifest: Manifest, directory: Path, graph_keys: Keyring = NO_KEYS) -> None:
+def check_contents(manifest: Manifest, directory: Path, graph_keys: Keyring = NO_KEYS) -> None:
     """Raise unless the store in `directory` is the one that the manifest describes, and this version can read it.
 
     Raises ValueError, StoreCorruptError, WrongLayoutError.
     """
-    head, keys = _held(directory)
+    head, keys = _checkpoint_contents(directory)
     if keys != manifest.keys:
         raise ValueError(f"it holds {keys} keys, {manifest.keys} expected")
     if (head.watermark, head.chain.hex(), head.seq) != (manifest.watermark, manifest.chain, manifest.seq):

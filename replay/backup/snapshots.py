@@ -26,7 +26,7 @@ from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
 from emgas.times import DAY_MS, datetime_of
-from replay.backup.manifest import FORMAT, File, Manifest, check_held, check_log, titled
+from replay.backup.manifest import FORMAT, File, Manifest, check_contents, check_log, titled
 from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader, keys_of
 from replay.rebuild.rebuild import graph_from
@@ -119,7 +119,7 @@ class Snapshots:
             with _reaching(self.root), _refusing(manifest.partition, manifest.name):
                 for name, expected in manifest.files.items():
                     self._fetch_file(manifest, name, expected, part / name)
-                check_held(manifest, part, graph_keys)
+                check_contents(manifest, part, graph_keys)
             part.rename(into)
         finally:
             shutil.rmtree(part, ignore_errors=True)

@@ -84,7 +84,7 @@ async def _fold_one(log: LogReader, partition: int, state: Partition, record: Re
                 raise
             return state.fold(record.offset, skipping.value)
     except (UnreadableEventError, LogRewrittenError) as why:
-        raise type(why)(f"{await _told(log, partition, record.offset, state.position)}: {why}") from why
+        raise type(why)(f"{await _locate(log, partition, record.offset, state.position)}: {why}") from why
 
 
 async def _chunks(log: LogReader, partition: int, start: int, end: int) -> AsyncIterator[list[Record]]:
@@ -136,7 +136,7 @@ def _is_claim(record: Record) -> bool:
         return False
 
 
-async def _told(log: LogReader, partition: int, place: int, head: LogPosition) -> str:
+async def _locate(log: LogReader, partition: int, place: int, head: LogPosition) -> str:
     """Describe where a fold that stands at `head` stopped, for people."""
     refused = await refused_from(log, partition, place)
     more = f"; nothing from offset {refused} on was accepted" if refused is not None else ""
@@ -171,7 +171,7 @@ async def refused_from(log: LogReader, partition: int, end: int) -> int | None:
     return first
 
 
-class Told:
+class ObservedLog:
     """A log whose readers tell how far they are: `told(offset after the last record read)`."""
 
     def __init__(self, log: LogReader, on_progress: Callable[[int], None]) -> None:

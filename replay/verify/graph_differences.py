@@ -66,7 +66,7 @@ def _parts(graph: Graph, values: Mapping[str, Any], columns: Mapping[str, list[A
     in_turns = {name: columns[name] for name in graph.passages.arrays() if name not in _NOT_CONTENT}
     yield _rows("turn", turns, {name: column for name, column in in_turns.items() if len(column) == len(turns)})
     yield _rows("turn", turns, _names(values["passages"], columns))
-    yield _rows("turn", turns, {"concepts": _held(concepts, columns)})
+    yield _rows("turn", turns, {"concepts": _concepts_by_turn(concepts, columns)})
     for window in graph.pairs:
         yield _pairs(window, concepts, columns[f"{window}_keys"], columns[f"{window}_counts"])
     yield from _embedded(turns, values.get("embeddings", []), columns)
@@ -95,7 +95,7 @@ def _embedded(turns: Sequence[str], models: Iterable[Any], columns: Mapping[str,
         yield _rows("turn", [turns[passage] for passage in passages], {f"vector by {model}": list(vectors)})
 
 
-def _held(concepts: Sequence[str], columns: Mapping[str, list[Any]]) -> list[list[Any]]:
+def _concepts_by_turn(concepts: Sequence[str], columns: Mapping[str, list[Any]]) -> list[list[Any]]:
     """List what each turn mentions, and how often."""
     postings = list(zip(columns["posting_concept"], columns["posting_count"], strict=True))
     bounds = [*columns["starts"], len(postings)]

@@ -21,15 +21,15 @@ TEXTS = (
 )
 
 
-def assert_invariants(found: Extraction) -> None:
-    ids = [concept.id for concept in found.concepts]
+def assert_invariants(extraction: Extraction) -> None:
+    ids = [concept.id for concept in extraction.concepts]
     assert len(ids) == len(set(ids)) <= CONCEPTS_PER_TURN
-    assert found.tokens >= 0
-    assert list(found.concepts) == sorted(found.concepts, key=lambda concept: (-concept.weight, concept.id))
-    assert len(found.times) <= SPANS_PER_TURN
-    for span in found.times:
+    assert extraction.tokens >= 0
+    assert list(extraction.concepts) == sorted(extraction.concepts, key=lambda concept: (-concept.weight, concept.id))
+    assert len(extraction.times) <= SPANS_PER_TURN
+    for span in extraction.times:
         assert EARLIEST_MS <= span.since < span.until <= LATEST_MS
-    for concept in found.concepts:
+    for concept in extraction.concepts:
         assert concept.id == concept.id.strip() != ""
         assert concept.label == concept.label.strip() != ""
         assert type(concept.weight) is float

@@ -75,6 +75,20 @@ class KeyStoreContract:
         await destroy(other, "ada", due)
         assert other.of("ada")[key.id].to_bytes() == before
 
+    async def test_an_older_value_that_a_frozen_process_puts_late_brings_nothing_back(
+        self, keys: KeyStore, open_keys: Open
+    ) -> None:
+        key = await give_birth(keys, "ada")
+        late = key.without([(7, 7)], b"w" * 32)  # what another process was about to put when it froze
+        other = await open_keys()
+        await destroy(keys, "ada", [DueErasure([key.id], False, [(3, 4)])])
+        await other.put(late)
+        await keys.refresh()
+        await other.refresh()
+        for store in (keys, other, await open_keys()):
+            left = store.of("ada")[key.id]
+            assert [n for n in range(9) if left.secret_of(n) is None] == [3, 4, 7]
+
     async def test_a_key_of_many_erasures_is_kept_whole(self, keys: KeyStore, open_keys: Open) -> None:
         key = await give_birth(keys, "ada")
         await destroy(keys, "ada", [DueErasure([key.id], False, [(2 * n, 2 * n) for n in range(2000)])])

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from emgas.errors import HaltedError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from replay.as_of.history import history
 from replay.rebuild.rebuild import refold
 from replay.verify.verify import verify_partition

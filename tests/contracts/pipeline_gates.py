@@ -8,7 +8,7 @@ from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline, a_turn
 from tests.support.pipeline_steps import PipelineSteps
 
-SAID = (
+TEXTS = (
     "The kettle in the kitchen broke again.",
     "Again the kitchen kettle broke.",
     "haha ok",
@@ -26,14 +26,14 @@ class Gates(PipelineSteps):
     ) -> None:
         memory = pipeline.memory
         await memory.configure(graph, "elephant", novelty_above=0.35, worth_words=2)
-        turns = [a_turn(graph, id=f"t{n}", text=text, at=NOON + n) for n, text in enumerate(SAID)]
+        turns = [a_turn(graph, id=f"t{n}", text=text, at=NOON + n) for n, text in enumerate(TEXTS)]
         async for _, outcome in memory.publish_many(turns):
             assert outcome.status == "accepted"  # type: ignore[union-attr]
         answer = (await memory.turns(graph)).turns
         assert {turn.id: turn.uncounted for turn in answer} == {f"t{n}": why for n, why in enumerate(COUNTED)}
         assert (await memory.describe(graph)).uncounted == 2
         await pipeline.restart()
-        again = await pipeline.record(graph, id="t4", text=SAID[1], at=NOON + 4)
+        again = await pipeline.record(graph, id="t4", text=TEXTS[1], at=NOON + 4)
         assert (await pipeline.memory.turns(graph, ids=["t4"])).turns[0].uncounted == "redundant"
         reply = await pipeline.memory.query(graph, "the kitchen kettle", top_passages=10, after=again.position.source)
         assert {passage.id for passage in reply.passages} == {"t0", "t3"}

@@ -93,11 +93,11 @@ class Lives(PipelineSteps):
         await eventually(lambda: doomed.app.halted)
         assert isinstance(doomed.app.halted, ZeroDivisionError)
         monkeypatch.undo()
-        assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
+        assert len(await self.window_times(doomed, partition)) < len(await self.windows(doomed, "ada"))
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
         await eventually(lambda: doomed.app.ownership.timers[partition].feed.caught_up)
-        assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
+        assert await self.window_times(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
         assert all(each.match for each in await doomed.verified())
 
     async def test_a_worker_that_stops_between_windows_holds_what_one_that_ran_through_holds(
@@ -284,10 +284,10 @@ class Lives(PipelineSteps):
         assert (again.status, pipeline.digests()[graph]) == ("accepted", with_both)
         assert (await pipeline.memory.undo(graph, 2)).status == "accepted"
         assert (await pipeline.memory.record(a_turn(graph, "wrong", "Another text."))).status == "accepted"
-        held_before = pipeline.digests()
+        digests_before = pipeline.digests()
         assert all(each.match for each in await pipeline.verified())
         await pipeline.restart()
-        assert pipeline.digests() == held_before
+        assert pipeline.digests() == digests_before
 
     async def test_what_is_configured_is_described_and_an_unknown_graph_is_told_so(
         self, pipeline: Pipeline, graph: str
@@ -308,7 +308,7 @@ class Lives(PipelineSteps):
         events = [(record.offset, record.value, decode(record.value)) for record in records]
         return [(at, value) for at, value, event in events if isinstance(event, WindowEvent) and event.graph == graph]
 
-    async def told(self, pipeline: Pipeline, partition: int) -> list[int]:
+    async def window_times(self, pipeline: Pipeline, partition: int) -> list[int]:
         """Return the offsets of the events that were sent to `changes`."""
         records = await pipeline.records(pipeline.topics.changes, partition)
         return [int(dict(record.headers)[EVENT_OFFSET]) for record in records]

@@ -11,8 +11,7 @@ import pytest
 
 from emgas.errors import HaltedError, InvalidMessageError
 from emgas.messages.fields import Message
-from emgas.messages.queries import Failure
-from emgas.messages.rights import Right
+from emgas.messages.requests import Failure, Right
 from state.events.events import (
     Forgotten,
     TurnEmbedded,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.times import DAY_MS
 from state.events.events import (
     TurnDuplicated,

@@ -11,14 +11,14 @@ from evaluation.baselines.bm25 import Index, bm25
 from evaluation.baselines.structured import columns, lasting
 from evaluation.fit.fitting import features
 from evaluation.memory import Memory
+from lab.retrievers.matching import matched
+from lab.retrievers.seeds import put_in
 from processors.lexicon.query_expansion import SYNONYM
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.weights import FEATURES
-from processors.recall.retrieval.modes.matching import matched
-from processors.recall.retrieval.modes.seeds import put_in
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
-from tests.support.memories import extractor, memory_of, said
+from tests.support.memories import extractor, memory_of, turns_of
 
 
 def view_of_turns(*concepts: str) -> GraphView:
@@ -52,7 +52,7 @@ def test_a_word_asked_twice_counts_twice_and_an_unknown_index_is_empty() -> None
 
 
 def test_bm25_knows_the_words_of_a_turn_and_its_speaker_but_no_marks() -> None:
-    turns = [*said("The kettle broke."), *said("The kettle works.", speaker="Ben")]
+    turns = [*turns_of("The kettle broke."), *turns_of("The kettle works.", speaker="Ben")]
     memory = memory_of([turns[0], turns[1].model_copy(update={"id": "t1"})])
     rank = bm25(memory)
     assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").listed.tolist() == [1, 0]
@@ -89,14 +89,16 @@ def test_a_peer_has_its_walk_where_recall_has_its_flow_and_all_else_as_recall_ha
     memory = Memory(view, [""] * 4, extractor())
     scores = np.array([2.0, 1.0, 0.0, 4.0])
     question, text = extractor().of_query("What did Ben say about tea?"), "What did Ben say about tea?"
-    found = dict(zip(FEATURES, columns(lambda _: lambda _: scores, memory)(question, text).T.tolist(), strict=True))
+    by_feature = dict(
+        zip(FEATURES, columns(lambda _: lambda _: scores, memory)(question, text).T.tolist(), strict=True)
+    )
     ours = dict(zip(FEATURES, features(view, question, text).T.tolist(), strict=True))
-    assert found["match"] == pytest.approx([0.5, 0.25, 0, 1])
-    assert found["inherited"] == pytest.approx(np.log1p(10 * np.array([2.35, 2.4, 1.4, 4.0]) / 4))
-    assert found["session"] == pytest.approx(np.log1p(10 * np.array([3.0, 3.0, 4.0, 4.0]) / 4))
-    assert found["association"] == [0, 0, 0, 0]
+    assert by_feature["match"] == pytest.approx([0.5, 0.25, 0, 1])
+    assert by_feature["inherited"] == pytest.approx(np.log1p(10 * np.array([2.35, 2.4, 1.4, 4.0]) / 4))
+    assert by_feature["session"] == pytest.approx(np.log1p(10 * np.array([3.0, 3.0, 4.0, 4.0]) / 4))
+    assert by_feature["association"] == [0, 0, 0, 0]
     replaced = {"match", "inherited", "session", "association"}
-    assert {name: found[name] for name in FEATURES if name not in replaced} == {
+    assert {name: by_feature[name] for name in FEATURES if name not in replaced} == {
         name: ours[name] for name in FEATURES if name not in replaced
     }
 

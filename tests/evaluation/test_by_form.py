@@ -23,19 +23,19 @@ def part(form: str, default: list[float], bm25: list[float], category: str = "x"
 
 def test_forms_weigh_the_same_whatever_their_questions_number() -> None:
     parts = [part("talk", [1.0] * 9, [0.5] * 9), part("notes", [0.0], [0.5])]
-    told = by_form(parts, np.random.default_rng(1))
-    assert list(told) == ["talk", "notes", MEAN]
-    assert told["talk"][SHOWN] == {"default": 100, "bm25": 50}
-    assert told[MEAN][SHOWN] == {"default": 50, "bm25": 50}
-    assert told[MEAN][PRECISION]["default"] == 50
-    assert told[MEAN]["differences"]["default - bm25"]["mean"] == 0
-    assert told[MEAN]["questions"] == 10
+    report = by_form(parts, np.random.default_rng(1))
+    assert list(report) == ["talk", "notes", MEAN]
+    assert report["talk"][SHOWN] == {"default": 100, "bm25": 50}
+    assert report[MEAN][SHOWN] == {"default": 50, "bm25": 50}
+    assert report[MEAN][PRECISION]["default"] == 50
+    assert report[MEAN]["differences"]["default - bm25"]["mean"] == 0
+    assert report[MEAN]["questions"] == 10
 
 
 def test_data_sets_weigh_the_same_within_a_form() -> None:
     parts = [part("notes", [1.0] * 3, [0.0] * 3), part("notes", [0.0], [0.0])]
-    told = by_form(parts, np.random.default_rng(1))
-    assert told["notes"][SHOWN]["default"] == told[MEAN][SHOWN]["default"] == 50
+    report = by_form(parts, np.random.default_rng(1))
+    assert report["notes"][SHOWN]["default"] == report[MEAN][SHOWN]["default"] == 50
 
 
 def test_what_the_headline_leaves_out_is_left_out_here() -> None:
@@ -47,9 +47,9 @@ def test_what_the_headline_leaves_out_is_left_out_here() -> None:
 def test_weights_of_other_forms_are_compared_too_where_they_were_fitted() -> None:
     fitted = part("talk", [1.0, 0.0], [0.0, 0.0])
     scores = {**fitted.scores, "default-other-forms": fitted.scores["default"], "ppr-structured": fitted.scores["bm25"]}
-    told = by_form([fitted._replace(scores=scores)], np.random.default_rng(1))["talk"]["differences"]
-    assert list(told) == ["default - bm25", "default - ppr-structured", "default-other-forms - bm25"]
-    assert told["default-other-forms - bm25"] == told["default - bm25"]
+    report = by_form([fitted._replace(scores=scores)], np.random.default_rng(1))["talk"]["differences"]
+    assert list(report) == ["default - bm25", "default - ppr-structured", "default-other-forms - bm25"]
+    assert report["default-other-forms - bm25"] == report["default - bm25"]
 
 
 def test_an_interval_is_as_wide_as_the_questions_differ() -> None:

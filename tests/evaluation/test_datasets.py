@@ -11,13 +11,13 @@ from emgas.errors import InvalidMessageError
 from evaluation.questions.datasets import PASSAGES, DataSet, is_corpus, read
 
 
-def conversation(name: str, *asked: dict[str, Any]) -> dict[str, Any]:
+def conversation(name: str, *entries: dict[str, Any]) -> dict[str, Any]:
     turns = [{"speaker": "Ada", "dia_id": f"D1:{number}", "text": f"text {number}"} for number in (1, 2, 3)]
-    said = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
-    return {"sample_id": name, "conversation": said, "qa": list(asked)}
+    sessions = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    return {"sample_id": name, "conversation": sessions, "qa": list(entries)}
 
 
-def asked(*evidence: str, **changes: Any) -> dict[str, Any]:
+def qa(*evidence: str, **changes: Any) -> dict[str, Any]:
     return {"question": "what?", "category": 4, "evidence": list(evidence), **changes}
 
 
@@ -29,7 +29,7 @@ def of(data: Any, corpus: Any = None, merged: bool = False) -> DataSet:
 
 
 def test_every_conversation_is_a_graph_with_its_own_questions() -> None:
-    data = of([conversation("x", asked("D1:2", category=1, hop=2)), conversation("y", asked("D1:1"), asked("D1:3"))])
+    data = of([conversation("x", qa("D1:2", category=1, hop=2)), conversation("y", qa("D1:1"), qa("D1:3"))])
     assert [turn.id for turn in data.turns[:3]] == ["x/D1:1", "x/D1:2", "x/D1:3"]
     (question,) = data.questions["locomo-x"]
     assert (question.category, question.hop, question.group) == ("multi-hop", 2, "x")
@@ -38,7 +38,7 @@ def test_every_conversation_is_a_graph_with_its_own_questions() -> None:
 
 
 def test_merged_conversations_share_one_graph_and_keep_their_own_evidence() -> None:
-    data = of([conversation("x", asked("D1:2")), conversation("y", asked("D1:2"))], merged=True)
+    data = of([conversation("x", qa("D1:2")), conversation("y", qa("D1:2"))], merged=True)
     assert {turn.graph for turn in data.turns} == {"merged"}
     assert [question.evidence for question in data.questions["merged"]] == [{"x/D1:2"}, {"y/D1:2"}]
 
@@ -47,12 +47,12 @@ def test_merged_conversations_share_one_graph_and_keep_their_own_evidence() -> N
     "evidence", [["D1:1", "D1:2"], ["D1:1; D1:2"], ["D1:1, D1:2"], ["D1:1 D1:2", "D9:9"], ["D1:1;D1:2", ""]]
 )
 def test_evidence_is_read_however_it_is_listed(evidence: list[str]) -> None:
-    (question,) = of([conversation("x", asked(*evidence))]).questions["locomo-x"]
+    (question,) = of([conversation("x", qa(*evidence))]).questions["locomo-x"]
     assert question.evidence == {"x/D1:1", "x/D1:2"}
 
 
 def test_a_question_whose_evidence_names_no_turn_is_left_out_and_counted() -> None:
-    data = of([conversation("x", asked("D7:7"), asked(), asked("D1:1"))])
+    data = of([conversation("x", qa("D7:7"), qa(), qa("D1:1"))])
     assert (len(data.questions["locomo-x"]), data.unusable) == (1, 2)
 
 
@@ -62,14 +62,14 @@ def test_a_question_whose_evidence_names_no_turn_is_left_out_and_counted() -> No
 def without_evidence(answer: Any, *texts: str, **changes: Any) -> tuple[set[str], bool] | None:
     """Read a question that has an answer alone: which of the turns t1, t2, … hold it, and whether one is enough."""
     turns = [{"speaker": "Ada", "dia_id": f"t{number}", "text": text} for number, text in enumerate(texts, start=1)]
-    said = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    sessions = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
     question = {"question": "what?", "category": 4, "answer": answer, **changes}
-    data = of([{"sample_id": "x", "conversation": said, "qa": [question]}])
+    data = of([{"sample_id": "x", "conversation": sessions, "qa": [question]}])
     if not data.questions["locomo-x"]:
         assert data.unusable == 1
         return None
-    (asked,) = data.questions["locomo-x"]
-    return {turn.removeprefix("x/") for turn in asked.evidence}, asked.any_of
+    (questions,) = data.questions["locomo-x"]
+    return {turn.removeprefix("x/") for turn in questions.evidence}, questions.any_of
 
 
 def test_where_no_evidence_is_labelled_one_of_the_turns_that_hold_the_answer_is_enough() -> None:
@@ -131,8 +131,8 @@ def test_supporting_facts_of_hotpotqa_are_passages(corpus: Any) -> None:
     facts = {"supporting_facts": [["Oslo", 0], ["Oslo", 1]], "context": context}
     data = of([{"question": "cold?", "type": "bridge", **facts}], corpus)
     (question,) = data.questions[PASSAGES]
-    (found,) = texts(data, question.evidence)
-    assert found == ("Oslo\nOslo is cold.It snows." if corpus is None else "Oslo\nOslo is cold. It snows.")
+    (evidence,) = texts(data, question.evidence)
+    assert evidence == ("Oslo\nOslo is cold.It snows." if corpus is None else "Oslo\nOslo is cold. It snows.")
     assert (question.category, len(data.turns)) == ("bridge", 2)
 
 
@@ -162,15 +162,15 @@ def test_a_corpus_is_told_from_questions_and_conversations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ({}, "must be a JSON array"),
         ([], "with at least one"),
         ([{"text": "hello"}], "neither LoCoMo"),
         ([{**conversation("x"), "qa": None}], "conversation x: qa must be a list"),
         ([conversation("x", {"question": 3})], "conversation x, question 1: must be an object"),
-        ([conversation("x", asked("D1:1", category=9))], "category must be one of 1, 2, 3, 4, 5"),
-        ([conversation("x", asked("D1:1", evidence="D1:1"))], "evidence must be a list"),
+        ([conversation("x", qa("D1:1", category=9))], "category must be one of 1, 2, 3, 4, 5"),
+        ([conversation("x", qa("D1:1", evidence="D1:1"))], "evidence must be a list"),
         ([{"sample_id": "x", "conversation": {"session_1": []}, "qa": []}], "session_1_date_time: must be like"),
         ([{"question": "?", "paragraphs": [{"title": "Rome"}]}], "question 1: must be an object with title and text"),
         ([{"question": "?", "supporting_facts": [["Rome", 0]]}], "question 1: supporting_facts must be"),
@@ -178,8 +178,8 @@ def test_a_corpus_is_told_from_questions_and_conversations() -> None:
         ([{"question": None, "paragraphs": []}], "question 1: question must be a text"),
     ],
 )
-def test_a_wrong_file_is_told_by_what_is_wrong(data: Any, told: str) -> None:
-    with pytest.raises(InvalidMessageError, match=told.replace("[", "\\[")):
+def test_a_wrong_file_is_told_by_what_is_wrong(data: Any, message: str) -> None:
+    with pytest.raises(InvalidMessageError, match=message.replace("[", "\\[")):
         of(data)
 
 

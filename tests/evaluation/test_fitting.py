@@ -13,12 +13,12 @@ from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES, FlowWeight
 EVERY = FlowWeights(**dict.fromkeys(FEATURES, 1.0))
 
 
-def example(group: str, told_by: str, number: int) -> Example:
-    """Return a question over ten passages; `told_by` is larger where the evidence is, the rest is a formula."""
+def example(group: str, feature: str, number: int) -> Example:
+    """Return a question over ten passages; `feature` is larger where the evidence is, the rest is a formula."""
     rows = np.arange(10)
     values = np.array([np.sin(1 + column + 3 * number + rows * (column + 2)) for column in range(len(FEATURES))]).T
     evidence = number % 10
-    values[evidence, FEATURES.index(told_by)] += 1.5
+    values[evidence, FEATURES.index(feature)] += 1.5
     values[:, FEATURES.index("dense")] = 0
     return Example(values, np.full(10, 20.0), np.array([evidence]), group)
 

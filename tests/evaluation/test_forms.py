@@ -18,13 +18,13 @@ def turn(number: int, *, session: str = "s", speaker: str = "Ada", text: str = S
     return Turn(id=f"t{number}", graph="g", session=session, speaker=speaker, text=text, at=1_000_000 + number)
 
 
-def asked(*evidence: str) -> Question:
+def question_with(*evidence: str) -> Question:
     return Question("Where to?", "single-hop", frozenset(evidence), "g")
 
 
 DATA = DataSet(
     [turn(number, session="st"[number // 30], speaker=("Ada", "Ben")[number % 2]) for number in range(60)],
-    {"g": [asked("t3"), asked("t3", "t59")]},
+    {"g": [question_with("t3"), question_with("t3", "t59")]},
 )
 
 
@@ -36,8 +36,8 @@ def test_as_given_nothing_changes() -> None:
 def test_a_form_is_the_same_every_time_and_keeps_every_word_and_question(form: str) -> None:
     changed = FORMS[form](DATA)
     assert changed == FORMS[form](DATA)
-    said = "\n".join(each.text for each in changed.turns if each.speaker == USER)
-    assert said.count(SENTENCE) == 60
+    text = "\n".join(each.text for each in changed.turns if each.speaker == USER)
+    assert text.count(SENTENCE) == 60
     assert [each.text for each in changed.questions["g"]] == [each.text for each in DATA.questions["g"]]
     assert len({each.id for each in changed.turns}) == len(changed.turns)
     ids = {each.id for each in changed.turns}

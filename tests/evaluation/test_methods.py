@@ -53,13 +53,13 @@ def of(rank: Ranker, memory: Memory, text: str) -> tuple[list[int], list[int]]:
 def test_every_method_ranks_the_demo(name: str) -> None:
     examined = demo()
     rank = ALL[name](examined.memory)
-    for asked in examined.questions:
-        listed, packed = of(rank, examined.memory, asked.text)
-        assert listed, asked.text
+    for question in examined.questions:
+        listed, packed = of(rank, examined.memory, question.text)
+        assert listed, question.text
         assert len(listed) == len(set(listed)) <= DEPTH
         assert set(listed) <= set(range(len(examined.memory.texts)))
         assert sorted(packed) == sorted(listed)
-        assert of(rank, examined.memory, asked.text) == (listed, packed)
+        assert of(rank, examined.memory, question.text) == (listed, packed)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "dense" not in name])
@@ -72,14 +72,14 @@ def test_a_method_gets_the_words_of_a_question_and_nothing_else() -> None:
     got: list[tuple[object, ...]] = []
 
     def spy(memory: Memory) -> Ranker:
-        def rank(*given: object) -> Ranking:
-            got.append(given)
+        def rank(*arguments: object) -> Ranking:
+            got.append(arguments)
             return NOTHING
 
         return rank
 
     measured(demo(), spy, ticking)
-    assert {tuple(map(type, given)) for given in got} == {(Extraction, str)}
+    assert {tuple(map(type, arguments)) for arguments in got} == {(Extraction, str)}
     assert [field.name for field in fields(Memory)] == ["view", "texts", "extractor"]
 
 
@@ -106,13 +106,13 @@ def test_other_evidence_gives_the_same_rankings() -> None:
 @pytest.mark.source("P50")
 def test_shuffled_evidence_scores_at_chance() -> None:
     examined = demo()
-    asked = [question for question in examined.questions for _ in range(200)]
-    by_luck = shuffled(asked, examined.memory.view.passage_id, np.random.default_rng(1))
+    questions = [question for question in examined.questions for _ in range(200)]
+    by_luck = shuffled(questions, examined.memory.view.passage_id, np.random.default_rng(1))
     for name in ("default", "bm25", "ppr"):
         scores = measured(replace(examined, questions=by_luck), METHODS[name], ticking)
-        known = ~np.isnan(scores.chance[0])
-        values, chance = scores.values[:, known], scores.chance[:, known]
-        error = values.std(axis=0) / np.sqrt(len(asked))
+        has_chance = ~np.isnan(scores.chance[0])
+        values, chance = scores.values[:, has_chance], scores.chance[:, has_chance]
+        error = values.std(axis=0) / np.sqrt(len(questions))
         assert (np.abs(values.mean(axis=0) - chance.mean(axis=0)) < 4 * error + 1e-9).all(), name
 
 
@@ -123,12 +123,12 @@ def test_the_true_evidence_scores_far_above_chance() -> None:
 
 
 def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -> None:
-    asked = Question("?", "all", frozenset({"a", "b"}), "g")
+    question = Question("?", "all", frozenset({"a", "b"}), "g")
     turns = [f"t{number}" for number in range(9)]
-    (other,) = shuffled([asked], turns, np.random.default_rng(1))
+    (other,) = shuffled([question], turns, np.random.default_rng(1))
     assert len(other.evidence) == 2
     assert other.evidence <= set(turns)
-    assert (other.text, other.category) == (asked.text, asked.category)
+    assert (other.text, other.category) == (question.text, question.category)
 
 
 @pytest.mark.source("P37")
@@ -168,15 +168,15 @@ def scores_of(*values: float) -> Scores:
 
 
 def test_the_headline_leaves_the_unanswerable_out_and_weighs_questions_alike() -> None:
-    told = summary.of_method(
+    report = summary.of_method(
         scores_of(1, 0, 0, 1), made_of("temporal", "temporal", "multi-hop", "adversarial"), 1.0, chance=False
     )
-    assert told[WITHIN_973] == 33.33
-    assert told["by_category"]["temporal"] == {WITHIN_973: 50.0, "R@10": 50.0, "questions": 2}
-    assert told["by_category"]["adversarial"][WITHIN_973] == 100.0
-    assert (told["ms_per_query_p50"], told["ms_per_turn"]) == (1.5, 1.0)
-    assert "chance" not in told
-    assert "by_hop" not in told
+    assert report[WITHIN_973] == 33.33
+    assert report["by_category"]["temporal"] == {WITHIN_973: 50.0, "R@10": 50.0, "questions": 2}
+    assert report["by_category"]["adversarial"][WITHIN_973] == 100.0
+    assert (report["ms_per_query_p50"], report["ms_per_turn"]) == (1.5, 1.0)
+    assert "chance" not in report
+    assert "by_hop" not in report
 
 
 def test_a_set_of_nothing_but_the_unanswerable_is_its_own_headline() -> None:
@@ -186,17 +186,17 @@ def test_a_set_of_nothing_but_the_unanswerable_is_its_own_headline() -> None:
 
 
 def test_hops_are_told_where_the_data_names_them() -> None:
-    questions = [replace(asked, hop=hop) for asked, hop in zip(made_of("a", "a", "a"), (2, None, 1), strict=True)]
-    told = summary.of_method(scores_of(1, 0, 1), questions, 1.0, chance=True)
-    assert {hop: part[WITHIN_973] for hop, part in told["by_hop"].items()} == {"1": 50.0, "2": 100.0}
-    assert told["chance"]["R@5"] == 66.67
+    questions = [replace(question, hop=hop) for question, hop in zip(made_of("a", "a", "a"), (2, None, 1), strict=True)]
+    report = summary.of_method(scores_of(1, 0, 1), questions, 1.0, chance=True)
+    assert {hop: part[WITHIN_973] for hop, part in report["by_hop"].items()} == {"1": 50.0, "2": 100.0}
+    assert report["chance"]["R@5"] == 66.67
 
 
 def test_differences_are_those_of_the_headline_in_points() -> None:
     scores = {"default": scores_of(1, 1, 0), "bm25": scores_of(0.5, 0.5, 1), "literal": scores_of(0, 0, 0)}
-    told = summary.differences(scores, made_of("a", "a", "adversarial"), np.random.default_rng(1))
-    assert list(told) == ["default - bm25"]
-    assert told["default - bm25"][WITHIN_973] == {"mean": 50.0, "low": 50.0, "high": 50.0}
+    report = summary.differences(scores, made_of("a", "a", "adversarial"), np.random.default_rng(1))
+    assert list(report) == ["default - bm25"]
+    assert report["default - bm25"][WITHIN_973] == {"mean": 50.0, "low": 50.0, "high": 50.0}
     assert summary.differences({"bm25": scores_of(1)}, made_of("a"), np.random.default_rng(1)) == {}
 
 

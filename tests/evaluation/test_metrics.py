@@ -19,40 +19,40 @@ def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float
 @pytest.mark.source("P36")
 def test_the_measures_of_a_ranking_by_hand() -> None:
     ranking = "a b c d e f g h i j k l"
-    told = measures(ranking, "b f k z", [100.0] * 12)
-    assert told["R@5"] == 1 / 4
-    assert told["R@10"] == 2 / 4
-    assert told["R@20"] == 3 / 4
-    assert told["recall_within_531_tokens"] == 1 / 4, "five turns fit"
-    assert told["recall_within_973_tokens"] == 2 / 4, "nine turns fit"
+    scores = measures(ranking, "b f k z", [100.0] * 12)
+    assert scores["R@5"] == 1 / 4
+    assert scores["R@10"] == 2 / 4
+    assert scores["R@20"] == 3 / 4
+    assert scores["recall_within_531_tokens"] == 1 / 4, "five turns fit"
+    assert scores["recall_within_973_tokens"] == 2 / 4, "nine turns fit"
     gained = 1 / math.log2(3) + 1 / math.log2(7)  # places 2 and 6
     possible = 1 + 1 / math.log2(3) + 1 / math.log2(4) + 1 / math.log2(5)
-    assert told["nDCG@10"] == pytest.approx(gained / possible)
-    assert told["MRR"] == 1 / 2
+    assert scores["nDCG@10"] == pytest.approx(gained / possible)
+    assert scores["MRR"] == 1 / 2
 
 
 def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_budget_leaves() -> None:
-    told = measures("a b c", "a b", [10.0] * 3)
-    assert told.pop(PRECISION) == told.pop("precision_shown") == 2 / 3
-    assert told.pop("room_taken") == 30 / 973
-    assert set(told.values()) == {1.0}
+    scores = measures("a b c", "a b", [10.0] * 3)
+    assert scores.pop(PRECISION) == scores.pop("precision_shown") == 2 / 3
+    assert scores.pop("room_taken") == 30 / 973
+    assert set(scores.values()) == {1.0}
 
 
 def test_a_list_a_context_and_what_it_shows_are_measured_each_in_its_own_order() -> None:
     listed = Ranked.of(list("abcdef"), np.array([900.0, 10, 10, 10, 10, 10]), "ab")
     packed = Ranked.of(list("bcdefa"), np.array([10.0, 10, 10, 10, 10, 900]), "ab")
     shown = Ranked.of(list("bc"), np.array([10.0, 10]), "ab")
-    told = dict(zip(METRICS, scored({"listed": listed, "packed": packed, "shown": shown}), strict=True))
-    assert (told["R@5"], told["MRR"]) == (1, 1)
-    assert (told["recall_within_531_tokens"], told["recall_within_973_tokens"]) == (1 / 2, 1)
-    assert (told["recall_shown"], told["precision_shown"], told["room_taken"]) == (1 / 2, 1 / 2, 20 / 973)
+    scores = dict(zip(METRICS, scored({"listed": listed, "packed": packed, "shown": shown}), strict=True))
+    assert (scores["R@5"], scores["MRR"]) == (1, 1)
+    assert (scores["recall_within_531_tokens"], scores["recall_within_973_tokens"]) == (1 / 2, 1)
+    assert (scores["recall_shown"], scores["precision_shown"], scores["room_taken"]) == (1 / 2, 1 / 2, 20 / 973)
 
 
 def test_where_one_turn_is_enough_the_first_is_all_there_is_to_find() -> None:
     ranked = Ranked.of(list("abcdefgh"), np.array([100.0] * 8), "cgz", any_of=True)
-    told = dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
-    assert (told["R@5"], told["recall_within_973_tokens"], told["MRR"]) == (1, 1, 1 / 3)
-    assert told["nDCG@10"] == pytest.approx(1 / 2)
+    scores = dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
+    assert (scores["R@5"], scores["recall_within_973_tokens"], scores["MRR"]) == (1, 1, 1 / 3)
+    assert scores["nDCG@10"] == pytest.approx(1 / 2)
     none = Ranked.of(list("ab"), np.array([100.0] * 2), "z", any_of=True)
     assert dict(zip(METRICS, scored({"listed": none, "packed": none, "shown": none}), strict=True))["R@20"] == 0
 

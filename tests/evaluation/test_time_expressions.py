@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.time_expressions import Found, expressions, inside, main, measured
+from bench.time_expressions import Scores, expressions, inside, main, measured
 from evaluation.date_libraries import LIBRARIES
 from processors.dates.arithmetic import Days, day, month
 
 UNSEEN = Path(__file__).parents[1] / "processors" / "data" / "time_expressions_unseen.tsv"
-SAID = date(2024, 4, 16)
+REFERENCE = date(2024, 4, 16)
 
 
 def test_a_table_tells_the_day_the_text_and_what_it_means() -> None:
@@ -37,25 +37,25 @@ def test_a_day_inside_what_is_meant_is_about_it_and_counts_once() -> None:
 
 def test_what_is_noted_rightly_partly_and_for_nothing_is_counted_apart() -> None:
     table = "2024-04-16\tin May\t2024-05\n2024-04-16\ton the 17th\t2024-04-17\n2024-04-16\tlater\t-"
-    found = measured(lambda _, said: [day(said, 1)], expressions(table))
-    assert found[:4] == Found(noted=3, meant=2, right=1, about=1, ms=[])[:4]
-    assert len(found.ms) == 3
+    scores = measured(lambda _, reference: [day(reference, 1)], expressions(table))
+    assert scores[:4] == Scores(noted=3, meant=2, right=1, about=1, ms=[])[:4]
+    assert len(scores.ms) == 3
 
 
 def test_our_grammar_reads_the_last_set_as_its_own_test_says() -> None:
     table = list(expressions(UNSEEN.read_text("utf-8")))
-    found = measured(LIBRARIES["ours"].load("en"), table)
-    assert found.right / found.noted >= 0.98
-    assert found.right / found.meant >= 0.95
-    assert found.right <= found.about <= found.noted
+    scores = measured(LIBRARIES["ours"].load("en"), table)
+    assert scores.right / scores.noted >= 0.98
+    assert scores.right / scores.meant >= 0.95
+    assert scores.right <= scores.about <= scores.noted
 
 
 def test_every_library_is_measured_or_told_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table.tsv"
     table.write_text("2024-04-16\tsee you tomorrow\t2024-04-17\n2024-04-16\t明天见\t2024-04-17\n", "utf-8")
     main([str(table)])
-    told = capsys.readouterr()
-    assert "| ours | en | 1 | 100.0 | 100.0 | 100.0 | 100.0 |" in told.out
-    assert "| ours | zh | 1 | 100.0 |" in told.out
+    output = capsys.readouterr()
+    assert "| ours | en | 1 | 100.0 | 100.0 | 100.0 | 100.0 |" in output.out
+    assert "| ours | zh | 1 | 100.0 |" in output.out
     for name in LIBRARIES:
-        assert (f"| {name} |" in told.out) != (f"NOT MEASURED: {name} " in told.err)
+        assert (f"| {name} |" in output.out) != (f"NOT MEASURED: {name} " in output.err)

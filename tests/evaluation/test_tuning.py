@@ -36,12 +36,12 @@ def tuned(of: Examined, now: InForce | None = None) -> Tuning:
 
 @pytest.mark.source("M22")
 def test_weights_fitted_to_own_questions_are_better_on_those_that_were_held_out() -> None:
-    found = tuned(examined())
-    assert (found.questions, found.folds) == (len(tunable.SUBJECTS), tuning.FOLDS)
-    assert found.after["nDCG@10"] > found.before["nDCG@10"]
-    assert found.gains["nDCG@10"].low > 0
-    assert found.weights_are_better
-    assert found.weights["asks"] > DEFAULT_FLOW["asks"], "what is wanted asks: it is worth more than by default"
+    result = tuned(examined())
+    assert (result.questions, result.folds) == (len(tunable.SUBJECTS), tuning.FOLDS)
+    assert result.after["nDCG@10"] > result.before["nDCG@10"]
+    assert result.gains["nDCG@10"].low > 0
+    assert result.weights_are_better
+    assert result.weights["asks"] > DEFAULT_FLOW["asks"], "what is wanted asks: it is worth more than by default"
 
 
 def test_what_is_in_force_already_cannot_be_bettered_by_the_same_questions() -> None:
@@ -55,8 +55,8 @@ def test_evidence_by_chance_is_not_better_on_what_was_held_out() -> None:
     of = examined()
     draws = np.random.default_rng(3).choice(len(of.memory.view.passage_id), len(of.questions))
     luck = [
-        Question(asked.text, asked.category, frozenset([of.memory.view.passage_id[draw]]), asked.group)
-        for asked, draw in zip(of.questions, draws.tolist(), strict=True)
+        Question(question.text, question.category, frozenset([of.memory.view.passage_id[draw]]), question.group)
+        for question, draw in zip(of.questions, draws.tolist(), strict=True)
     ]
     assert not tuned(examined(luck)).weights_are_better
 
@@ -71,8 +71,8 @@ def test_questions_about_the_same_turns_are_held_out_together() -> None:
     of = examined()
     twice = [*of.questions, *of.questions]
     folds: dict[frozenset[str], set[str]] = {}
-    for asked in tuning.in_folds([examined(twice)])[0].questions:
-        folds.setdefault(asked.evidence, set()).add(asked.group)
+    for question in tuning.in_folds([examined(twice)])[0].questions:
+        folds.setdefault(question.evidence, set()).add(question.group)
     assert all(len(groups) == 1 for groups in folds.values())
     assert len({group for groups in folds.values() for group in groups}) == tuning.FOLDS
 
@@ -90,30 +90,30 @@ def test_few_questions_move_weights_less_than_many() -> None:
 @pytest.mark.source("P9")
 def test_a_threshold_is_calibrated_on_labels_by_precision_recall_and_f1() -> None:
     cases = Cases(np.array([0.9, 0.8, 0.6, 0.4, 0.2]), np.array([True, True, False, True, False]), unseen=1)
-    told = curve(cases, (0.1, 0.35, 0.7, 0.95))
-    assert [(each.precision, each.recall) for each in told] == [
+    points = curve(cases, (0.1, 0.35, 0.7, 0.95))
+    assert [(each.precision, each.recall) for each in points] == [
         (3 / 5, 3 / 4),
         (3 / 4, 3 / 4),
         (1.0, 2 / 4),
         (0.0, 0.0),
     ]
-    assert best(told).threshold == 0.35
+    assert best(points).threshold == 0.35
     assert point(cases, 0.35).f1 == pytest.approx(0.75)
 
 
 @pytest.mark.source("P9")
 def test_how_far_scores_may_fall_in_a_context_is_calibrated_on_the_questions() -> None:
-    found = tuned(examined())
-    f1 = {each.threshold: each.f1 for each in found.points}
-    assert found.drop in f1
-    assert f1[found.drop] == max(f1.values())
-    recalls = [each.recall for each in sorted(found.points)]
+    result = tuned(examined())
+    f1 = {each.threshold: each.f1 for each in result.points}
+    assert result.drop in f1
+    assert f1[result.drop] == max(f1.values())
+    recalls = [each.recall for each in sorted(result.points)]
     assert recalls == sorted(recalls), "the further scores may fall, the more is found"
 
 
 def test_own_questions_are_read_by_the_line_and_as_a_list() -> None:
-    asked = tunable.questions()
-    as_list, as_lines = json.dumps(asked).encode(), "\n".join(map(json.dumps, asked)).encode()
+    questions = tunable.questions()
+    as_list, as_lines = json.dumps(questions).encode(), "\n".join(map(json.dumps, questions)).encode()
     assert own_questions.are_own(as_list)
     assert own_questions.are_own(as_lines)
     assert own_questions.read(as_list) == own_questions.read(as_lines)
@@ -136,6 +136,6 @@ def test_a_wrong_question_is_named(raw: bytes, why: str) -> None:
 
 
 def test_turns_that_the_graph_does_not_hold_are_named() -> None:
-    asked = [Question("why?", "own", frozenset(["t1", "nowhere"]), "own")]
+    questions = [Question("why?", "own", frozenset(["t1", "nowhere"]), "own")]
     with pytest.raises(InvalidMessageError, match="graph 'ada' holds no turn nowhere"):
-        own_questions.check_known(asked, ["t1"], "ada")
+        own_questions.check_evidence(questions, ["t1"], "ada")

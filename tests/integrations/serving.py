@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.serving import address_told
+from tests.support.serving import address_in
 
 PATIENCE = 120.0  # seconds; only a hanging server ever takes them
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ def served(data: Path, *options: str, **settings: str) -> Iterator[str]:
     command = [ROOT / ".venv/bin/emgas", "serve", "--port", "0", *options]
     server = subprocess.Popen(command, env=others | ours, stderr=subprocess.PIPE, text=True)
     try:
-        yield address_told(server)
+        yield address_in(server)
     finally:
         server.terminate()
         server.wait(PATIENCE)

@@ -26,7 +26,7 @@ from streams.transport.topic_plan import keys_plan
 from tests.contracts.key_store_contract import KeyStoreContract, Open
 from tests.contracts.pipeline_contract import WORKER
 from tests.contracts.pipeline_erasure import Erases, converse, erased, refolded
-from tests.support.cli import Said, emgas
+from tests.support.cli import CommandResult, emgas
 from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport
 from tests.support.workers import until, worker
@@ -56,8 +56,8 @@ class TestErasureOnKafka(Erases):
     async def test_keys_lie_in_a_compacted_topic_and_none_of_them_in_clear(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "kept")
         topic = encrypted.settings.topics.keys
-        (found,) = await KafkaTopics(encrypted.settings.bootstrap).describe([topic])
-        assert found.config["cleanup.policy"] == "compact"
+        (described,) = await KafkaTopics(encrypted.settings.bootstrap).describe([topic])
+        assert described.config["cleanup.policy"] == "compact"
         records = [record for record in await encrypted.records(topic, 0) if (record.key or b"").startswith(b"kept/")]
         (key,) = encrypted.keys.of("kept").values()
         assert records
@@ -127,15 +127,15 @@ async def test_a_key_that_was_destroyed_leaves_the_brokers_files_in_the_time_tha
     await select.create(settings)
     reader = KafkaReader(settings.bootstrap, settings.topics.keys)
 
-    async def held() -> list[bytes]:
+    async def files_with_key() -> list[bytes]:
         return [record.value async for record in read_records(reader, 0, 0, (await reader.bounds(0))[1])]
 
     async with kafka_transport(kafka_address) as transport, Pipeline(settings, transport) as pipeline:
         await converse(pipeline, "gone")
-        before = await held()
+        before = await files_with_key()
         await erased(pipeline, "gone", whole=True)
         give_up = time.monotonic() + PATIENCE
-        while set(before) & set(await held()):
+        while set(before) & set(await files_with_key()):
             assert time.monotonic() < give_up
             await asyncio.sleep(0.5)
 
@@ -159,7 +159,7 @@ async def test_who_was_stopped_while_something_was_erased_holds_the_fold_of_the_
     await select.create(settings)
     shared = {"encryption": "on", "kek_file": str(settings.kek_file)}
 
-    def called(*arguments: str) -> Said:
+    def called(*arguments: str) -> CommandResult:
         reach = {"broker": settings.broker or "", "prefix": settings.prefix, "partitions": "1", **shared}
         return emgas(tmp_path / "client", *arguments, **reach)
 

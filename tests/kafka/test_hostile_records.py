@@ -79,9 +79,9 @@ async def test_a_text_of_12_mb_that_packs_well_is_a_dead_letter_that_was_cut(pip
         await foreign.send_and_wait(pipeline.topics.turns, value, b"ada", pipeline.place("ada"))
     await lives(pipeline, "ada")
     (letter,) = [letter async for letter in records(pipeline.transport.reader(pipeline.topics.dead_letters))]
-    told = as_mapping(letter.headers)
-    assert told["emgas.errors.bytes"] == str(len(value)).encode()
-    assert told["emgas.errors.sha256"] == hashlib.sha256(value).hexdigest().encode()
+    headers = as_mapping(letter.headers)
+    assert headers["emgas.errors.bytes"] == str(len(value)).encode()
+    assert headers["emgas.errors.sha256"] == hashlib.sha256(value).hexdigest().encode()
     assert value.startswith(letter.value)
 
 
@@ -121,9 +121,9 @@ async def test_turns_with_more_partitions_than_they_were_born_with_are_noticed(p
     await admin.start()
     await admin.create_partitions({pipeline.topics.turns: NewPartitions(total_count=pipeline.partitions + 1)})
     await admin.close()
-    told = await select.growth(pipeline.settings, pipeline.partitions)
-    assert told is not None
-    assert f"{pipeline.partitions + 1} partitions and was created with {pipeline.partitions}" in told
+    growth = await select.growth(pipeline.settings, pipeline.partitions)
+    assert growth is not None
+    assert f"{pipeline.partitions + 1} partitions and was created with {pipeline.partitions}" in growth
 
 
 async def records(reader: LogReader) -> AsyncIterator[Any]:

@@ -116,7 +116,7 @@ async def test_the_topics_are_born_as_planned_and_found_so(kafka_address: str, p
     await asyncio.gather(topics.create(planned), topics.create(planned))  # two workers may start at once
     described = await topics.describe([each.name for each in planned] + [f"{prefix}-unknown"])
     assert [(d.name, d.partitions, d.replication) for d in described] == [(p.name, p.partitions, 1) for p in planned]
-    assert [differences(found, wanted) for found, wanted in zip(described, planned, strict=True)] == [[]] * 6
+    assert [differences(actual, expected) for actual, expected in zip(described, planned, strict=True)] == [[]] * 6
     events = described[1]
     assert events.bounds == ((0, 0),) * 4
     assert {name: events.config[name] for name in ("cleanup.policy", "retention.ms", "message.timestamp.type")} == {
@@ -146,7 +146,7 @@ async def test_nothing_is_created_when_one_topic_has_another_partition_count(kaf
     await topics.create([TopicPlan(names.queries, 2, FOR_EVER, 1000)])
     with pytest.raises(TransportError, match="has 2 partitions, not the 4 asked for"):
         await topics.create(plan(names, 4))
-    assert [found.name for found in await topics.describe([names.turns, names.queries])] == [names.queries]
+    assert [described.name for described in await topics.describe([names.turns, names.queries])] == [names.queries]
 
 
 async def test_a_setting_that_would_lose_events_is_noticed(kafka_address: str, prefix: str) -> None:

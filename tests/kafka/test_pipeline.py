@@ -54,11 +54,11 @@ async def test_turns_made_anew_under_a_live_worker_are_read_from_their_beginning
         for life, count in enumerate((6, 2, 9)):
             if life:
                 await pipeline.transport.recreate(pipeline.topics.turns)
-            told = [f"t{life}-{number}" for number in range(count)]
-            for name in told:
+            ids = [f"t{life}-{number}" for number in range(count)]
+            for name in ids:
                 await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", name)), partition)
             # until it is noticed, some of those that lie where the topic before was read to may be read first
-            ways = [[*before, *told[read:end], *told[:read], *told[end:]] for end in range(read, max(read, count) + 1)]
+            ways = [[*before, *ids[read:end], *ids[:read], *ids[end:]] for end in range(read, max(read, count) + 1)]
             await eventually(lambda: partition in pipeline.app.ownership.writers and pipeline.ids("ada") in ways)  # noqa: B023 - it is awaited here
             before, read = pipeline.ids("ada"), count
         assert pipeline.app.halted is None

@@ -16,7 +16,7 @@ import pytest_asyncio
 from emgas import MemoryClient, Turn
 from emgas.errors import EmgasError
 from emgas.messages.queries import Reply
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from state.events.events import Claim, ConceptsRecalled, decode, source_of
 from streams.cli.operate.worker import NICER
 from streams.settings import Settings
@@ -81,8 +81,8 @@ async def test_everybody_sees_at_readers_what_they_wrote_and_the_log_shows_no_cl
                 there = await memory.publish(turn)
                 reply = await memory.query(turn.graph, turn.text, after=there, top_passages=100)
                 assert turn.id in {passage.id for passage in reply.passages}
-            found = await select.members(settings)
-            assert found == (0, 1, 2)
+            members = await select.members(settings)
+            assert members == (0, 1, 2)
             events = [event for _, event in await logged(settings)]
             claims = [event.writer for event in events if isinstance(event, Claim)]
             assert len(claims) == PARTITIONS
@@ -102,11 +102,11 @@ async def test_what_a_question_wakes_at_a_reader_is_recorded_by_the_writer(
                 TURNS[0].graph, "the kettle", after=there.position.source, reinforce=True, timeout=60.0
             )
             assert reply.passages
-            told = there.position.source + 1  # where the reader's command lies in `turns`
-            after = await memory.query(TURNS[0].graph, "the kettle", after=await has_turn(settings, there, told))
-            assert after.position.source >= told
+            offset = there.position.source + 1  # where the reader's command lies in `turns`
+            after = await memory.query(TURNS[0].graph, "the kettle", after=await has_turn(settings, there, offset))
+            assert after.position.source >= offset
             recalled = [event for _, event in await logged(settings) if isinstance(event, ConceptsRecalled)]
-            assert [(event.graph, source_of(event)) for event in recalled] == [(TURNS[0].graph, told)]
+            assert [(event.graph, source_of(event)) for event in recalled] == [(TURNS[0].graph, offset)]
             assert set(recalled[0].concepts) >= {seed.id for seed in reply.seeds}
 
 
@@ -142,17 +142,17 @@ async def test_readers_are_killed_and_come_back_while_everybody_asks(
                 if number == 25:
                     await asyncio.to_thread(second.kill)
                 there = await memory.publish(turn)
-                reply = await asked_until_answered(memory, turn, there.offset)
+                reply = await query_until_answered(memory, turn, there.offset)
                 assert turn.id in {passage.id for passage in reply.passages}
             second.start()
             await until(lambda: first.follows == second.follows == list(range(PARTITIONS)))
             await lives(memory)
-            assert not mismatches(await verify(settings, memory)), (first.said, second.said)
-            assert await asyncio.to_thread(first.stop) == 0, first.said
+            assert not mismatches(await verify(settings, memory)), (first.log_lines, second.log_lines)
+            assert await asyncio.to_thread(first.stop) == 0, first.log_lines
             assert writer.process.poll() is None
 
 
-async def asked_until_answered(memory: MemoryClient, turn: Turn, offset: int) -> Reply:
+async def query_until_answered(memory: MemoryClient, turn: Turn, offset: int) -> Reply:
     """Ask, and ask again, as whoever asks a reader that was killed has to."""
     async with asyncio.timeout(PATIENCE):
         while True:
@@ -199,9 +199,9 @@ async def test_more_readers_of_a_partition_can_be_allowed_later(
 
 async def logged(settings: Settings) -> list[tuple[int, Any]]:
     """Return offset and event of all that the log holds."""
-    log, found = KafkaReader(settings.bootstrap, settings.topics.events), []
+    log, records = KafkaReader(settings.bootstrap, settings.topics.events), []
     for partition in range(PARTITIONS):
         start, end = await log.bounds(partition)
         async for batch in log.read(partition, start, end):
-            found += [(record.offset, decode(record.value)) for record in batch]
-    return found
+            records += [(record.offset, decode(record.value)) for record in batch]
+    return records

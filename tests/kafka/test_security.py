@@ -118,11 +118,11 @@ def test_who_may_not_come_in_is_told_in_one_sentence_without_the_secret(
         for what, settings in wrong(kafka).items()
     }
     for what, process in running.items():
-        told = process.communicate(timeout=PATIENCE)[0].decode()
-        assert process.returncode == 1, f"{what}: {told}"
-        assert "security settings" in told.replace("\n", " "), f"{what}: {told}"
-        assert "Traceback" not in told
-        assert WRONG not in told
+        output = process.communicate(timeout=PATIENCE)[0].decode()
+        assert process.returncode == 1, f"{what}: {output}"
+        assert "security settings" in output.replace("\n", " "), f"{what}: {output}"
+        assert "Traceback" not in output
+        assert WRONG not in output
 
 
 async def test_settings_of_the_environment_reach_a_client_that_is_told_none(

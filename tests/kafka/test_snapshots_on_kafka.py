@@ -41,8 +41,8 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
             live = first.digests()
             assert (await command("replay", "digest"))["graphs"] == live
             assert (await command("replay", "digest", "--offline"))["graphs"] == live
-            told = await command("replay", "rebuild", "--graph", "graph-0", "--snapshots", kept)
-            assert told["digest"] == live["graph-0"]
+            rebuilt = await command("replay", "rebuild", "--graph", "graph-0", "--snapshots", kept)
+            assert rebuilt["digest"] == live["graph-0"]
             assert (await command("replay", "verify"))["match"] is True
         caplog.clear()
         caplog.set_level(logging.INFO, "emgas")
@@ -52,10 +52,10 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
             assert all(each.match for each in await second.verified())
             await tamper(second, "graph-3")
             verified = await verify_failing(tmp_path, common)
-    said = caplog.text
+    logged = caplog.text
     names = [name for partition in range(2) for name in Snapshots(kept, settings.prefix).names(partition)]
     assert {each["snapshot"] for each in created} <= set(names)
-    assert all(each["snapshot"] in said for each in created), "the new worker started from the snapshots"
+    assert all(each["snapshot"] in logged for each in created), "the new worker started from the snapshots"
     (diverged,) = [each for partition in verified["partitions"] for each in partition["divergences"]]
     assert diverged["graph"] == "graph-3"
     assert diverged["differences"][0]["column"] == "recalled"
@@ -64,13 +64,13 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
 async def tamper(pipeline: Pipeline, graph: str) -> None:
     """Change what a live worker holds behind the log's back, and have it written down."""
     owner = pipeline.app.ownership.writers[pipeline.place(graph)]
-    held = owner.state.graph(graph)
-    assert held is not None
-    held.recalled += 1
+    contents = owner.state.graph(graph)
+    assert contents is not None
+    contents.recalled += 1
     for number in range(70):  # until the store holds a snapshot of the graph
         await pipeline.record(graph, id=f"more{number}")
 
 
 async def verify_failing(tmp_path: Path, settings: dict[str, str]) -> Any:
-    said = await asyncio.to_thread(emgas, tmp_path / "client", "replay", "verify", "--json", code=4, **settings)
-    return json.loads(said.out.splitlines()[-1])
+    result = await asyncio.to_thread(emgas, tmp_path / "client", "replay", "verify", "--json", code=4, **settings)
+    return json.loads(result.out.splitlines()[-1])

@@ -28,6 +28,6 @@ async def test_a_fault_is_done_outlived_and_told_on_one_line(kafka_address: str,
     )  # fmt: skip
     out, error = await process.communicate()
     assert process.returncode == 0, error.decode()
-    told = json.loads(out)
-    assert (told["faults"], told["kinds"]) == (1, 1)
-    assert {name: told[name] for name in MUST_BE_NONE} == dict.fromkeys(MUST_BE_NONE, 0) | {"broken": []}
+    report = json.loads(out)
+    assert (report["faults"], report["kinds"]) == (1, 1)
+    assert {name: report[name] for name in MUST_BE_NONE} == dict.fromkeys(MUST_BE_NONE, 0) | {"broken": []}

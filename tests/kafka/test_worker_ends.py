@@ -41,7 +41,7 @@ async def test_a_worker_that_is_told_to_stop_in_a_rebalance_exits_with_0(
                     while (await group_state(settings)) == "Stable":  # noqa: ASYNC110 - it begins when the third one joins
                         await asyncio.sleep(0)
                 third.process.send_signal(signal.SIGSTOP)  # which keeps it from its end
-                assert await asyncio.to_thread(first.stop) == 0, first.said
+                assert await asyncio.to_thread(first.stop) == 0, first.log_lines
             await until(lambda: second.owns == list(range(PARTITIONS)))
             await lives(memory)
             assert not mismatches(await verify(settings, memory))
@@ -58,7 +58,7 @@ async def test_a_worker_that_is_told_to_stop_while_the_broker_is_silent_exits_wi
             proxy.hang(DOWN)  # what comes is read once more, and its events are never acknowledged
             turns = [memory.publish({"id": f"t{n}", "graph": "ada", "speaker": "Ada", "text": "?"}) for n in range(3)]
             await asyncio.gather(*turns)
-            assert await asyncio.to_thread(first.stop) == 0, first.said
+            assert await asyncio.to_thread(first.stop) == 0, first.log_lines
             proxy.cut()
             proxy.heal()
             first.start()
@@ -76,7 +76,7 @@ async def test_a_worker_that_opens_its_partitions_for_longer_than_a_session_is_n
         proxy.delay(settings.session_timeout / 15)  # each way; to open one takes a dozen of both
         with worker(behind, tmp_path / "1") as first:
             await until(lambda: len(first.owns) == PARTITIONS)
-            assert "not recognized" not in " ".join(line["event"] for line in first.said)
+            assert "not recognized" not in " ".join(line["event"] for line in first.log_lines)
             proxy.heal()
             await lives(memory)
 
@@ -94,7 +94,7 @@ async def test_turns_that_were_given_more_partitions_are_told_and_the_others_go_
             await admin.start()
             await admin.create_partitions({settings.topics.turns: NewPartitions(total_count=PARTITIONS + 3)})
             await admin.close()
-            await until(lambda: "turns are being rejected" in [line["event"] for line in first.said])
+            await until(lambda: "turns are being rejected" in [line["event"] for line in first.log_lines])
             await lives(memory)
             await asyncio.to_thread(second.kill)
             await until(lambda: first.owns == list(range(PARTITIONS)))

@@ -10,7 +10,7 @@ import pytest
 
 from emgas import Turn
 from emgas.errors import EmgasError, QueryFailedError
-from emgas.messages.turns import Outcome
+from emgas.messages.requests import Outcome
 from emgas.wire import ProducerRecord, partition_of
 from state.events.events import WindowEvent, decode
 from state.events.upcasting import VERSION
@@ -62,19 +62,19 @@ async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back
             assert {outcome.status for _, outcome in outcomes if isinstance(outcome, Outcome)} == {"accepted"}
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
             verified = await verify(settings, memory)
-            assert not mismatches(verified), (first.said, second.said)
+            assert not mismatches(verified), (first.log_lines, second.log_lines)
             assert not left_out(first), "a hole in a standby"
             assert not left_out(second), "a hole in a standby"
             assert all(each.audit.each_once for each in verified)
             folded = set().union(*(each.audit.turns for each in verified))
             assert folded == {(turn.graph, turn.id) for turn in TURNS}
             assert sum(each.turns for each in verified) == len(TURNS)
-            said = await asyncio.to_thread(
+            result = await asyncio.to_thread(
                 emgas, tmp_path, "replay", "verify", "--json", broker=settings.broker, prefix=prefix
             )
-            assert said.json["match"] is True
-            assert [each["partition"] for each in said.json["partitions"]] == list(range(PARTITIONS))
-            assert sum(each["turns"] for each in said.json["partitions"]) == len(TURNS)
+            assert result.json["match"] is True
+            assert [each["partition"] for each in result.json["partitions"]] == list(range(PARTITIONS))
+            assert sum(each["turns"] for each in result.json["partitions"]) == len(TURNS)
             await lives(memory)
 
 
@@ -98,28 +98,28 @@ async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_in
             assert "rejected" not in statuses
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
             verified = await verify(settings, memory)
-            assert not mismatches(verified), (first.said, second.said)
+            assert not mismatches(verified), (first.log_lines, second.log_lines)
             assert all(each.audit.each_once for each in verified)
             assert set().union(*(each.audit.turns for each in verified)) == {(turn.graph, turn.id) for turn in LIVES}
-            closed, told = await windows(settings), await changes(settings)
+            closed, configured = await windows(settings), await changes(settings)
             assert set(closed) == set(LIVING)
             assert all(each.count(kind) >= 10 for each in closed.values() for kind in KINDS)
             assert len({tuple(kinds) for kinds in closed.values()}) == 1, "all graphs lived the same life"
             logged = await window_ids(settings)
-            assert set(told) == logged, "each was told: perhaps twice, but then under one id"
+            assert set(configured) == logged, "each was told: perhaps twice, but then under one id"
             await lives(memory)
 
 
 async def closings(settings: Settings) -> list[tuple[str, WindowEvent]]:
     """Return partition-offset and event of everything that windows did."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
-    found = []
+    result = []
     for partition in range(PARTITIONS):
         start, end = await log.bounds(partition)
         async for batch in log.read(partition, start, end):
             events = [(f"{partition}-{record.offset}", decode(record.value)) for record in batch]
-            found += [(id, event) for id, event in events if isinstance(event, WindowEvent)]
-    return found
+            result += [(id, event) for id, event in events if isinstance(event, WindowEvent)]
+    return result
 
 
 async def windows(settings: Settings) -> dict[str, list[str]]:
@@ -143,7 +143,7 @@ async def changes(settings: Settings) -> list[str]:
 
 
 def left_out(worker: Worker) -> list[dict[str, Any]]:
-    return [line for line in worker.said if line["event"] == "recovery left records out"]
+    return [line for line in worker.log_lines if line["event"] == "recovery left records out"]
 
 
 async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_takes_over(
@@ -157,8 +157,8 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             before = [(await memory.inspect(partition)).turns for partition in range(PARTITIONS)]
             stopping = asyncio.to_thread(first.stop)
             published = asyncio.gather(*(memory.publish(turn) for turn in TURNS[24:72]))  # under load
-            assert await stopping == 0, first.said
-            assert "worker stopped" in [line["event"] for line in first.said]
+            assert await stopping == 0, first.log_lines
+            assert "worker stopped" in [line["event"] for line in first.log_lines]
             await published
             await until(lambda: second.owns == list(range(PARTITIONS)))
             await answering(memory)
@@ -168,13 +168,13 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
                 assert (await memory.record(turn)).status == "duplicate"
             await lives(memory)
             assert not mismatches(await verify(settings, memory))
-            assert await asyncio.to_thread(second.stop) == 0, second.said
+            assert await asyncio.to_thread(second.stop) == 0, second.log_lines
 
 
 def test_a_worker_without_topics_says_what_to_do(kafka_address: str, prefix: str, tmp_path: Path) -> None:
-    said = emgas(tmp_path, "worker", code=1, broker=f"kafka://{kafka_address}", prefix=prefix)
-    assert f"no topic {prefix}." in said.err
-    assert "emgas topics create" in said.err
+    result = emgas(tmp_path, "worker", code=1, broker=f"kafka://{kafka_address}", prefix=prefix)
+    assert f"no topic {prefix}." in result.err
+    assert "emgas topics create" in result.err
 
 
 async def test_two_workers_on_one_data_directory_do_not_meet(kafka_address: str, prefix: str, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (
             b'{"v":%d,"kind":"TurnRecorded"}' % (VERSION + 1),
@@ -208,7 +208,7 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
     ids=["newer version", "unknown kind"],
 )
 async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instructions_each_time(
-    value: bytes, told: str, kafka_address: str, prefix: str, tmp_path: Path
+    value: bytes, message: str, kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
     async with (
         topics(kafka_address, prefix, tmp_path) as (settings, memory),
@@ -222,7 +222,7 @@ async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instr
                 with pytest.raises(QueryFailedError, match="partition 3 has halted") as refused:
                     await memory.inspect(3)
                 for text in (str(refused.value), (tmp_path / "1.log").read_text()):
-                    assert told in text
+                    assert message in text
                     assert "Run the version that wrote it; do not skip it." in text
                 await lives(memory, [number for number in range(PARTITIONS) if number != 3])
                 assert halted.stop() == 0
@@ -237,14 +237,14 @@ async def test_without_a_worker_turns_go_into_the_log_and_whoever_asks_is_told(
     file = tmp_path / "turns.jsonl"
     file.write_text(TURNS[0].model_dump_json())
     emgas(tmp_path, "topics", "create", "--partitions", "2", **settings)
-    said = emgas(tmp_path, "publish", str(file), **settings)
-    assert "no worker is running: the turns are stored" in said.err
-    assert "1 turn " in said.out
-    assert "stored, not waited for" in said.out
-    told = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
-    assert "no worker is running" in told.err
+    result = emgas(tmp_path, "publish", str(file), **settings)
+    assert "no worker is running: the turns are stored" in result.err
+    assert "1 turn " in result.out
+    assert "stored, not waited for" in result.out
+    failed = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
+    assert "no worker is running" in failed.err
     for command, *options in (["recap"], ["themes"], ["pin", "--turn", "t1"]):
-        told = emgas(tmp_path, command, TURNS[0].graph, *options, code=1, **settings)
-        assert "no worker is running" in told.err
+        failed = emgas(tmp_path, command, TURNS[0].graph, *options, code=1, **settings)
+        assert "no worker is running" in failed.err
     counts = await KafkaReader(kafka_address, f"{prefix}.turns").bounds(partition_of(TURNS[0].graph, 2))
     assert counts == (0, 1)

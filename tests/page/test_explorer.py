@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import httpx2 as httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from gateway.auth.keys import Caller, Keys
 from gateway.auth.new_keys import digest
@@ -49,7 +49,7 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
         visit = Visit(context)
         yield visit.open(f"{address}/#graph=demo")
         assert visit.problems == []
-        assert [url for url in visit.asked if not url.startswith((address, "blob:"))] == []
+        assert [url for url in visit.requested if not url.startswith((address, "blob:"))] == []
 
 
 def ask(visit: Visit, question: str) -> None:
@@ -73,21 +73,22 @@ def test_an_answer_is_shown_step_by_step_with_its_turns_and_why_they_came(visit:
     assert labels(visit, ".chip.seed") == [seed["label"] for seed in reply["seeds"] if seed["id"][0] != "@"]
     assert int(visit.page.get_attribute("html", "data-round") or 0) >= 2, "what was asked for, then what that woke"
     visit.page.locator(".answer summary").first.click()
-    assert visit.page.locator(".answer .terms dt").count() > 1
+    expect(visit.page.locator(".answer .terms dt").nth(1)).to_be_attached()
+    shown = items.count()
     visit.page.locator(".answer .link").first.click()
     visit.page.wait_for_selector("#panel[data-kind=talk] .chosen")
     visit.page.reload()
     visit.until("answered")
-    assert visit.page.locator(".answer").count() == items.count(), "the address holds the question"
+    expect(items, "the address holds the question").to_have_count(shown)
 
 
 def test_a_click_on_a_concept_shows_where_it_was_said_and_what_it_is_linked_with(visit: Visit) -> None:
     visit.page.mouse.click(*visit.place_of("Biscuit"))
     visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
     assert visit.page.inner_text("#panel h2") == "Biscuit"
-    said = labels(visit, ".evidence .text")
-    assert said
-    assert all("Biscuit" in text for text in said)
+    texts = labels(visit, ".evidence .text")
+    assert texts
+    assert all("Biscuit" in text for text in texts)
     visit.page.locator(".neighbours .chip").first.click()
     visit.page.wait_for_function("() => document.querySelector('#panel h2').textContent !== 'Biscuit'")
     visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
@@ -101,11 +102,11 @@ def test_what_is_pinned_has_a_star_wherever_it_is_shown(visit: Visit, address: s
         visit.page.reload()
         visit.until("ready")
         ask(visit, QUESTION)
-        assert visit.page.locator(f".answer[data-turn={first}] .flag.pin").inner_text() == "★ pinned"
+        expect(visit.page.locator(f".answer[data-turn={first}] .flag.pin")).to_have_text("★ pinned")
         visit.page.keyboard.press("Escape")
         visit.page.mouse.click(*visit.place_of("Biscuit"))
         visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
-        assert "★ pinned" in labels(visit, "#panel .chips .flag")
+        expect(visit.page.locator("#panel .chips .flag", has_text="★ pinned")).to_have_count(1)
         with visit.page.expect_download() as download:
             visit.page.click("#svg")
         assert "★" in download.value.path().read_text("utf-8")
@@ -117,15 +118,15 @@ def test_the_slider_shows_the_memory_as_it_was_and_what_changed_since(visit: Vis
     now = labels(visit, ".legend p")[0]
     visit.slide(400)
     visit.page.wait_for_selector("#panel[data-kind=changes]")
-    assert labels(visit, ".legend p")[0] != now
+    expect(visit.page.locator(".legend p").first).not_to_have_text(now)
     at = visit.page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('at')")
     changed = httpx.get(f"{address}/v1/graphs/demo/changes", params={"since": at, "until": "1758994668300"}).json()
-    assert visit.page.inner_text(".change.born .count") == str(changed["totals"]["born"])
+    expect(visit.page.locator(".change.born .count")).to_have_text(str(changed["totals"]["born"]))
     ask(visit, QUESTION)
-    assert visit.page.locator(".answer").count() > 0
+    expect(visit.page.locator(".answer").first).to_be_visible()
     visit.page.click("#now")
     visit.page.wait_for_selector("#panel[data-kind=changes]")
-    assert labels(visit, ".legend p")[0] == now
+    expect(visit.page.locator(".legend p").first).to_have_text(now)
 
 
 def test_every_word_is_there_in_english_and_in_chinese(visit: Visit) -> None:
@@ -136,25 +137,24 @@ def test_every_word_is_there_in_english_and_in_chinese(visit: Visit) -> None:
     ask(visit, QUESTION)
     english = words()
     visit.page.click("#language")
+    expect(visit.page.locator("html")).to_have_attribute("lang", "zh-Hans")
     chinese = words()
-    assert visit.page.get_attribute("html", "lang") == "zh-Hans"
     same = {one for one, other in zip(english, chinese, strict=True) if one == other}
     assert same <= {"PNG", "SVG", "?", "demo", "demo-zh", "spite", "▶", ""}
     visit.page.click("#language")
+    expect(visit.page.locator("html")).to_have_attribute("lang", "en")
     assert words() == english
 
 
 def test_dark_and_light_are_kept(visit: Visit) -> None:
-    def back() -> str:
-        return str(visit.page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
-
-    dark = back()
+    dark, light = "rgb(10, 13, 24)", "rgb(248, 247, 243)"
+    body = visit.page.locator("body")
+    expect(body).to_have_css("background-color", dark)
     visit.page.click("#shade")
-    light = back()
-    assert (dark, light) == ("rgb(10, 13, 24)", "rgb(248, 247, 243)")
+    expect(body).to_have_css("background-color", light)
     visit.page.reload()
     visit.until("ready")
-    assert back() == light
+    expect(body).to_have_css("background-color", light)
 
 
 def test_a_picture_is_saved_as_png_and_as_svg(visit: Visit, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_all_of_it_can_be_done_with_the_keyboard(visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#panel[data-kind=reply]")
     page.keyboard.press("Escape")
-    assert page.locator("#panel").is_hidden()
+    expect(page.locator("#panel")).to_be_hidden()
     page.focus("#graph")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
@@ -212,16 +212,16 @@ def test_all_of_it_can_be_done_with_the_keyboard(visit: Visit) -> None:
         if page.inner_text("#panel h2") != first:
             break
     assert page.inner_text("#panel h2") != first
-    assert page.inner_text("#said") == page.inner_text("#panel h2"), "told to who cannot see it"
+    expect(page.locator("#said"), "a screen reader reads it").to_have_text(page.inner_text("#panel h2"))
     page.keyboard.press("Escape")
     page.keyboard.press("[")
     page.wait_for_selector("#panel[data-kind=changes]")
     page.keyboard.press("n")
     page.wait_for_selector("#now", state="hidden")
     page.keyboard.press("?")
-    assert page.locator("#manual").is_visible()
+    expect(page.locator("#manual")).to_be_visible()
     page.keyboard.press("Escape")
-    assert page.locator("#manual").is_hidden()
+    expect(page.locator("#manual")).to_be_hidden()
 
 
 MOVED = """async () => {
@@ -251,10 +251,10 @@ def test_there_are_several_graphs_and_what_people_say_is_never_markup(visit: Vis
     visit.page.select_option("#graphs", "spite")
     visit.page.wait_for_function("() => location.hash.includes('graph=spite')")
     ask(visit, "kazoo")
-    assert visit.page.locator(".answer .text").first.inner_text() == SPITEFUL
+    expect(visit.page.locator(".answer .text").first).to_have_text(SPITEFUL)
     assert visit.page.locator(".answer img, .answer i").count() == 0
     ask(visit, "something that nobody ever spoke of")
-    assert visit.page.locator(".empty").is_visible()
+    expect(visit.page.locator(".empty")).to_be_visible()
 
 
 def test_a_memory_with_keys_asks_for_one(browser: Browser, tmp_path: Path) -> None:

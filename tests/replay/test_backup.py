@@ -37,11 +37,11 @@ ODD = [
 
 def keyed(records: list[tuple[int, bytes]], timestamp: int = BEGAN) -> list[Record]:
     """Return records as an owner appends them: graph events under their graph's key."""
-    found = []
+    keys_of = []
     for offset, value in records:
         graph = json.loads(value).get("graph") if json.loads(value)["kind"] != "TurnDuplicated" else None
-        found.append(Record(offset, timestamp + offset, graph.encode() if graph else None, value))
-    return found
+        keys_of.append(Record(offset, timestamp + offset, graph.encode() if graph else None, value))
+    return keys_of
 
 
 def log_of(*partitions: list[Record]) -> ListReader:
@@ -162,9 +162,9 @@ async def test_any_flipped_byte_is_noticed_and_its_line_named() -> None:
     for place in range(0, len(raw), 7):
         flipped = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
         line = 1 + sum(end < place for end in ends)
-        with pytest.raises((BackupDamagedError, NoBackupError)) as told:
+        with pytest.raises((BackupDamagedError, NoBackupError)) as raised:
             read(flipped)
-        assert f"line {line} " in str(told.value) or "no backup" in str(told.value), place
+        assert f"line {line} " in str(raised.value) or "no backup" in str(raised.value), place
 
 
 async def test_lines_that_are_missing_or_changed_places_are_noticed() -> None:

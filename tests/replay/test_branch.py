@@ -115,6 +115,13 @@ async def test_a_request_to_forget_keeps_its_place_between_turns() -> None:
     assert (command.graph, command.concepts, command.turns) == ("ada", ["tea"], ["t0"])
 
 
+async def test_a_revocation_whose_grant_was_undone_is_not_sent() -> None:
+    """A worker rejects it: nothing was granted. The same revocation after a grant is sent, and a second one is not."""
+    assert await sent([access_revoked()]) == []
+    messages_sent = await sent([access_granted(seq=1), access_revoked(seq=2), access_revoked(seq=3)], after=1)
+    assert [message.id for message in messages_sent] == ["branch/revoke/2"]
+
+
 async def test_what_windows_ticks_and_questions_did_is_left_to_the_branch() -> None:
     assert await sent([concepts_recalled(), decay_closed(), consolidation_closed(), ticked()]) == []
 
@@ -122,8 +129,8 @@ async def test_what_windows_ticks_and_questions_did_is_left_to_the_branch() -> N
 async def test_settings_of_its_own_come_first_in_each_graph_and_instead_of_what_the_log_says() -> None:
     settings = BranchSettings("elephant", Settings(half_life=DAY))
     log = [graph_configured(), turn_recorded(), turn_recorded(graph="bob"), graph_configured(preset="mofox")]
-    told = [(type(message).__name__, message.graph) for message in await sent(log, settings)]
-    assert told == [("Configure", "ada"), ("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
+    kinds = [(type(message).__name__, message.graph) for message in await sent(log, settings)]
+    assert kinds == [("Configure", "ada"), ("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
     (begun, *_) = await sent(log, settings)
     assert isinstance(begun, Configure)
     assert (begun.preset, begun.settings) == (settings.preset, settings.settings)
@@ -132,8 +139,8 @@ async def test_settings_of_its_own_come_first_in_each_graph_and_instead_of_what_
 async def test_what_was_dealt_with_before_is_left_out_and_no_graph_begins_twice() -> None:
     log = [turn_recorded(seq=1), forgotten(seq=2), turn_recorded(id="t1", seq=3), turn_recorded(graph="bob", seq=4)]
     settings = BranchSettings("elephant", Settings())
-    told = [(type(message).__name__, message.graph) for message in await sent(log, settings, after=2)]
-    assert told == [("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
+    kinds = [(type(message).__name__, message.graph) for message in await sent(log, settings, after=2)]
+    assert kinds == [("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
 
 
 MANY = [f"name {number}" for number in range(2 * limits.TOP + 7)]

@@ -54,18 +54,18 @@ def generated(seed: int = 7) -> list[Turn]:
     seeded, start, conversation = random.Random(seed), datetime(2023, 5, 8, 13, 56, tzinfo=UTC), dict[str, Any]()
     for session in range(1, 25):
         start += timedelta(days=seeded.choice((1, 3, 14, 40)), minutes=seeded.randrange(600))
-        told = seeded.sample(THINGS, 3)
+        things = seeded.sample(THINGS, 3)
         conversation[f"session_{session}_date_time"] = f"{start:%I:%M %p on %d %B, %Y}"
         conversation[f"session_{session}"] = [
-            {"speaker": speaker, "dia_id": f"D{session}:{number}", "text": said(seeded, told)}
+            {"speaker": speaker, "dia_id": f"D{session}:{number}", "text": sentence(seeded, things)}
             for number, speaker in enumerate(("Ada", "Bo") * 7)
         ]
     document = json.dumps([{"sample_id": "made", "conversation": conversation}]).encode()
     return [turn for turn in read(io.BytesIO(document), "made.json", format="locomo") if isinstance(turn, Turn)]
 
 
-def said(seeded: random.Random, told: Sequence[str]) -> str:
-    one, other = seeded.sample(told, 2)
+def sentence(seeded: random.Random, things: Sequence[str]) -> str:
+    one, other = seeded.sample(things, 2)
     return seeded.choice(
         (
             f"{seeded.choice(WHO)} finally repaired the {one} beside the {other}.",
@@ -82,12 +82,17 @@ def recorded(turns: Iterable[Turn]) -> list[TurnRecorded]:
 
 def _recorded(turn: Turn) -> TurnRecorded:
     assert turn.at is not None
-    found = EXTRACTOR.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
-    facts = {"question": found.question, "tokens": found.tokens, "concepts": list(found.concepts), "live": False}
+    extraction = EXTRACTOR.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
+    facts = {
+        "question": extraction.question,
+        "tokens": extraction.tokens,
+        "concepts": list(extraction.concepts),
+        "live": False,
+    }
     return turn_recorded(**{**turn.model_dump(), "graph": "ada", **facts})
 
 
-def heard(events: Iterable[TurnRecorded], birth: GraphEvent) -> Life:
+def live(events: Iterable[TurnRecorded], birth: GraphEvent) -> Life:
     """Return the life of a memory that heard just this."""
     life = Life([birth])
     for event in events:
@@ -104,16 +109,16 @@ async def history_of(life: Life) -> History:
 
 
 async def check(
-    said: Sequence[TurnRecorded], birth: GraphEvent, seed: int, question: Callable[[int], str], moments: int = MOMENTS
+    turns: Sequence[TurnRecorded], birth: GraphEvent, seed: int, question: Callable[[int], str], moments: int = MOMENTS
 ) -> None:
     """Compare the past with a memory that heard only what came before, at random moments."""
-    past, seeded = await history_of(heard(said, birth)), random.Random(seed)
-    first, last = min(turn.at for turn in said), max(turn.at for turn in said)
+    past, seeded = await history_of(live(turns, birth)), random.Random(seed)
+    first, last = min(turn.at for turn in turns), max(turn.at for turn in turns)
     for number in range(moments):
-        at = seeded.randint(first - DAY, last + 60 * DAY) if number % 3 else seeded.choice(said).at
+        at = seeded.randint(first - DAY, last + 60 * DAY) if number % 3 else seeded.choice(turns).at
         as_of = AsOf(past, at)
         graph = as_of.finished()
-        then = heard([turn for turn in said if turn.at <= at], birth)
+        then = live([turn for turn in turns if turn.at <= at], birth)
         then.close_due(at)
         then.fold(ticked(at=at))
         if graph is None:
@@ -151,15 +156,15 @@ def conversation(name: str) -> tuple[TurnRecorded, ...]:
 @pytest.mark.parametrize("preset", ["default", "forgetful"])
 @pytest.mark.parametrize("name", CONVERSATIONS)
 async def test_the_past_of_a_conversation_is_what_a_memory_held_that_heard_no_more(name: str, preset: str) -> None:
-    said = conversation(name)
-    await check(said, graph_configured(preset=preset), 26, lambda number: said[number * 7 % len(said)].text)
+    turns = conversation(name)
+    await check(turns, graph_configured(preset=preset), 26, lambda number: turns[number * 7 % len(turns)].text)
 
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_so_it_is_when_parts_of_it_were_imported_in_any_order(seed: int) -> None:
-    said = list(conversation("generated"))
+    turns = list(conversation("generated"))
     seeded = random.Random(seed)
-    parts = [said[at : at + 40] for at in range(0, len(said), 40)]
+    parts = [turns[at : at + 40] for at in range(0, len(turns), 40)]
     seeded.shuffle(parts)
     mixed = [turn for part in parts for turn in part]
     await check(mixed, graph_configured(preset="forgetful"), seed, lambda number: mixed[number].text, moments=15)
@@ -167,7 +172,7 @@ async def test_so_it_is_when_parts_of_it_were_imported_in_any_order(seed: int) -
 
 def test_the_generated_conversation_is_worth_the_comparison() -> None:
     """Things fade in it, become long-term, and gather into themes: else the past would be easy to tell."""
-    life = heard(conversation("generated"), graph_configured(preset="forgetful"))
+    life = live(conversation("generated"), graph_configured(preset="forgetful"))
     kinds = {type(window).__name__ for window in life.windows}
     assert kinds == {"MemoryArchived", "ConsolidationWindowClosed"}
     assert any(life.graph.concepts.long_term)

@@ -47,8 +47,8 @@ def ids_of(events: list[GraphEvent]) -> set[str]:
 def test_the_ids_are_those_of_the_definition_after_every_event(happened: list[Any]) -> None:
     events, counted = events_from(happened), CountedTurns()
     for number, event in enumerate(events):
-        known = ids_of(events[:number])
-        repeated = event.id if isinstance(event, TurnRecorded) and event.id in known else None
+        existing = ids_of(events[:number])
+        repeated = event.id if isinstance(event, TurnRecorded) and event.id in existing else None
         assert counted.observe(event) == repeated
         assert counted.ids == ids_of(events[: number + 1])
 

@@ -37,8 +37,8 @@ END = 10**6
 
 
 def _turn(graph: str, name: str, speaker: str) -> Step:
-    said = [concept("coffee"), concept(f"word of {name}")]
-    return "turn", {"graph": graph, "id": name, "speaker": speaker, "at": NOON, "concepts": said, "session": "main"}
+    concepts = [concept("coffee"), concept(f"word of {name}")]
+    return "turn", {"graph": graph, "id": name, "speaker": speaker, "at": NOON, "concepts": concepts, "session": "main"}
 
 
 Follow = tuple[int, int, str, int]  # which follower; after how much that happened; what it does; of how many records

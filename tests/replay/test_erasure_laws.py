@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from emgas.wire import Record
-from processors.lifecycle.erasing import erasures
+from processors.lifecycle.decay.erasing import erasures
 from replay.as_of.history import histories
 from state.erasure import erased_by
 from state.events.events import (
@@ -70,11 +70,11 @@ class Worker:
             if graph is None or event.first < graph.undoable_from:
                 return
         if isinstance(event, Claim):
-            value, known = encode(event), None
+            value, record = encode(event), None
         else:
-            value, known = self._sealer.values(self.state)(stamp(event, self.state.position), None)
+            value, record = self._sealer.values(self.state)(stamp(event, self.state.position), None)
         self.values.append(value)
-        self.state.fold(self.state.position.watermark + 1, value, known)
+        self.state.fold(self.state.position.watermark + 1, value, record)
 
     def erase(self, graph: str, *, turn: str | None = None, speaker: str | None = None, whole: bool = False) -> None:
         living = [key for key in self.keys.of(graph).values() if not key.is_destroyed]
@@ -84,9 +84,9 @@ class Worker:
         if whole:
             parts = [SubjectErased(graph=graph, whole=True, keys=names, turns=[], events=[], instead=[], **UNSTAMPED)]
         else:
-            found = erasures(self._standing(graph), lambda said: turn == said.id or speaker == said.speaker)
+            ids = erasures(self._standing(graph), lambda event: turn == event.id or speaker == event.speaker)
             some = {"graph": graph, "whole": False, "keys": names, **UNSTAMPED}
-            parts = [SubjectErased(**some, **each._asdict()) for each in found]
+            parts = [SubjectErased(**some, **each._asdict()) for each in ids]
         for part in parts:
             self.append(part)
         self.state.flush()
@@ -170,8 +170,8 @@ def test_a_store_that_is_opened_again_and_a_history_hold_the_same(happened: list
     live = worker.state.digests()
     worker.state.flush()
     assert Partition(worker.state.store, graph_keys=worker.keys).digests() == live
-    found = asyncio.run(histories(Log(worker), 0))
-    assert {name: history.folded().digest() for name, history in found.items()} == live
+    result = asyncio.run(histories(Log(worker), 0))
+    assert {name: history.folded().digest() for name, history in result.items()} == live
     stored = [value for _, value in worker.state.store.scan(b"", b"")]
     for value in (*worker.values, *stored):
         assert not any(word.encode() in value for word in ("coffee", "sugar", "咖啡")), "neither log nor store tells"
@@ -185,26 +185,26 @@ def test_no_record_opens_any_more_that_tells_what_an_erased_subject_alone_said(
     for _, graph, subject in erased:
         worker.erase(graph, **subject)
         left = [event for event in map(worker_reads(worker), worker.values) if getattr(event, "graph", "") == graph]
-        said = [event for event in left if isinstance(event, TurnRecorded)]
-        assert not [turn for turn in said if _is(turn, **subject)]
-        words = {concept.id for turn in said for concept in turn.concepts}
+        turns_left = [event for event in left if isinstance(event, TurnRecorded)]
+        assert not [turn for turn in turns_left if _is(turn, **subject)]
+        words = {concept.id for turn in turns_left for concept in turn.concepts}
         instead = [decode(value) for event in left if isinstance(event, SubjectErased) for _, value in event.instead]
         for event in (*left, *instead):
-            assert not set(getattr(event, "concepts", ())) - words - _never_said(worker, graph) or event in said
+            assert not set(getattr(event, "concepts", ())) - words - _unmentioned(worker, graph) or event in turns_left
 
 
 def worker_reads(worker: Worker) -> Any:
     return lambda value: read(value, worker.keys)
 
 
-def _is(said: TurnRecorded, *, turn: str | None = None, speaker: str | None = None, whole: bool = False) -> bool:
-    return whole or turn == said.id or speaker == said.speaker
+def _is(event: TurnRecorded, *, turn: str | None = None, speaker: str | None = None, whole: bool = False) -> bool:
+    return whole or turn == event.id or speaker == event.speaker
 
 
-def _never_said(worker: Worker, graph: str) -> set[str]:
+def _unmentioned(worker: Worker, graph: str) -> set[str]:
     """List what events may name though no turn ever said it: generated windows name whatever they like."""
     turns = [event for value in worker.values if isinstance(event := read(value, worker.hoarded), TurnRecorded)]
-    said = {concept.id for turn in turns if turn.graph == graph for concept in turn.concepts}
+    concepts = {concept.id for turn in turns if turn.graph == graph for concept in turn.concepts}
     named = {
         name
         for value in worker.values
@@ -212,7 +212,7 @@ def _never_said(worker: Worker, graph: str) -> set[str]:
         if isinstance(event, DataEvent) and not isinstance(event, TurnRecorded)
         for name in getattr(event, "concepts", ())
     }
-    return named - said
+    return named - concepts
 
 
 def test_the_sealed_form_is_what_a_worker_writes() -> None:

@@ -95,9 +95,9 @@ def moments(events: Sequence[GraphEvent], seeded: random.Random, count: int) -> 
 @settings(max_examples=200)
 @given(happenings(), configurations(), ticks(), configurations(), st.integers(0, 40), st.randoms(use_true_random=False))
 def test_as_of_a_time_is_the_graph_built_from_what_was_said_by_then_and_told_the_time(
-    happened: list[Happening], birth: Any, told: list[int], changed: Any, place: int, seeded: random.Random
+    happened: list[Happening], birth: Any, times: list[int], changed: Any, place: int, seeded: random.Random
 ) -> None:
-    life = live(happened[:place], [birth], ticks=told)
+    life = live(happened[:place], [birth], ticks=times)
     life.fold(changed)
     for event in happened[place:]:
         life.tell(event)
@@ -198,8 +198,8 @@ def test_texts_are_those_of_the_passages_in_whatever_order_they_were_recorded() 
     past = AsOf(history_of(events), NOON + DAY)
     graph = past.finished()
     assert graph is not None
-    told = {name: past.text_of(graph, number).text for name, number in graph.passages.numbers.items()}
-    assert told == {"t0": "first", "t1": "late"}
+    texts = {name: past.text_of(graph, number).text for name, number in graph.passages.numbers.items()}
+    assert texts == {"t0": "first", "t1": "late"}
 
 
 def test_the_vector_of_a_late_turn_belongs_to_the_past_as_the_turn_does() -> None:
@@ -237,13 +237,13 @@ async def test_at_the_end_a_graph_is_the_live_one_and_as_of_its_clock_the_live_o
 async def test_as_of_a_time_and_at_an_offset_is_what_was_known_then_of_that_time() -> None:
     log = LogWriter()
     log.turn(id="t0", at=NOON)
-    known = log.next_offset
+    offset = log.next_offset
     log.turn(id="late", at=NOON - DAY)
-    told = await graph_at(reader_of(log), 0, "ada", before=known, as_of=NOON)
+    graph = await graph_at(reader_of(log), 0, "ada", before=offset, as_of=NOON)
     later = await graph_at(reader_of(log), 0, "ada", as_of=NOON)
-    assert told is not None
+    assert graph is not None
     assert later is not None
-    assert (told.passages.ids, later.passages.ids) == (["t0"], ["t0", "late"])
+    assert (graph.passages.ids, later.passages.ids) == (["t0"], ["t0", "late"])
 
 
 async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
@@ -304,9 +304,9 @@ def hidden(events: Sequence[GraphEvent], at: int) -> Graph | None:
 @settings(max_examples=200)
 @given(happenings(), configurations(), ticks(), st.randoms(use_true_random=False))
 def test_what_was_forgotten_later_is_hidden_and_what_was_said_since_is_not(
-    happened: list[Happening], birth: Any, told: list[int], seeded: random.Random
+    happened: list[Happening], birth: Any, times: list[int], seeded: random.Random
 ) -> None:
-    events = live(happened, [birth], ticks=told).events
+    events = live(happened, [birth], ticks=times).events
     recorded = {event.id: n for n, event in reversed([*enumerate(events)]) if isinstance(event, TurnRecorded)}
     for at in moments(events, seeded, 6):
         whole, seen = as_of(events, at), hidden(events, at)

@@ -98,8 +98,8 @@ def test_what_is_written_is_read_back(format: str, passages: bool) -> None:
     there = read_back(made, format)
     assert set(there) == set(made)
     for name, attributes in made.nodes.items():
-        found = {key: value for key, value in there.nodes[name].items() if key in attributes}
-        assert found == attributes
+        result = {key: value for key, value in there.nodes[name].items() if key in attributes}
+        assert result == attributes
     assert {frozenset(edge) for edge in there.edges} == {frozenset(edge) for edge in made.edges}
     for edge, attributes in made.edges.items():
         assert {key: there.edges[edge][key] for key in attributes} == attributes

@@ -18,7 +18,7 @@ from emgas.wire import ProducerRecord
 from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import histories
 from replay.rebuild.plan import NotThisRebuildError, Plan, planned
-from replay.rebuild.rebuild import Told, rebuild, refold, refused_from
+from replay.rebuild.rebuild import ObservedLog, rebuild, refold, refused_from
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
@@ -66,9 +66,11 @@ async def test_a_rebuild_of_one_graph_holds_that_graph_and_its_texts() -> None:
 async def test_a_rebuild_as_of_a_time_holds_the_graphs_as_they_were(graph: str | None) -> None:
     log, at, store = long_log(), NOON + 200 * 10**7, MemoryStore()
     rebuilt = await rebuild(reader_of(log), 0, whole(log, at=at, graph=graph), store)
-    found = await histories(reader_of(log), 0)
-    expected = {name: graph_as_of(history, at) for name, history in found.items() if graph in (None, name)}
-    assert rebuilt.graphs == {name: held.digest() for name, held in expected.items() if held is not None}
+    histories_read = await histories(reader_of(log), 0)
+    expected = {name: graph_as_of(history, at) for name, history in histories_read.items() if graph in (None, name)}
+    assert rebuilt.graphs == {
+        name: expected_graph.digest() for name, expected_graph in expected.items() if expected_graph is not None
+    }
     check_texts(store, log.folded())
 
 
@@ -94,10 +96,10 @@ def check_texts(store: MemoryStore, full: Partition) -> None:
 
 
 async def test_who_reads_is_told_how_far(tmp_path: Path) -> None:
-    log, told = long_log(), list[int]()
-    await refold(Told(reader_of(log), told.append), 0, log.next_offset, MemoryStore())
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0, log.next_offset)
+    log, offsets = long_log(), list[int]()
+    await refold(ObservedLog(reader_of(log), offsets.append), 0, log.next_offset, MemoryStore())
+    assert offsets == sorted(offsets)
+    assert (offsets[0], offsets[-1]) == (0, log.next_offset)
 
 
 # the plan

@@ -129,7 +129,7 @@ async def test_a_restore_that_died_can_be_told_by_the_last_record_of_each_partit
     existing = [len(partition) for partition in target.records]
     assert existing[0] > 0
     lacking = [missing(partition[-1]) for partition in target.records if partition]
-    assert lacking == [size - held for size, held in zip(sizes, existing, strict=True) if held]
+    assert lacking == [size - present for size, present in zip(sizes, existing, strict=True) if present]
     target.lives = 10**9
     await restored(raw, target)
     assert [without_marks(partition[:-1]) for partition in target.records] == source.records

@@ -138,9 +138,9 @@ async def test_a_flipped_byte_is_refused_by_name_and_the_older_snapshot_used(wor
     file = next(name for name in (*newest.files, "manifest.json") if suffix in name)
     world.damage(newest.name, file, flip)
     assert await world.restored() == world.log.folded().digest()
-    (told,) = world.refused
-    assert f"snapshot {newest.name} of partition 0" in told
-    assert file in told or "manifest" in file
+    (reason,) = world.refused
+    assert f"snapshot {newest.name} of partition 0" in reason
+    assert file in reason or "manifest" in file
     assert older.name in world.kept.names(0)
 
 

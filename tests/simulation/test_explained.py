@@ -42,6 +42,7 @@ def test_every_cause_names_kinds_of_faults_that_there_are() -> None:
         (QueryFailedError("internal", "the partition failed and is mended: ask again"), "network cut"),
         (QueryFailedError("overloaded", CROWDED), "flood of questions"),
         (QueryFailedError("overloaded", CROWDED), "flood of turns"),
+        (QueryFailedError("overloaded", "its turn did not come in time"), "flood of questions"),
         (TransportError("no broker"), "broker killed"),
     ],
 )
@@ -49,7 +50,7 @@ def test_a_question_is_explained_by_a_fault_in_force_that_does_that(error: Emgas
     now = time.monotonic()
     questions = ended(error, InForce("garbage in turns", now - 5), InForce(fault, now - 1))
     assert not questions.unexplained
-    assert [told.endswith(fault) for told in questions.explained] == [True]
+    assert [question.endswith(fault) for question in questions.explained] == [True]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_question_is_explained_by_a_fault_in_force_that_does_that(error: Emgas
         (TransportError("no broker"), "worker killed", 0.0),
         (QueryFailedError("overloaded", CROWDED), "worker killed", 0.0),
         (QueryFailedError("overloaded", CROWDED.replace("256 questions", "255 questions")), "flood of questions", 0.0),
-        (QueryFailedError("overloaded", "its turn did not come in time"), "flood of questions", 0.0),
+        (QueryFailedError("overloaded", "its turn did not come in time"), "worker killed", 0.0),
     ],
 )
 def test_what_no_fault_in_force_does_is_unexplained(error: EmgasError, fault: str, until: float) -> None:
@@ -89,8 +90,8 @@ async def test_what_workers_and_clients_tell_a_crowd_is_understood(monkeypatch: 
     for _ in range(2):
         await worker.ask(a_query(after=1))
     await eventually(lambda: worker.sent.to(REPLIES))
-    (told,) = (sent.message["message"] for sent in worker.sent.to(REPLIES))
-    assert is_crowded(told)
+    (question,) = (sent.message["message"] for sent in worker.sent.to(REPLIES))
+    assert is_crowded(question)
     await worker.handler.drop()
     monkeypatch.setattr(request_reply, "QUESTIONS_AT_ONCE", 0)
     async with MemoryClient(MemoryConnection()) as memory:

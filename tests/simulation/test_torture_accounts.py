@@ -59,15 +59,15 @@ class FakeScene(Scene):
 
 async def test_turns_that_are_accepted_while_it_is_examined_are_not_counted_as_lost(tmp_path: Path) -> None:
     scene = FakeScene(tmp_path)
-    told = await scene.examined()
-    assert (told["acknowledged"], told["lost"], told["lost_turns"]) == (3, 0, [])
+    report = await scene.examined()
+    assert (report["acknowledged"], report["lost"], report["lost_turns"]) == (3, 0, [])
 
 
 async def test_a_turn_that_was_accepted_and_is_not_in_the_log_is_lost(tmp_path: Path) -> None:
     scene = FakeScene(tmp_path)
     scene.findings.acknowledged.add(("ada", "t1"))
-    told = await scene.examined()
-    assert (told["lost"], told["lost_turns"]) == (1, [("ada", "t1")])
+    report = await scene.examined()
+    assert (report["lost"], report["lost_turns"]) == (1, [("ada", "t1")])
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_what_was_accepted_is_compared_with_the_log(
     recorded: list[tuple[str, str]], lost: int, duplicated: int, broken: int
 ) -> None:
     findings = Findings(acknowledged={("ada", "t1"), ("ada", "t2")}, erased={("ada", "t2")})
-    told = findings.compared(recorded)
-    assert (told["lost"], told["duplicated"], len(findings.broken)) == (lost, duplicated, broken)
+    report = findings.compared(recorded)
+    assert (report["lost"], report["duplicated"], len(findings.broken)) == (lost, duplicated, broken)
 
 
 async def test_a_fault_that_does_not_come_to_its_end_is_reported_and_the_run_goes_on(
@@ -97,6 +97,6 @@ async def test_a_fault_that_does_not_come_to_its_end_is_reported_and_the_run_goe
     monkeypatch.setitem(KINDS, "endless", endless)
     run = Run(FakeScene(tmp_path))
     await run.torture(60.0, ["endless"])
-    told = await run.told()
-    assert (told["faults"], told["stuck"], told["lost"]) == (4, 4, 0)
-    assert told["stuck_at"][0] == "endless (fault 1): TimeoutError()"
+    report = await run.report()
+    assert (report["faults"], report["stuck"], report["lost"]) == (4, 4, 0)
+    assert report["stuck_at"][0] == "endless (fault 1): TimeoutError()"
