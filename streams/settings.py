@@ -108,6 +108,7 @@ class Settings(BaseSettings, SecuritySettings):
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
     )
     fetch_wait_ms: int = Field(150, ge=1, description="how long the broker may hold back an empty fetch")
+    redact: bool = Field(True, description="replace keys, tokens and passwords in texts")  # noqa: FBT003 - pydantic's way
     encryption: bool = Field(False, description="whether graphs are born encrypted")  # noqa: FBT003 - pydantic's way
     graph_keys: Path | None = Field(None, description="directory of the keys of encrypted graphs")
     kek_file: Path | None = Field(None, description="64 hexadecimal digits that the keys are encrypted by, at rest")

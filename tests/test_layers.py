@@ -24,7 +24,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bench", "emgas_service"),
     ),
     "emgas": (
-        ("limits", "wire", "masking"), ("errors", "logs"), ("times",), ("messages",),
+        ("limits", "wire", "masking", "redaction"), ("errors", "logs"), ("times",), ("messages",),
         ("schema", "validation"), ("client", "importers"), ("integrations",),
     ),
     "state": (

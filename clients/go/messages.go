@@ -1236,11 +1236,14 @@ type Trend struct {
 }
 
 // Outcome: the outcome of a turn or a request. duplicate: its id came before with the same text: nothing changed.
+//
+// redacted: how many secrets (keys, tokens, passwords) were replaced in the turn's text
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Status   string   `json:"status"`
 	Turn     *string  `json:"turn"`
 	Reason   *string  `json:"reason"`
+	Redacted int64    `json:"redacted"`
 	Position Position `json:"position"`
 }
 

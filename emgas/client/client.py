@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
-from emgas.client.connect import connect, named_topics
+from emgas.client.connect import connect, is_redacting, named_topics
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import build_filter, build_query
 from emgas.client.request_reply import RequestReply
@@ -44,6 +44,7 @@ from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
+from emgas.redaction import redact_message
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
@@ -88,6 +89,7 @@ class MemoryClient:
         timeout: float = 10.0,
         key: str | None = None,
         subject: Subject | None = None,
+        redact: bool | None = None,
         **security: Unpack[Security],
     ) -> None:
         """Set the address of the memory; `open` connects to it.
@@ -99,6 +101,7 @@ class MemoryClient:
         key       for http:// only; by default $EMGAS_KEY
         subject   on whose behalf you call, for graphs that grant rights (`grant`): a name, or a function that returns
                   it for each call; None: the operator, with all rights.  A gateway uses the name of the key instead
+        redact    replace keys, tokens and passwords in texts before they are sent; by default unless EMGAS_REDACT=off
         security  for kafka:// only: the fields of emgas.client.kafka.Security; by default from EMGAS_* variables
         """
         self._url = url
@@ -106,6 +109,7 @@ class MemoryClient:
         self._timeout = timeout
         self._key = key
         self._subject = subject
+        self._redact = is_redacting() if redact is None else redact
         self._security = security
         self._loop: asyncio.AbstractEventLoop | None = None
         self._request_reply: RequestReply | None = None
@@ -693,6 +697,8 @@ class MemoryClient:
 
     def _command_record(self, command: Command) -> ProducerRecord:
         """Build the record of `turns` in which a command takes its place among the turns of its graph."""
+        if self._redact:
+            command = redact_message(command)
         headers = cloud_event(command.tag(), command.id, command.graph)
         return ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
 
@@ -730,6 +736,8 @@ class MemoryClient:
     def _question_record(
         self, question: Question, key: bytes | None, subject: str, partition: int | None = None
     ) -> ProducerRecord:
+        if self._redact:
+            question = redact_message(question)
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
 

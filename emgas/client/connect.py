@@ -23,6 +23,11 @@ def named_topics(prefix: str | None) -> TopicNames:
     return TopicNames(prefix or os.environ.get("EMGAS_PREFIX") or "emgas")
 
 
+def is_redacting() -> bool:
+    """Check whether secrets are replaced in texts: they are, unless $EMGAS_REDACT turns it off."""
+    return os.environ.get("EMGAS_REDACT", "").strip().lower() not in ("0", "off", "no", "false")
+
+
 def connect(
     url: str | Connection | None,
     topics: TopicNames,

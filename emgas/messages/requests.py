@@ -37,12 +37,16 @@ class Answer(Message):
 
 
 class Outcome(Answer):
-    """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed."""
+    """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
+
+    redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
+    """
 
     kind: Literal["outcome"] = "outcome"
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
     reason: str | None = None
+    redacted: int = Field(0, ge=0, exclude_if=lambda redacted: not redacted)
     position: Position
 
 

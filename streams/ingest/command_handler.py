@@ -27,6 +27,7 @@ from emgas.logs import logger
 from emgas.messages.requests import Command
 from emgas.messages.topics import read_inbound
 from emgas.messages.turns import Erase, Reinforce, Turn
+from emgas.redaction import redact_bytes, redact_message
 from emgas.wire import SUBJECT, Record, as_mapping
 from processors.extraction.extractor import Utterance
 from state.errors import GraphLockedError, GraphUnavailableError, KeysError
@@ -115,7 +116,13 @@ class CommandHandler:
             return rejected(arrival, None, explained(error))
         except RejectedError as why:
             return rejected(arrival, None, str(why))
-        return command
+        return redact_message(command) if self._context.redact else command
+
+    def redacted(self, arrival: Record) -> Record:
+        """Return a record without the secrets of its value, for a dead letter."""
+        if not self._context.redact or arrival.value is None:
+            return arrival
+        return arrival._replace(value=redact_bytes(arrival.value))
 
     def is_available(self, graph_id: str) -> bool:
         """Return whether a graph can be read and written; if not, `decide` rejects what is sent to it."""

@@ -438,7 +438,8 @@ class TurnProcessor:
         if decision.status == "rejected" and not decision.discarded:
             partition, reason = self._writer.partition, decision.reason or ""
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
-            letter = arrival if decision.in_clear else self._context.sealer.dead_letter(arrival)
+            clean = self._handler.redacted(arrival)
+            letter = clean if decision.in_clear else self._context.sealer.dead_letter(clean)
             await self._context.sender.dead_letter(letter, errors)
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
@@ -450,7 +451,13 @@ class TurnProcessor:
         if address is not None:
             watermark = self._writer.state.position.watermark
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
-            fields = {"status": decision.status, "turn": decision.turn, "reason": decision.reason, "position": position}
+            fields = {
+                "status": decision.status,
+                "turn": decision.turn,
+                "reason": decision.reason,
+                "redacted": decision.redacted,
+                "position": position,
+            }
             sender.start(address, "outcome", Outcome.model_validate(fields))
 
 

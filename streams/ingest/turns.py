@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from emgas.logs import logger
 from emgas.messages.requests import Command
 from emgas.messages.turns import Turn
+from emgas.redaction import count_redacted
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Utterance
@@ -78,6 +79,11 @@ class Decision:
     discarded: bool = False
     in_clear: bool = False
     drafts: Sequence[Draft] = ()
+
+    @property
+    def redacted(self) -> int:
+        """How many secrets were replaced in the turn that it records."""
+        return sum(count_redacted(event.text) for event in self.events if isinstance(event, TurnRecorded))
 
 
 def rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

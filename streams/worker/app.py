@@ -277,6 +277,7 @@ class MemoryApp(AnsweringApp):
             now=context.now,
             keys=self._sealer.keys,
             gate=partial(load_policy, "gates"),
+            redact=settings.redact,
         )
         processing = ProcessorContext(
             sender=self._sender,

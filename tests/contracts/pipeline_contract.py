@@ -13,6 +13,7 @@ from tests.contracts.pipeline_gates import Gates
 from tests.contracts.pipeline_lives import Lives
 from tests.contracts.pipeline_past import Past
 from tests.contracts.pipeline_questions import AT_ONCE, Questions
+from tests.contracts.pipeline_secrets import Secrets
 from tests.contracts.pipeline_turns import Turns
 from tests.contracts.pipeline_views import Views
 
@@ -20,6 +21,6 @@ WORKER = {"queries_at_once": AT_ONCE}
 
 
 class PipelineContract(
-    Folds, Past, Gates, Lives, Contents, Conversations, Views, Questions, Turns
+    Folds, Past, Gates, Lives, Contents, Conversations, Views, Questions, Secrets, Turns
 ):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

@@ -44,6 +44,7 @@ class HandlerContext:
     partitions  of the topic `turns`          skew_ms  how far in the future a turn may be, ms
     preset      of new graphs                 now      returns the present, ms
     keys        of encrypted graphs               gate     returns a gate by its name
+    redact      whether secrets are replaced in what is sent, before any of it is recorded
     """
 
     partitions: int
@@ -55,6 +56,7 @@ class HandlerContext:
     now: Callable[[], int]
     keys: Keyring = NO_KEYS
     gate: Callable[[str], Gate] = no_gate
+    redact: bool = True
 
     def present(self, arrival: Record) -> int:
         """Return the present (ms); a worker's clock that is behind the broker's must not move turns into the past."""

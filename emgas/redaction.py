@@ -1,0 +1,230 @@
+"""Replace secrets in texts before they are stored: keys, tokens, passwords, and what you mark as private.
+
+    "the key is sk-ant-api03-…"               "the key is [secret: anthropic key]"
+    "meet me <private>at Lena's</private>"    "meet me [secret: private]"
+
+A log is permanent, so a secret must not reach it.  The client replaces secrets before it sends a message, and the
+owner of a partition before it records one: what another program wrote is covered, too.  Forms are from the issuers'
+documentation; a password has no form, so it is recognised by the word before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+_WORD = r"(?<![A-Za-z0-9_\-])"  # a token begins here
+_END = r"(?![A-Za-z0-9_\-])"
+_IS = r"['\"]?\s*(?:[:=：]|:=|=>|\bis\b|\bare\b|是|为)\s*['\"`]?"
+_LOGIN_WORDS = (
+    r"(?i:password|passwort|passwd|passphrase|contraseña|mot de passe|\bpwd\b|\bpw\b|密码|口令|パスワード|비밀번호)"
+    r"[\w\-]{0,20}?"
+)
+_NAMED = r"(?i:%s)[\w\-]{0,20}?" + _IS  # a name of a setting, and what comes before its value
+
+
+class Copied(Protocol):
+    """A message: it can be copied with other values."""
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Copy it."""
+
+
+M = TypeVar("M", bound=Copied)
+
+
+class Kind(NamedTuple):
+    """A kind of secret.  If its pattern has a group `secret`, only that part is replaced."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+def _kind(name: str, pattern: str) -> Kind:
+    return Kind(name, re.compile(pattern))
+
+
+def _token(name: str, pattern: str) -> Kind:
+    return _kind(name, _WORD + pattern + _END)
+
+
+def _named(name: str, words: str, value: str) -> Kind:
+    """Build a kind without a form of its own: its issuer's name comes before it."""
+    return _kind(name, rf"(?i:{words})[^\n]{{0,40}}?(?<![A-Za-z0-9_\-/+])(?P<secret>{value})(?![A-Za-z0-9_\-/+])")
+
+
+KINDS = (
+    _kind("private", r"(?is)<private>.*?(?:</private>|\Z)"),
+    _kind(
+        "private key",
+        r"(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+        r".*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    _token("age key", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    _token("anthropic key", r"sk-ant-[A-Za-z0-9_\-]{20,}"),
+    _token("openrouter key", r"sk-or-v1-[0-9a-f]{40,}"),
+    _token("openai key", r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_\-]{20,}"),
+    _token("stripe key", r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{10,}"),
+    _token("stripe webhook secret", r"whsec_[A-Za-z0-9+/=]{20,}"),
+    _token("aws access key", r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[A-Z0-9]{16}"),
+    _named("aws secret key", r"aws|secret.?access.?key", r"[A-Za-z0-9/+]{40}"),
+    _token("google api key", r"AIza[0-9A-Za-z_\-]{35}"),
+    _token("google oauth secret", r"GOCSPX-[0-9A-Za-z_\-]{20,}"),
+    _token("google oauth token", r"ya29\.[0-9A-Za-z_\-]{20,}"),
+    _token("github token", r"(?:gh[opusr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
+    _token(
+        "gitlab token",
+        r"(?:gl(?:pat|ptt|dt|rt|cbt|agent|oas|ft|imt|soat)-[A-Za-z0-9_\-.]{20,}|GR1348941[A-Za-z0-9_\-]{20,})",
+    ),
+    _token("slack token", r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9\-]{10,}"),
+    _kind("slack webhook", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_\-]{20,}"),
+    _kind("discord webhook", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_\-]{20,}"),
+    _kind("teams webhook", r"https://[a-z0-9.\-]+\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/\-]{40,}"),
+    _token(
+        "discord token",
+        r"(?:mfa\.[A-Za-z0-9_\-]{80,}|[MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,})",
+    ),
+    _token("telegram token", r"\d{8,10}:[A-Za-z0-9_\-]{35}"),
+    _token("jwt", r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.?[A-Za-z0-9_\-]*"),
+    _token("npm token", r"npm_[A-Za-z0-9]{36}"),
+    _kind("npm token", r"_authToken\s*=\s*(?P<secret>[A-Za-z0-9_\-+/=.]{16,})"),
+    _token("pypi token", r"pypi-[A-Za-z0-9_\-]{50,}"),
+    _token("rubygems key", r"rubygems_[0-9a-f]{48}"),
+    _token("docker token", r"dckr_(?:pat|oat)_[A-Za-z0-9_\-]{20,}"),
+    _token("hugging face token", r"(?:hf|api_org)_[A-Za-z0-9]{30,}"),
+    _token("groq key", r"gsk_[A-Za-z0-9]{40,}"),
+    _token("replicate token", r"r8_[A-Za-z0-9]{30,}"),
+    _token("perplexity key", r"pplx-[A-Za-z0-9]{40,}"),
+    _token("xai key", r"xai-[A-Za-z0-9]{40,}"),
+    _token("sendgrid key", r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}"),
+    _token("mailchimp key", r"[0-9a-f]{32}-us[0-9]{1,2}"),
+    _token("mailgun key", r"(?:key|pubkey)-[0-9a-f]{32}"),
+    _token("twilio key", r"(?:SK|AC)(?=[a-z]*\d)[0-9a-z]{32}"),
+    _token("square token", r"(?:sq0[a-z]{3}-[0-9A-Za-z_\-]{22,}|EAAA[A-Za-z0-9_\-]{56,})"),
+    _token("shopify token", r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),
+    _token("facebook token", r"EAA[A-Z][A-Za-z0-9]{60,}"),
+    _token("digitalocean token", r"do[opr]_v1_[0-9a-f]{64}"),
+    _token("databricks token", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    _token("atlassian token", r"AT(?:ATT|CTT)3[A-Za-z0-9_\-=]{50,}"),
+    _token("notion token", r"(?:secret_[A-Za-z0-9]{40,}|ntn_[A-Za-z0-9]{40,})"),
+    _token("linear key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    _token("postman key", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    _token("figma token", r"fig[dou]_[A-Za-z0-9_\-]{30,}"),
+    _token("new relic key", r"NR(?:AK|JS|II|RA)-[A-Za-z0-9_\-]{19,}"),
+    _token("grafana token", r"(?:glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/=]{32,})"),
+    _token("sentry token", r"sntry[su]_[A-Za-z0-9+/=_\-]{40,}"),
+    _token("vault token", r"(?:hv[sbr]\.[A-Za-z0-9_\-]{24,}|[sb]\.[A-Za-z0-9]{24})"),
+    _token("terraform token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-]{60,}"),
+    _token("pulumi token", r"pul-[0-9a-f]{40}"),
+    _token("doppler token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9.\-]{40,}"),
+    _token("planetscale password", r"pscale_(?:pw|tkn|oauth)_[A-Za-z0-9_.\-]{32,}"),
+    _token("supabase key", r"sb(?:p|_secret)_[A-Za-z0-9_\-]{20,}"),
+    _token("dropbox token", r"sl\.[A-Za-z0-9_\-]{100,}"),
+    _token("artifactory key", r"(?:(?:AKC|AP[0-9A-F])(?=[A-Za-z]*\d)[A-Za-z0-9]{10,}|cmVmd[A-Za-z0-9]{59,})"),
+    _token("airtable token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _token("adobe secret", r"p8e-[A-Za-z0-9]{32}"),
+    _token("alibaba access key", r"LTAI[A-Za-z0-9]{16,26}"),
+    _token("tencent secret id", r"AKID[A-Za-z0-9]{28,36}"),
+    _kind("azure storage key", r"(?i:AccountKey|SharedAccessKey)\s*=\s*(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
+    _kind("azure signature", r"(?<=[?&])sig=(?P<secret>[A-Za-z0-9%+/=]{30,})"),
+    _named("azure secret", r"azure|client.?secret", r"[A-Za-z0-9_~.\-]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}"),
+    _named("heroku key", r"heroku", r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
+    _named("cloudflare key", r"cloudflare|cf.?api", r"[A-Za-z0-9_\-]{37,45}"),
+    _named("ibm cloud key", r"ibm|bluemix|softlayer|cloudant|iam", r"[A-Za-z0-9_\-]{44}|[0-9a-f]{64}|[0-9a-f]{48}"),
+    _named("datadog key", r"datadog|\bdd.?(?:api|app)", r"[0-9a-f]{32,40}"),
+    _named("deepseek key", r"deepseek|dashscope|zhipu|moonshot|qwen", r"[A-Za-z0-9.\-]{32,}"),
+    _kind(
+        "basic auth", r"[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/:@'\"<>]{0,100}:(?P<secret>[^\s/@'\"<>]{2,200})@(?=[\w\[])"
+    ),
+    _kind(
+        "authorization header",
+        r"(?i)authorization['\"]?\s*[:=]\s*['\"]?(?:basic|bearer|token)\s+(?P<secret>[A-Za-z0-9+/=._~\-]{8,})",
+    ),
+    _kind("bearer token", r"(?i)\bbearer\s+(?P<secret>(?=[A-Za-z0-9+/=._~\-]*\d)[A-Za-z0-9+/=._~\-]{20,})"),
+    _kind("password", _LOGIN_WORDS + r"['\"]?\s*[:=：]=?\s*['\"`]?(?P<secret>[^\s'\"`,;<>()（），。；！？]{4,100})"),
+    _kind(
+        "password",
+        _LOGIN_WORDS
+        + _IS
+        + r"(?P<secret>(?=[^\s'\"`,;]*[\d!@#$%^&*+=~_\-])"
+        + r"[^\s'\"`,;<>()（），。；！？]{4,100}[^\s'\"`,;<>()（），。；！？.:])",
+    ),
+    _kind(
+        "secret",
+        _NAMED % r"api.?key|secret.?key|access.?key|auth.?key|private.?key|access.?token|auth.?token|refresh.?token|"
+        r"api.?token|bearer.?token|client.?secret|secret.?token|\bsecret|\btoken|密钥|令牌|licen[cs]e.?key|encryption.?key|"
+        r"signing.?key" + r"(?P<secret>(?=[^\s'\"`,;]*\d)[A-Za-z0-9+/=_.~\-]{10,500})",
+    ),
+)
+NAMES = tuple(dict.fromkeys(kind.name for kind in KINDS))
+# Nearly every text has none of these words and no long word, and is not looked at further: a turn then costs 5 µs.
+_WORDS = (
+    "<private>", "private key", "://", "passw", "passphrase", "contraseña", "mot de passe", "pwd", "pw", "密码", "口令",
+    "パスワード", "비밀번호", "secret", "token", "密钥", "令牌", "key", "bearer",
+)  # fmt: skip
+_LONG_WORD = re.compile(r"[A-Za-z0-9+/=_\-]{16}")
+_MARK = re.compile(r"\[secret: [a-z ]+\]")
+_TEXTS = ("text", "query", "caption", "uri")
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Check cheaply whether a text may hold a secret."""
+    lowered = text.lower()
+    if any(word in lowered for word in _WORDS):
+        return True
+    return max(map(len, text.split()), default=0) >= 16 and _LONG_WORD.search(text) is not None
+
+
+def redact(text: str) -> str:
+    """Return `text` with each secret replaced by `[secret: KIND]`."""
+    if not may_hold_secrets(text):
+        return text
+    for kind in KINDS:
+        text = kind.pattern.sub(partial(_replaced, kind.name), text)
+    return text
+
+
+def _replaced(name: str, match: re.Match[str]) -> str:
+    whole = match[0]
+    if "secret" not in match.re.groupindex or match["secret"] is None:
+        return f"[secret: {name}]"
+    start, end = match.start("secret") - match.start(), match.end("secret") - match.start()
+    return whole if "[secret" in whole[start:end] else f"{whole[:start]}[secret: {name}]{whole[end:]}"
+
+
+def count_redacted(text: str) -> int:
+    """Count the secrets that were replaced in a text."""
+    return len(_MARK.findall(text)) if "[secret: " in text else 0
+
+
+def secrets_of(text: str) -> Counter[str]:
+    """Count the secrets of a text by kind."""
+    redacted = Counter(mark[9:-1] for mark in _MARK.findall(redact(text)))
+    return redacted - Counter(mark[9:-1] for mark in _MARK.findall(text))
+
+
+def redact_bytes(raw: bytes) -> bytes:
+    """Return a record's value with its secrets replaced, whatever it holds."""
+    text = raw.decode(errors="surrogateescape")
+    return redact(text).encode(errors="surrogateescape")
+
+
+def redact_message(message: M) -> M:
+    """Return a message with the secrets of its texts, captions and metadata replaced.
+
+    Ids and names stay as they are, because they are looked up by their bytes.
+    """
+    changed: dict[str, Any] = {}
+    for name in _TEXTS:
+        if isinstance(text := getattr(message, name, None), str) and (redacted := redact(text)) != text:
+            changed[name] = redacted
+    if isinstance(metadata := getattr(message, "metadata", None), dict):
+        redacted_values = {name: redact(value) if isinstance(value, str) else value for name, value in metadata.items()}
+        if redacted_values != metadata:
+            changed["metadata"] = redacted_values
+    if attachments := getattr(message, "attachments", None):
+        changed["attachments"] = [redact_message(each) for each in attachments]
+    return message.model_copy(update=changed) if changed else message

@@ -1,0 +1,168 @@
+"""No key, token or password of a text is stored: prose, code and settings; talk stays as it is."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.messages.turns import Attachment, Turn
+from emgas.redaction import count_redacted, redact, redact_bytes, redact_message, secrets_of
+
+UPPER, LOWER, DIGITS = string.ascii_uppercase, string.ascii_lowercase, string.digits
+ALNUM, HEX = UPPER + LOWER + DIGITS, "0123456789abcdef"
+URL_SAFE = ALNUM + "_-"
+
+
+def _of(alphabet: str, length: int) -> Callable[[random.Random], str]:
+    """Return what makes a random word, which ends in a digit so that it is no word of a language."""
+    return lambda chance: "".join(chance.choices(alphabet, k=length - 1)) + chance.choice("23456789")
+
+
+# Made by the issuers' documentation, before the patterns: what comes before the random part, the part, what is behind.
+FORMS: dict[str, tuple[str, Callable[[random.Random], str], str]] = {
+    "anthropic": ("sk-ant-api03-", _of(URL_SAFE, 93), "AA"),
+    "openai project": ("sk-proj-", _of(URL_SAFE, 120), ""),
+    "openai": ("sk-", _of(ALNUM, 48), ""),
+    "aws access key": ("AKIA", _of(UPPER + "234567", 16), ""),
+    "aws session key": ("ASIA", _of(UPPER + "234567", 16), ""),
+    "aws secret key": ("aws_secret_access_key = ", _of(ALNUM + "/+", 40), ""),
+    "google": ("AIza", _of(URL_SAFE, 35), ""),
+    "google oauth": ("GOCSPX-", _of(URL_SAFE, 28), ""),
+    "github": ("ghp_", _of(ALNUM, 36), ""),
+    "github app": ("ghs_", _of(ALNUM, 36), ""),
+    "github fine-grained": ("github_pat_", _of(ALNUM, 22), "_" + "k" * 58 + "7"),
+    "gitlab": ("glpat-", _of(URL_SAFE, 20), ""),
+    "slack bot": ("xoxb-", _of(DIGITS, 12), "-123456789012-" + "a" * 24),
+    "slack app": ("xapp-1-A0", _of(UPPER + DIGITS, 9), "-123456789012-" + "b" * 64),
+    "slack webhook": ("https://hooks.slack.com/services/T0", _of(UPPER + DIGITS, 9), "/B01234567/" + "c" * 24),
+    "discord webhook": ("https://discord.com/api/webhooks/12345678/", _of(URL_SAFE, 68), ""),
+    "stripe": ("sk_live_", _of(ALNUM, 24), ""),
+    "stripe restricted": ("rk_test_", _of(ALNUM, 24), ""),
+    "telegram": ("123456789:AA", _of(URL_SAFE, 33), ""),
+    "npm": ("npm_", _of(ALNUM, 36), ""),
+    "pypi": ("pypi-AgEIcHlwaS5vcmc", _of(URL_SAFE, 80), ""),
+    "hugging face": ("hf_", _of(ALNUM, 34), ""),
+    "sendgrid": ("SG.", _of(URL_SAFE, 22), "." + "Ab3" * 14 + "x"),
+    "mailchimp": ("", _of(HEX, 32), "-us12"),
+    "mailgun": ("key-", _of(HEX, 32), ""),
+    "twilio": ("SK", _of(HEX, 32), ""),
+    "square": ("sq0csp-", _of(URL_SAFE, 43), ""),
+    "shopify": ("shpat_", _of(HEX, 32), ""),
+    "digitalocean": ("dop_v1_", _of(HEX, 64), ""),
+    "databricks": ("dapi", _of(HEX, 32), ""),
+    "atlassian": ("ATATT3xFfGF0", _of(URL_SAFE, 100), ""),
+    "notion": ("ntn_", _of(ALNUM, 46), ""),
+    "linear": ("lin_api_", _of(ALNUM, 40), ""),
+    "postman": ("PMAK-", _of(HEX, 24), "-" + "0a" * 17),
+    "new relic": ("NRAK-", _of(UPPER + DIGITS, 27), ""),
+    "grafana": ("glsa_", _of(ALNUM, 32), "_0a1b2c3d"),
+    "vault": ("hvs.", _of(URL_SAFE, 90), ""),
+    "doppler": ("dp.pt.", _of(ALNUM, 43), ""),
+    "docker": ("dckr_pat_", _of(URL_SAFE, 27), ""),
+    "age": ("AGE-SECRET-KEY-1", _of(UPPER + DIGITS, 58), ""),
+    "jwt": ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.", _of(URL_SAFE, 43), ""),
+    "azure storage": ("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=", _of(ALNUM + "+/", 86), "=="),
+    "azure signature": ("https://a.blob.core.windows.net/c?sv=2024&sig=", _of(ALNUM, 43), "%3D"),
+    "basic auth": ("postgres://ada:", _of(ALNUM + "!$*", 14), "@db.example.org:5432/main"),
+    "authorization": ("Authorization: Basic ", _of(ALNUM, 24), "=="),
+    "bearer": ("Bearer ", _of(ALNUM, 40), ""),
+    "password": ("password: ", _of(LOWER, 8), ""),
+    "密码": ("密码是", _of(LOWER, 10), ""),
+    "api key": ("api_key=", _of(ALNUM, 32), ""),
+    "heroku": ("HEROKU_API_KEY=01234567-89ab-cdef-0123-", _of(HEX, 12), ""),
+}
+AROUND = (
+    "{}",
+    "Here you go: {} Please don't share it!",
+    "my new one is {}, keep it safe",
+    "`export TOKEN='{}'`",
+    '{{"value": "{}"}}',
+    "这是我的 {} ，别告诉别人。",
+    "see the file:\nFIRST=1\n{}\nLAST=2",
+)
+TALK = (
+    "My password is the name of our first dog, but I won't tell you which.",
+    "The secret is to salt the water before the pasta goes in.",
+    "She lost her keys again, and the key to the shed too.",
+    "I forgot my password. Can you send me the reset link?",
+    "Der Token liegt im Foyer, und mein Passwort habe ich vergessen.",
+    "Our flight is LH2037, booking reference XK4P7Q, seat 23A.",
+    "Call me at +49 170 1234567 or write to ada.lovelace@example.org.",
+    "https://en.wikipedia.org/wiki/Long-term_potentiation#History explains it.",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build",
+    "The order 550e8400-e29b-41d4-a716-446655440000 arrived on Tuesday.",
+    "我把钥匙落在公司了，密码锁也打不开。",
+    "Supercalifragilisticexpialidocious is the longest word she knows.",
+    "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz",
+    "The token of my appreciation is a cake.",
+)
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_is_replaced_and_the_text_around_it_stays(form: str, around: str) -> None:
+    before, made, behind = FORMS[form]
+    secret = made(random.Random(f"{form} {around}"))
+    text = around.format(f"{before}{secret}{behind}")
+    redacted = redact(text)
+    assert secret not in redacted
+    assert "[secret: " in redacted
+    head, tail = around.split("{}") if "{{" not in around else ('{"value": "', '"}')
+    assert redacted.startswith(head.replace("{{", "{")[:10])
+    assert redacted.endswith(tail.replace("}}", "}")[-8:])
+    assert redact(redacted) == redacted, "what was replaced is not replaced again"
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_ordinary_talk_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+    assert not secrets_of(text)
+
+
+def test_a_private_key_goes_whole_even_where_its_end_is_missing() -> None:
+    body = "MIIEowIBAAKCAQEA7bq\nZm9vYmFy\n"
+    whole = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
+    assert redact(f"mine:\n{whole}\nbye") == "mine:\n[secret: private key]\nbye"
+    assert redact(f"mine:\n-----BEGIN PRIVATE KEY-----\n{body}") == "mine:\n[secret: private key]"
+
+
+def test_what_you_mark_as_private_is_not_kept() -> None:
+    assert redact("Meet me <private>at Lena's</private> at six.") == "Meet me [secret: private] at six."
+    assert redact("<PRIVATE>all of it") == "[secret: private]"
+
+
+def test_secrets_are_counted_by_kind() -> None:
+    text = f"AKIA{'Q' * 15}7 and ghp_{'a' * 35}1 and ghp_{'b' * 35}2"
+    assert secrets_of(text) == {"aws access key": 1, "github token": 2}
+    assert count_redacted(redact(text)) == 3
+    assert secrets_of(redact(text)) == {}
+
+
+def test_a_turns_texts_and_metadata_are_redacted_and_its_ids_are_not() -> None:
+    secret = "ghp_" + "a" * 35 + "1"
+    photo = Attachment(uri=f"https://ada:{secret}@example.org/p.png", caption=f"a screen with {secret}")
+    turn = Turn(
+        id=secret, graph="ada", speaker="Ada", text=f"it is {secret}", metadata={"note": secret, "n": 3},
+        attachments=[photo],
+    )  # fmt: skip
+    redacted = redact_message(turn)
+    assert redacted.id == secret
+    assert secret not in redacted.model_dump_json(exclude={"id"})
+    assert redacted.metadata["n"] == 3
+    plain = Turn(id="t", graph="ada", speaker="Ada", text="Nothing of the kind.")
+    assert redact_message(plain) is plain
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_text_stay_as_they_are(raw: bytes) -> None:
+    assert redact_bytes(b"\xff" + raw.replace(b"<", b"")) == b"\xff" + raw.replace(b"<", b"")
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_redacted_once(text: str) -> None:
+    assert redact(redact(text)) == redact(text)
