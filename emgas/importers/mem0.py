@@ -18,6 +18,7 @@ from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_k
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, graph_named
 from emgas.messages.turns import Turn
+from emgas.times import milliseconds
 from emgas.validation import build
 
 _MEMORY = json_key("memory", '"')
@@ -48,7 +49,7 @@ def _turn(memory: Any, graph: str | None) -> Turn:
     owner = next((name for name in owners if isinstance(name, str) and name), None)
     if graph is None and owner is None:
         raise InvalidMessageError("user_id: is missing: say which graph it belongs to")
-    own = memory.get("metadata")
+    own, made = memory.get("metadata"), memory.get("created_at")
     kept = {name: value for name, value in own.items() if not isinstance(value, dict | list)} if own else {}
     fields = {
         "id": memory.get("id"),
@@ -56,7 +57,7 @@ def _turn(memory: Any, graph: str | None) -> Turn:
         "session": memory.get("run_id") or "main",
         "speaker": owner or "user",
         "text": memory["memory"],
-        "at": memory.get("created_at"),
+        "at": milliseconds(made) if isinstance(made, str) else made,  # its offset is the server's, no person's
         "metadata": {**kept, "origin": "import:mem0"},
     }
     return build(Turn, fields)

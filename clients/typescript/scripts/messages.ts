@@ -32,6 +32,7 @@ const MAY_LACK: Record<string, string[]> = {
   KnownConcept: ["anchored"],
   KnownRelation: ["history"],
   Neighbour: ["first", "last"],
+  Outcome: ["redacted"],
   RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
   RecordedTurn: ["pinned", "importance", "anchor", "times", "mentions", "advised", "novelty", "uncounted"],
   Reply: ["matched", "paused", "relations", "how", "timezone"],

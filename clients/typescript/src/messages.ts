@@ -1719,12 +1719,15 @@ export interface Trend {
 }
 /**
  * The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
+ *
+ * redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
  */
 export interface Outcome {
   kind: "outcome";
   status: "accepted" | "duplicate" | "rejected";
   turn: string | null;
   reason: string | null;
+  redacted?: number;
   position: Position;
 }
 /**
