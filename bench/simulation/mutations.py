@@ -30,6 +30,7 @@ from streams.ingest.window_timer import WindowTimer
 from streams.query.handler import QueryHandler
 from streams.query.redelivery import Redelivery
 from streams.query.reinforcement import Reinforcement
+from streams.query.scheduling import PendingQuestion
 from streams.query.waiting import StateWaiter
 from streams.recovery import partition_folds
 from streams.recovery.partition_folds import Partitions
@@ -74,8 +75,9 @@ def _judged(**ignored: bool) -> Callable[..., Acceptance]:
 async def _sent_only(self: ProducedLog, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
     """Append without waiting for an acknowledgement: guess the offsets."""
     _, end = await self.bounds(partition)
-    self._sending = asyncio.ensure_future(self._send_all(partition, records))  # type: ignore[attr-defined]  # kept alive
-    self._sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    sending = asyncio.ensure_future(self._send_all(partition, records))
+    sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    self.__dict__["sending"] = sending  # kept alive
     await asyncio.sleep(0)  # all are handed over
     return list(range(end, end + len(records)))
 
@@ -126,8 +128,13 @@ def _all_at_once(self: TurnProcessor, deliveries: list[Any]) -> list[list[Any]]:
     return [deliveries]
 
 
+def _time_of_day(self: Reinforcement, graph_id: str, question: PendingQuestion) -> int:
+    """Take the worker's clock for any graph's."""
+    return self._context.worker.now_ms()
+
+
 def _wall_age(self: QueryHandler, record: Record) -> float:
-    return float(self._context.now() - record.timestamp)
+    return float(self._context.worker.now_ms() - record.timestamp)
 
 
 async def _everything(self: ChangeFeed, position: LogPosition, batch: Any) -> Any:
@@ -221,7 +228,7 @@ def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bo
 
 _UNWATCHED: list[Patch] = [(Partitions, "check", _check_nothing)]  # else what it mends is not missed
 WITHOUT: dict[str, list[Patch]] = {
-    "known turn ids": [(TurnDecider, "_known_text", lambda self, turn, graph: None)],
+    "known turn ids": [(TurnDecider, "_existing_text", lambda self, turn, graph: None)],
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
@@ -261,7 +268,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "outcomes told": [(TurnProcessor, "_send_outcome", lambda self, decision: None)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],
-    "asked in its own time": [(Reinforcement, "_time_of", lambda self, graph_id, question: self._context.now())],
+    "asked in its own time": [(Reinforcement, "_time_of", _time_of_day)],
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
     "waiting for a turn": [(StateWaiter, "until_folded", _nothing)],
     "questions told": [(Redelivery, "hold", _acknowledged_at_once)],
