@@ -69,7 +69,7 @@ class RecordedTurn(Message):
         exclude_if=lambda it: it is None,
     )
     uncounted: Literal["", "redundant", "unworthy"] = Field(
-        "", description="why it is in the log only, and no question finds it", exclude_if=lambda it: not it
+        "", description="why a gate sent it to the archive as it came", exclude_if=lambda it: not it
     )
     advised: Advised | None = Field(
         None, description="the advice on it, if requested", exclude_if=lambda it: it is None

@@ -215,8 +215,7 @@ class AllSettings(Message):
         0.0,
         ge=0,
         le=1,
-        description="a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are "
-        "counted",
+        description="a turn whose score of novelty is lower is redundant: it goes to the archive at once; 0: none does",
     )
     novelty_alpha: float = added(
         0.5,
@@ -232,8 +231,8 @@ class AllSettings(Message):
         0.2,
         ge=0,
         le=1,
-        description="so far below `novelty_above`, a turn that names something for the first time is counted all the "
-        "same",
+        description="so far below `novelty_above`, a turn that names something for the first time stays active all "
+        "the same",
     )
     novelty_literal: int = added(
         0, ge=0, le=1, description="1: what is named for the first time is a share of all words, not of what is named"
@@ -243,7 +242,7 @@ class AllSettings(Message):
         ge=0,
         le=LARGEST_COUNT,
         description="content words that make a turn worth remembering, unless it holds a name, a time, a statement or "
-        "an anchor; else it is recorded, and not counted; 0: all turns are counted",
+        "an anchor; else it goes to the archive at once; 0: none does",
     )
     window_tokens: int = added(
         0,

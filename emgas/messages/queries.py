@@ -167,7 +167,7 @@ class Description(Answer):
     )
     uncounted: int = Field(
         0,
-        description="turns that gates left out of the graph: they are in the log only",
+        description="turns that gates set aside as they came: they are in the archive",
         exclude_if=lambda uncounted: not uncounted,
     )
     access: dict[str, list[str]] = Field(

@@ -8,6 +8,8 @@
     n     distinct concepts of W, no marks; new: those that nothing before W said.  `novelty_literal`: n is W's length
           in words, as the source has it, where 2 new names of 512 words are worth 0.004 and α decides nothing (T13)
     E     counts of the words, of length 1; the source's is a model's vector
+    cos   with the average, or with the nearest of those turns if that is nearer: what was said once, days ago, and is
+          said again adds nothing, though the average has moved on
     τ     `novelty_above`: W is redundant where H is less, unless it is less by `novelty_border` at most and something
           in it is new: what is like another, but not the same, is kept apart (pattern separation, P2)
 
@@ -18,6 +20,7 @@ A graph keeps nothing for it, and what was forgotten is not in it.  W without a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -64,7 +67,7 @@ def novelty(graph: Graph, session: str, concepts: Sequence[Concept], tokens: int
     new = sum(_is_new(graph, word, before) for word in words)
     total = tokens + sum(graph.passages.tokens[passage] for passage in before)
     share = min(1.0, new / max(1, total if settings.novelty_literal else len(words)))
-    apart = 1.0 - _cosine(words, _lately(graph, frozenset(before)))
+    apart = 1.0 - _nearest(words, _latest(graph, frozenset(before)), settings.novelty_beta)
     score = settings.novelty_alpha * share + (1 - settings.novelty_alpha) * apart
     return Novelty(round(min(1.0, max(0.0, score)), DIGITS), new)
 
@@ -109,18 +112,19 @@ def _is_new(graph: Graph, word: str, window: Sequence[int]) -> bool:
     return graph.concepts.in_turns[number] == sum(number in graph.passages.concepts_of(passage) for passage in window)
 
 
-def _lately(graph: Graph, window: frozenset[int]) -> Vector:
-    """Average what the last turns before a window say, the later the more."""
-    passages, beta = graph.passages, graph.settings.novelty_beta
+def _latest(graph: Graph, window: frozenset[int]) -> list[Vector]:
+    """List what each of the last turns before a window says, the latest first; what gates set aside is none of them."""
+    passages = graph.passages
+    counts = (n for n in range(len(passages) - 1, -1, -1) if passages.kept[n] and not passages.uncounted[n])
+    return [_normed(_of(graph, passage)) for passage in islice((n for n in counts if n not in window), LAST)]
+
+
+def _nearest(words: Vector, latest: Sequence[Vector], beta: float) -> float:
+    """Return how near some words are to the average of turns, the later the more, or to the nearest of them."""
     average: Vector = {}
-    weight, left = beta, LAST
-    for passage in range(len(passages) - 1, -1, -1):
-        if left and passages.kept[passage] and not passages.uncounted[passage] and passage not in window:
-            _add(average, _normed(_of(graph, passage)), weight)
-            weight, left = weight * (1 - beta), left - 1
-        elif not left:
-            break
-    return average
+    for age, vector in enumerate(latest):
+        _add(average, vector, beta * (1 - beta) ** age)
+    return max((_cosine(words, vector) for vector in (average, *latest)), default=0.0)
 
 
 def _add(vector: Vector, other: Mapping[str, float], weight: float) -> None:

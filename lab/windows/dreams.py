@@ -121,7 +121,7 @@ def _region(graph: Graph, hot: Sequence[int]) -> Region:
     words = np.array(hot, np.int64)
     position, target, together = graph.pairs["exchange"].neighbours(words)
     is_hot = np.isin(target, words)
-    in_exchanges, total = graph.concepts.in_exchanges, graph.turns - graph.uncounted
+    in_exchanges, total = graph.concepts.in_exchanges, graph.turns
     for place, other, times in zip(
         position[is_hot].tolist(), target[is_hot].tolist(), together[is_hot].tolist(), strict=True
     ):

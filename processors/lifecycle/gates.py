@@ -1,11 +1,11 @@
-"""Gates: whether a turn is counted, decided as it is recorded, and never again.  All are off by default.
+"""Gates: whether a turn is set aside, decided as it is recorded, and never again.  All are off by default.
 
     redundant  it says nothing that is new          lab/gates/novelty.py, setting `novelty_above`     SEEDS P5–P8
     unworthy   it says nothing worth remembering    lab/gates/worth.py, setting `worth_words`         SEEDS M11
 
-A turn that is not counted is recorded as every turn is, with the score and the reason.  The graph has it as a turn that
-was said, without a word: no question finds it, nothing is linked by it.  Another memory, made of the same log by other
-settings (`emgas replay branch`), counts it.  SEEDS T16: what a filter drops is not lost.
+A turn that is set aside is recorded as every turn is, with the score and the reason, and is in the archive from the
+first moment: a question finds it behind what is active, habits and days count it, and a reinforcing question brings it
+back.  Another memory, made of the same log by other settings (`emgas replay branch`), has it among the others.
 """
 
 from __future__ import annotations

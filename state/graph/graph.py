@@ -20,7 +20,6 @@ from itertools import combinations
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from msgspec.structs import replace
 
 from state.arrays import Counts, Integers
 from state.events.events import (
@@ -223,11 +222,11 @@ class Graph(GraphTables):
         if self.knows(event.id):
             return False
         self.clock = max(self.clock, event.at)
-        if event.uncounted:  # its words, and what it says, stay in the log
-            event = replace(event, concepts=[], relations=[], statements=[], units=[])
-            self.uncounted += 1
         numbers = self.concepts.numbers_of(event.concepts, event.at)
         passage = self.passages.add(event, self.events, numbers)
+        if event.uncounted:  # a gate set it aside: found behind the others, and lost for nobody
+            self.passages.archive(passage)
+            self.uncounted += 1
         self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
         if event.units:
@@ -236,7 +235,7 @@ class Graph(GraphTables):
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
         self._count_fresh(event)
-        if event.anchor and not event.uncounted:
+        if event.anchor:
             self._anchor(numbers, event.anchor.kind, event.at)
         return True
 

@@ -52,7 +52,7 @@ class GraphTables:
     sessions       the conversations that have ended
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
-    uncounted      turns that gates left out of what is counted: they are passages without a word
+    uncounted      turns that gates set aside as they came: they went to the archive at once
     access         who may do what, by subject; empty: open to everyone
     advice         what advisors said, beside all that
     facts          metadata and times of turns, as far as they were read: no content

@@ -118,7 +118,6 @@ class GraphView:
     Concept and passage numbers are positions in these columns; numbers are given in first-seen order.
     Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
 
-        uncounted         how many turns gates ever left out of what is counted
         turns, concepts   p and n;  tokens: the words of all turns;  lengths: of the shortest, of the longest
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
@@ -157,14 +156,13 @@ class GraphView:
         concepts, passages = tables.concepts, tables.passages
         self._concepts, self._passages = concepts, passages
         self.turns, self.concepts = len(passages), len(concepts)
-        self.uncounted = tables.uncounted
         self.tokens, self.lengths = index.tokens, index.lengths
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
         self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
-        counted, rows = tables.turns - tables.uncounted, partial(_fresh_rows, tables, tables.events)
+        counted, rows = tables.turns, partial(_fresh_rows, tables, tables.events)
         self.windows: Mapping[Window, WindowCounts] = {  # no circle: a view goes with the last who reads it
             "turn": WindowCounts(counted, lambda: rows().in_turns, tables.pairs["turn"]),
             "exchange": WindowCounts(counted, lambda: rows().in_exchanges, tables.pairs["exchange"]),

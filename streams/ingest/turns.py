@@ -275,7 +275,7 @@ class TurnDecider:
         event = with_gates(
             event, utterance.text, graph=graph, settings=settings, extractor=extractor, gate=self._context.gate
         )
-        embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
+        embedded = [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         born_with = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=born_with)
@@ -391,6 +391,6 @@ def with_gates(
         graph = Graph(turn.graph)
         graph.settings = settings
     turn = gated(turn, graph, gate)
-    if turn.uncounted or not settings.counts_units:
+    if not settings.counts_units:
         return turn
     return replace(turn, units=units(extractor, text, turn.concepts, tokens=turn.tokens, settings=settings))

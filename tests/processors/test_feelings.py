@@ -41,7 +41,7 @@ def test_of_a_hundred_moods_that_are_told_98_are_right_and_few_are_missed() -> N
 
 
 def test_the_moods_of_the_table_are_those_of_the_wire() -> None:
-    assert {mood for mood, _, _ in tables.rows("processors.text", "feelings")} == set(get_args(Mood))
+    assert {mood for mood, *_ in tables.rows("processors.text", "feelings")} == set(get_args(Mood))
 
 
 def trend_of(text: str, *, moods: bool = True) -> Trended:

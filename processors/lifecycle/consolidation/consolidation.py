@@ -123,7 +123,7 @@ def _tells(graph: Graph) -> Callable[[int], float]:
     """Make a function that tells how much a passage says: its length, or the information of its words in bits."""
     if not graph.settings.keep_information:
         return lambda passage: graph.passages.tokens[passage]
-    in_turns, counted = graph.concepts.in_turns, max(1, graph.turns - graph.uncounted)
+    in_turns, counted = graph.concepts.in_turns, max(1, graph.turns)
     return lambda passage: sum(log2(counted / in_turns[word]) for word in sorted(_words(graph, passage)))
 
 

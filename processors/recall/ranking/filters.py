@@ -66,8 +66,6 @@ class Allowed:
             passes &= np.isin(turn, self._holding)
         if self._exclude:
             passes &= ~np.isin(turn, self._view.passage_numbers(self._exclude))
-        if self._view.uncounted:  # gates left them out: they hold no word, and are nobody's neighbours
-            passes &= self._view.of_turns("uncounted", turn) == 0
         return passes
 
     def _has_speaker(self, turn: Integers) -> Mask:

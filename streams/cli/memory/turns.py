@@ -81,7 +81,7 @@ def _show(read: list[RecordedTurn], total: int) -> None:
 def _gated(turn: RecordedTurn) -> list[str]:
     """Return what gates noted about a turn."""
     score = [] if turn.novelty is None else [f"novelty {turn.novelty:.2f}"]
-    return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
+    return [*score, *([f"set aside: {turn.uncounted}"] if turn.uncounted else [])]
 
 
 def _show_advice(text: str, advised: Advised) -> None:
