@@ -17,7 +17,7 @@ from state.graph.graph import Graph
 from tests.support.builders import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "c2dce8a0a17b2442782a97dbfd09690f2f7d758ccbf65143585bd58084740d93"  # of the whole fold, its position included
+GOLDEN = "400c0da7fefbd7d269806b70c3a9371e8274e1379a058a26e32c416f21ccd4d9"  # of the whole fold, its position included
 GOLDEN_GRAPHS = {  # of what they hold
     "ada": "0cb6d7224da3a18ef5a5b3b7205338314bdf9e646c7070276dc00baab69783fb",
     "bob": "d35624442041247215e361b50ecfd628e5e3dfa6994953130df1dcd062200c96",
