@@ -12,25 +12,31 @@ import re
 from typing import Final
 
 from processors.dates.spans import MINUTE, Written, moment, year
-from processors.dates.vocabulary import Codes
+from processors.dates.vocabulary import UNSPACED, Codes
 
 _MONTH_FIRST: Final = frozenset({"en", "zh", "ja", "ko"})
 LITERAL: Final = re.compile(
     r"""(?<![\w.£$€])(?:
     (?P<iso>(?P<year>\d{4})[-/.](?P<month>\d\d?)(?:[-/.](?P<day>\d\d?))?(?![\d/]|-\d)
       (?:T(?P<iso_hour>\d\d):(?P<iso_minute>\d\d)(?::\d\d)?)?)
-  | (?P<full>(?P<one>\d\d?)[-/.](?P<two>\d\d?)[-/.](?P<full_year>\d{4}|\d\d)(?!\d))
+  | (?P<compact>(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\w))
+  | (?P<full>(?P<one>\d\d?)(?P<joint>[-/.])(?P<two>\d\d?)(?P=joint)(?P<full_year>\d{4}|\d\d)(?!\d))
   | (?P<clock>(?P<hour>[01]?\d|2[0-4])
       (?:[:：](?P<minute>[0-5]\d)(?:[:：][0-5]\d)?|h(?P<minute_h>[0-5]\d)?(?![a-zA-Z])
-        |\.(?P<minute_dot>[0-5]\d)(?=\s?(?:uhr|[ap]\.?m\b|h\b)))
+        |\.(?P<minute_dot>[0-5]\d)(?=\s?(?:uhr|[ap]\.?m\b|h\b))
+        |(?:(?<=\b(?:at|um)\s\d)|(?<=\b(?:at|um)\s\d\d)|(?<=\blas\s\d)|(?<=\blas\s\d\d))
+        \.(?P<minute_at>[0-5]\d)(?![.\d]))
       (?:\s?(?P<clock_half>[ap])\.?\s?m\b\.?)?)
   | (?P<half_clock>(?P<half_hour>1[0-2]|0?[1-9])\s?(?P<half>[ap])\.?\s?m\b\.?)
   | (?P<short>(?P<short_one>\d\d?)/(?P<short_two>\d\d?)(?![\d/]))
   | (?P<dotted>(?P<dotted_day>[0-3]?\d)\.(?P<dotted_month>[01]?\d)\.(?![\d]))
+  | (?P<open_date>(?<=\b(?:am|im)\s)(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])(?![.\d]))
   | (?P<month_year>(?P<of_month>\d\d?)\s{0,2}[-/]\s?(?P<of_year>(?:19|20)\d\d)(?!\d|-\d))
   | (?P<year_month>(?P<in_year>(?:19|20)\d\d)\s[-/]\s(?P<in_month>\d\d?)(?!\d))
+  | (?P<spaced_iso>(?:19|20)\d\d\s(?:0?[1-9]|1[0-2])\s(?:0?[1-9]|[12]\d|3[01])(?!\s?[\d:]))
   | (?P<spaced>(?P<day_one>\d\d?)\s(?P<day_two>\d\d?)\s(?P<spaced_year>(?:19|20)\d\d)(?!\d))
-  | (?P<ordinal>(?P<place>\d{1,3})(?:\s?(?:st|nd|rd|th|er|ère|e|ème|º|°|ª)(?!\w)|\.(?=\s?[A-Za-zÄÖÜäöü])))
+  | (?P<ordinal>(?P<place>\d{1,3})
+      (?:\s?(?:st|nd|rd|th|er|ère|e|ème|\.?[º°ª])(?!\w)|(?:ro|do|to|ra)(?!\w)|\.(?=\s?[A-Za-zÄÖÜäöü])))
   | '?(?P<decade>(?P<decade_year>(?:1[89]|20)\d0|[2-9]0)\s?'?s)\b
   | (?P<plain_year>(?:1[89]|20)\d\d)(?![\d%:]|[.,]\d)
   | (?P<number>\d+(?:[.,]\d+)?)(?!\d|\s?%)
@@ -100,6 +106,10 @@ def _full(match: re.Match[str], language: str) -> Codes:
     if "." in written and language not in ("de", "fr", "es") and len(match["full_year"]) < 4:
         return {}  # the number of a version
     number = int(match["full_year"])
+    if language in UNSPACED and number < 100 and len(match["one"]) == 2:  # 16-05-30: the year goes first
+        year_first = _dated(2000 + int(match["one"]), int(match["two"]), number)
+        if year_first:
+            return year_first
     number += 0 if number > 99 else 2000 if number < 50 else 1900
     return _dated(number, *_ordered(int(match["one"]), int(match["two"]), language))
 
@@ -108,7 +118,7 @@ def _clock(match: re.Match[str], language: str) -> Codes:
     if language == "en" and re.fullmatch(r"\d+h", match["clock"] or "", re.IGNORECASE):
         return {"length": [(int(match["hour"]), "h")]}
     hour = int(match["hour"] or match["half_hour"])
-    minute = int(match["minute"] or match["minute_h"] or match["minute_dot"] or 0)
+    minute = int(match["minute"] or match["minute_h"] or match["minute_dot"] or match["minute_at"] or 0)
     half = (match["clock_half"] or match["half"] or "").lower()
     hour = hour % 12 + 12 * (half == "p") if half else hour
     unsure = not half and hour < 13 and len(match["hour"] or "") < 2
@@ -119,6 +129,21 @@ def _short(match: re.Match[str], language: str) -> Codes:
     if match["short"] == "24/7":
         return {}
     return _dated(None, *_ordered(int(match["short_one"]), int(match["short_two"]), language))
+
+
+def _compact(match: re.Match[str], language: str) -> Codes:
+    written = match["compact"]
+    return _dated(int(written[:4]), int(written[4:6]), int(written[6:]))
+
+
+def _spaced_iso(match: re.Match[str], language: str) -> Codes:
+    number, month, day = map(int, match["spaced_iso"].split())
+    return _dated(number, month, day)
+
+
+def _open_date(match: re.Match[str], language: str) -> Codes:
+    day, month = match["open_date"].split(".")
+    return _dated(None, int(month), int(day)) if language == "de" else {}
 
 
 def _dotted(match: re.Match[str], language: str) -> Codes:
@@ -152,7 +177,8 @@ def _plain_year(match: re.Match[str], language: str) -> Codes:
 
 
 _READERS: Final = {
-    "iso": _iso, "full": _full, "clock": _clock, "half_clock": _clock, "short": _short, "dotted": _dotted,
+    "iso": _iso, "compact": _compact, "full": _full, "spaced_iso": _spaced_iso, "open_date": _open_date,
+    "clock": _clock, "half_clock": _clock, "short": _short, "dotted": _dotted,
     "month_year": _month_year, "year_month": _year_month, "spaced": _spaced,
     "ordinal": _ordinal, "decade": _decade, "plain_year": _plain_year,
 }  # fmt: skip

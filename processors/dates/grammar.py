@@ -174,6 +174,7 @@ class _Pass:
         first, last = self.atoms[self.places[match.start()] or 0], self.atoms[self.places[match.end() - 1] or 0]
         values.now, values.language, values.order = self.now, self.rules.language, tuple(order)
         values.before = self.text[max(0, first.start - _BEFORE) : first.start].lower()
+        values.written = self.text[first.start : last.end].lower()
         values.after = self.text[last.end : last.end + _AFTER].lower()
         return values
 

@@ -25,20 +25,21 @@ class Match(dict[str, Any]):
 
     now     when it was said, by the speaker's clock
     order   the codes in the order of the text
-    before, after   the text around it, in small letters
+    written         the text that matched, in small letters; before, after: the text around it
     """
 
     def __init__(self, values: Mapping[str, Any], scene: Match | None = None) -> None:
         super().__init__(values)
         if scene is not None:
             self.now, self.language, self.order = scene.now, scene.language, scene.order
-            self.before, self.after = scene.before, scene.after
+            self.before, self.after, self.written = scene.before, scene.after, scene.written
 
     now: datetime
     language: str
     order: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    written: str = ""
 
     def of(self, **values: Any) -> Match:
         """Return a match of other values at the same place."""

@@ -10,6 +10,9 @@ from processors.dates.match import Match, Reading, meaning
 from processors.dates.spans import DAY, MINUTE, SECONDS, Span, Written, day, meanings
 
 NOON: Final = 720
+_NO_HOUR_BEFORE: Final = re.compile(r"\b(?:de|du|entre) \w+ $")  # de 5 à 7
+_DAY_BESIDE: Final = re.compile(r"\b(?:on|el|le|am|del|den)(?: (?:the|día))? ?(?:\d+)?$")
+_NO_HOUR_AFTER: Final = re.compile(r"\s*(?:pr[oó]xim|[uú]ltim|pasad|siguiente|primer|dernier|prochain)")
 
 
 def _clock(hour: float, minute: float = 0) -> Reading | None:
@@ -65,6 +68,10 @@ def half_past(match: Match) -> Reading | None:
 @meaning
 def o_clock(match: Match) -> Reading | None:
     """Read three o'clock, 三点二十."""
+    if match.language == "ja" and "number2" in match and match.after.startswith("秒"):
+        return None
+    if match.get("number2", 10) < 10 and not match.is_unspaced and not match.written[-1].isdigit():
+        return None  # um 8 Uhr einen Tropfen
     unsure = match.language == "zh" and match["number"] <= 2 and "at" not in match and "number2" not in match
     if unsure and not re.search("[在到于]$", match.before) and not match.after.startswith(("钟", "整", "半")):
         return None  # 两点建议
@@ -94,7 +101,8 @@ def minutes_past(match: Match) -> Reading | None:
 @meaning
 def hour_minute(match: Match) -> Reading | None:
     """Read at eight twenty."""
-    is_time = 10 <= match["number2"] < 60 and match["number"] < 13
+    is_day = re.search(r"\b(?:on|del|sur|le|am)\b", match.written)  # at seven on 15
+    is_time = 10 <= match["number2"] < 60 and match["number"] < 13 and not is_day
     return _clock(match["number"], match["number2"]) if is_time else None
 
 
@@ -108,9 +116,19 @@ def hour_and_minutes(match: Match) -> Reading | None:
 @meaning
 def at_hour(match: Match) -> Reading | None:
     """Read at 8."""
-    if match.is_unspaced or (match.language == "en" and match["number"] > 12):
+    if match.is_unspaced or (match.language == "en" and match["number"] > 12) or match.get("unit", "h") != "h":
+        return None
+    if _NO_HOUR_BEFORE.search(match.before) or _NO_HOUR_AFTER.match(match.after):
         return None
     return _clock(match["number"])
+
+
+@meaning
+def minutes_to(match: Match) -> Reading | None:
+    """Read sept heures moins dix, las ocho menos diez."""
+    if match["number2"] >= 60 or not ("oclock" in match or "at" in match):
+        return None
+    return _clock(match["number"] - 1, 60 - match["number2"])
 
 
 @meaning
@@ -167,6 +185,42 @@ def at_time(match: Match) -> Reading | None:
     if "part" in match:
         minutes = _in_part(minutes, match["part"], match.language)
     return "moment", [(span[0] + MINUTE * minutes, span[0] + MINUTE * (minutes + 1)) for span in days]
+
+
+@meaning
+def half_of_day(match: Match) -> Reading | None:
+    """Read tuesday am, today pm."""
+    if match.language != "en" or (match["date"].month and not match["date"].day):
+        return None
+    return at_time(match.plus(part="12-18" if match["ampm"] else "6-12"))
+
+
+@meaning
+def hours_on_day(match: Match) -> Reading | None:
+    """Read next Monday 6-8, from 5 to 7 today."""
+    date, hours = match["date"], hour_range(match)
+    is_day = date.grain == "D" or (date.weekday is not None and not date.day and not date.month)
+    is_range = "from" in match or match["to"] != 1
+    return of_day(match.plus(hours=hours[1])) if is_day and is_range and hours else None
+
+
+@meaning
+def numbered_day_time(match: Match) -> Reading | None:
+    """Read on 15 at 8:00, 8pm on 15, martes 4 a las siete."""
+    is_bound = _DAY_BESIDE.search(match.before if match.order[0] == "number" else match.written)
+    date, weekday = match["number"], match["date"].weekday if "date" in match else None
+    if not (is_bound or weekday is not None) or not 1 <= date <= 31 or date != int(date):
+        return None
+    return at_time(match.plus(date=Written(day=int(date), weekday=weekday)))
+
+
+@meaning
+def clock_from_now(match: Match) -> Reading | None:
+    """Read between now and eight o'clock."""
+    today = day(match.now)[0]
+    ends = (today + MINUTE * (match["clock"][0] + later) for later in ((0, NOON) if match["clock"][1] else (0,)))
+    end = next((each for each in ends if each > match.now), None)
+    return ("moment", [(match.now, end)]) if end else None
 
 
 @meaning

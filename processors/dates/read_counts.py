@@ -8,8 +8,10 @@ from typing import Final
 
 from processors.dates.match import Match, Reading, fixed, meaning
 from processors.dates.read_clocks import half_day
-from processors.dates.spans import DAY, MINUTE, MONTHS, day, meanings, shift, unit, week
+from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, day, meanings, shift, unit, week
 
+_PART_OF: Final = re.compile(r" (?:de|del|du|des) ")
+_HALF: Final = 720  # minutes of half a day
 _MOST: Final = 2000  # units that are counted
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
@@ -21,8 +23,9 @@ _HOURS_OF: Final = {"6-12": 8, "11-14": 12, "12-18": 15, "18-22": 19, "20-24": 2
 def which_unit(match: Match) -> Reading | None:
     """Read last week, this month, next year; the last hour."""
     name, steps = match["unit"], match["which"]
-    if match.order == ("unit", "which") and not match.is_postfixing and abs(steps) < 2:
-        return None
+    is_behind = match.order == ("unit", "which")
+    if is_behind and ((not match.is_postfixing and abs(steps) < 2) or _PART_OF.search(match.written)):
+        return None  # días de la próxima semana
     if name == "F" and steps < 0:
         return fixed((day(match.now, -14)[0], day(match.now)[0]), grain="+D")
     if name == "m" and match.language == "en":  # at the last minute
@@ -42,6 +45,10 @@ def _moments(first: datetime, end: datetime) -> Reading | None:
 def which_units(match: Match) -> Reading | None:
     """Read the last 3 days, the next two weeks: until now, or from tomorrow on; hours from now."""
     name, count, steps = match["unit"], match["number"], match["which"]
+    if name == "M" and match.order[0] == "number" and (match.language == "en" or count > 12):
+        return None  # 23 next month
+    if steps == 0 and match.language in ("ja", "zh") and match.order == ("which", "number", "unit"):
+        steps = -1  # この三年間
     if steps == 0 or count > _MOST or (match.order == ("number", "unit", "which") and not match.is_postfixing):
         return None
     way = 1 if steps > 0 else -1
@@ -99,12 +106,14 @@ def _shifted(match: Match, way: int, when: datetime) -> datetime:
 @meaning
 def before_day(match: Match) -> Reading | None:
     """Read 2 days before Christmas."""
-    return _from_day(match, -1)
+    return _at_day_then(match, -1) if match.is_unspaced else _from_day(match, -1)
 
 
 @meaning
 def after_day(match: Match) -> Reading | None:
-    """Read 2 days after tomorrow, two weeks from Saturday."""
+    """Read 2 days after tomorrow, two weeks from Saturday; 2週後の月曜日 is of that week."""
+    if match.is_unspaced and match.order[0] == "length":
+        return _at_day_then(match, 1)
     return _from_day(match, 1)
 
 
@@ -119,12 +128,33 @@ def _from_day(match: Match, way: int) -> Reading | None:
 
 
 @meaning
-def weekday_then(match: Match) -> Reading | None:
-    """Read monday two weeks from now: of that week."""
+def counted_from(match: Match) -> Reading | None:
+    """Read 今日から2日後, 지금부터 2주 후: counted from a day or from now."""
+    if not match.is_unspaced:
+        return None
+    return ahead(match) if "present" in match else _from_day(match, 1)
+
+
+@meaning
+def from_day_then(match: Match) -> Reading | None:
+    """Read monday two weeks from now; 昨日の2日前."""
+    date = match["date"]
+    is_day = match.is_unspaced and (date.grain == "D" or (date.day and date.month))
+    way = 1 if "later" in match else -1
+    return _from_day(match, way) if is_day else _weekday_then(match, way)
+
+
+def _at_day_then(match: Match, way: int) -> Reading | None:
+    """Read 2週後の月曜日, 一年前的今天."""
+    return _from_day(match, way) if match["date"].grain == "D" else _weekday_then(match, way)
+
+
+def _weekday_then(match: Match, way: int) -> Reading | None:
+    """Return the weekday of the week so far away."""
     date = match["date"]
     if date.weekday is None or date.day or date.month:
         return None
-    when = _shifted(match, 1 if "later" in match else -1, match.now)
+    when = _shifted(match, way, match.now)
     return fixed(day(week(when)[0], date.weekday), grain="D")
 
 
@@ -160,6 +190,31 @@ def within(match: Match) -> Reading | None:
 
 
 @meaning
+def within_length(match: Match) -> Reading | None:
+    """Read 2일 1시간 이내: a length of several units."""
+    end = _shifted(match, 1, match.now)
+    if any(name in "hms" for _, name in match["length"]):
+        return _moments(match.now, end)
+    return fixed((day(match.now)[0], day(end)[0]), grain="-")
+
+
+@meaning
+def longer(match: Match) -> Reading | None:
+    """Read 3 days and 2 hours 5 minutes: units that get smaller."""
+    parts = [*match["length"], *match["length2"]]
+    sizes = [SECONDS[name] for _, name in parts]
+    return ("length", parts) if sizes == sorted(set(sizes), reverse=True) else None
+
+
+@meaning
+def counted_days(match: Match) -> Reading | None:
+    """Read 四日前, 2日後: a number of days, though 四日 alone is the fourth."""
+    if match.language != "ja" or match["unit"] not in "DMY" or match["number"] > 500:
+        return None
+    return _counted(match.plus(length=[(match["number"], match["unit"])]), -1 if "ago" in match else 1)
+
+
+@meaning
 def length(match: Match) -> Reading | None:
     """Read two hours, a day and a half, half an hour."""
     if match.language == "en" and re.match(r"[- ]?olds?\b", match.after):  # a thirty year old
@@ -168,6 +223,10 @@ def length(match: Match) -> Reading | None:
     parts = [(match[number], match[name]) for number, name in pairs if number in match and name in match]
     if "half" in match:
         parts = _with_half(match, parts)
+    if "past" in match:
+        if match["past"] != 30 or match.is_unspaced:
+            return None
+        parts = [(parts[0][0] + 0.5, parts[0][1])]  # una hora y media
     is_year = match.is_unspaced and any(name == "Y" and 1000 < count < 3000 for count, name in parts)  # 2015年
     if "other" in match or not parts or is_year or any(count > 9999 for count, _ in parts):
         return None
@@ -216,8 +275,9 @@ def _every_unit(name: str, count: int) -> Reading | None:
 
 @meaning
 def once(match: Match) -> Reading | None:
-    """Read once a week, una vez a la semana."""
-    return None if match.is_unspaced else _every_unit(match["unit"], 1)
+    """Read once a week, una vez a la semana, 週に一度."""
+    is_one = match.get("number", 1) == 1 and match.order[-1] == "once"
+    return _every_unit(match["unit"], 1) if is_one == match.is_unspaced else None
 
 
 @meaning
@@ -302,6 +362,24 @@ def each_date(match: Match) -> Reading | None:
 
 
 @meaning
+def every_date(match: Match) -> Reading | None:
+    """Read chaque 15/4, 4월 15일마다."""
+    date = match.first("literal", "date")
+    if date.month and date.day and not date.year:
+        return _rule("YEARLY", 1, f";BYMONTH={date.month};BYMONTHDAY={date.day}")
+    is_weekday = date.weekday is not None and not date.day and match["every"] == 1 and match.is_unspaced
+    return _rule("WEEKLY", 1, f";BYDAY={_WEEKDAYS[date.weekday]}") if is_weekday else None
+
+
+@meaning
+def parts_of_days(match: Match) -> Reading | None:
+    """Read Friday mornings, in the evenings."""
+    number = match.first("weekday", "weekdays")
+    hour = _hour_of(match["parts"])
+    return _rule("DAILY", more=hour) if number is None else _rule("WEEKLY", 1, f";BYDAY={_WEEKDAYS[number]}{hour}")
+
+
+@meaning
 def every_month(match: Match) -> Reading | None:
     """Read every May, every summer."""
     if match["every"] != 1:
@@ -312,9 +390,10 @@ def every_month(match: Match) -> Reading | None:
 @meaning
 def set_at(match: Match) -> Reading | None:
     """Read every Monday at 9."""
-    minutes, rule = match["clock"][0], match["set"].partition(";BYHOUR")[0]
+    (minutes, unsure), (rule, _, hour) = match["clock"], match["set"].partition(";BYHOUR=")
     if "BYMINUTE" in match["set"]:
         return None
+    minutes += _HALF if unsure and hour and int(hour) > 12 and minutes < _HALF else 0  # every night at 9
     return "set", rule + f";BYHOUR={minutes // 60 % 24};BYMINUTE={minutes % 60}"
 
 

@@ -23,10 +23,14 @@ from processors.dates.spans import (
 )
 
 _ENDS: Final = re.compile(
-    r"\s*(?:[.,!?;)]|$|(?:and|at|because|but|for|from|i|so|to|we|when|with|until|y|et|und|bis|–|-)\b)"
+    r"\s*(?:[.,!?;)]|$|(?:de|entre|from|between|von)\s+(?:las?\s+)?\d"
+    r"|(?:and|at|because|but|for|from|i|so|to|we|when|with|until|y|et|und|bis|um|à|a las?|pour|para|–|-)\b)"
 )
+_TO_HOUR: Final = re.compile(r"\s*(?:to|-|–|till?|until|bis|a|à|hasta)\s*\d")  # monday 8 to 9
+_HAN_ENDS: Final = re.compile(r"\s*(?:$|[，。,.!?！？；的是我])")
 _YEAR_AFTER: Final = re.compile(
-    r"\b(?:in|since|of|by|from|until|till|during|before|after|year|en|de|desde|año|hasta|dans|depuis|année|seit|jahr|bis"
+    r"\b(?:ende|anfang|mitte|finales de|fin|début|mid|early|late|in|since|of|by|from|"
+    r"until|till|during|before|after|year|en|de|desde|año|hasta|dans|depuis|année|seit|jahr|bis"
     r"|vor|nach)( the)?( year| año| jahr)?\s*$"
 )
 _COUNT_OF: Final = re.compile(r"\d of $")  # page 12 of 2000
@@ -53,6 +57,15 @@ def relative_day(match: Match) -> Reading | None:
 
 
 @meaning
+def days_from(match: Match) -> Reading | None:
+    """Read 今日から2日後, 昨日の2日前."""
+    if match.language != "ja" or match["unit"] not in "DW" or match["number"] > 500:
+        return None
+    count = (7 if match["unit"] == "W" else 1) * match["number"] * (-1 if "ago" in match else 1)
+    return fixed(day(match.now, match["today"] + int(count)), grain="D")
+
+
+@meaning
 def narrative_day(match: Match) -> Reading | None:
     """Read the next day, 次日: of a story, unless nothing goes before (chains.py)."""
     return fixed(day(match.now, match["narrative"]), grain="then")
@@ -66,7 +79,9 @@ def relative_day_weekday(match: Match) -> Reading | None:
 
 @meaning
 def month_day(match: Match) -> Reading | None:
-    """Read june 5, the 5th of June, Sunday 5 June, of a year that may be written."""
+    """Read june 5, the 5th of June, Sunday 5 June, of a year that may be written; juillet 98."""
+    if match.order == ("month", "number") and 31 < match["number"] < 100:
+        return dated(written_year(match), match["month"])
     return dated(match.get("year"), match["month"], day_number(match), match.get("weekday"))
 
 
@@ -96,6 +111,13 @@ def month_of(match: Match) -> Reading | None:
 
 
 @meaning
+def month_and_day(match: Match) -> Reading | None:
+    """Read 一月二十三: without a sign for the day, where nothing is counted."""
+    ends = match.language == "zh" and _HAN_ENDS.match(match.after)
+    return dated(month=match["number"], day=match["number2"]) if ends else None
+
+
+@meaning
 def bare_year(match: Match) -> Reading | None:
     """Read 2016, behind a word that says it is a year."""
     return dated(match["year"]) if _YEAR_AFTER.search(match.before) and not _COUNT_OF.search(match.before) else None
@@ -116,7 +138,7 @@ def weekday_and_day(match: Match) -> Reading | None:
 @meaning
 def weekday_and_number(match: Match) -> Reading | None:
     """Read viernes 13."""
-    ends = _ENDS.match(match.after) and not match.is_unspaced
+    ends = _ENDS.match(match.after) and not _TO_HOUR.match(match.after) and not match.is_unspaced
     return dated(day=match["number"], weekday=match["weekday"]) if ends else None
 
 
@@ -228,6 +250,26 @@ def nth_of_this(match: Match) -> Reading | None:
 
 
 @meaning
+def nth_weekday_in(match: Match) -> Reading | None:
+    """Read 4月の最終月曜日: a weekday, counted in the span before it."""
+    if not _is_weekday(match["date2"]):
+        return None
+    return nth_within(match.plus(weekday=match["date2"].weekday))
+
+
+@meaning
+def nth_weekday_of_this(match: Match) -> Reading | None:
+    """Read 第三火曜日: of this month."""
+    if not match.is_unspaced or not _is_weekday(match["date"]):
+        return None
+    return _placed(match.plus(weekday=match["date"].weekday), [unit("M", match.now)])
+
+
+def _is_weekday(date: Written) -> bool:
+    return date.weekday is not None and not date.day and not date.month
+
+
+@meaning
 def nth_in_which(match: Match) -> Reading | None:
     """Read the first Monday of next month, 下个月的第一周."""
     if "weekday" in match or match.order[0] != "which":
@@ -314,10 +356,43 @@ def _steps(match: Match) -> int:
 @meaning
 def week_number(match: Match) -> Reading | None:
     """Read week 12 of 2016."""
-    if match["unit"] != "W" or "ordinal" in match or not 1 <= match["number"] <= 53:
+    number = match.first("number", "ordinal")
+    is_counted = "ordinal" in match and not (match.language == "ja" and number > 5)  # 第31週, not the first week
+    if match["unit"] != "W" or is_counted or not 1 <= number <= 53:
         return None
     first = moment(match.get("year", match.now.year), 1, 4)
-    return fixed(week(first, int(match["number"]) - 1), grain="W")
+    return fixed(week(first, int(number) - 1), grain="W")
+
+
+@meaning
+def week_of_day(match: Match) -> Reading | None:
+    """Read the week of the 18th."""
+    return week_of(match.plus(date=Written(day=match["nth"])))
+
+
+@meaning
+def century(match: Match) -> Reading | None:
+    """Read siglo XV, XVe siècle."""
+    return decade(match.plus(ordinal=match["roman"])) if match["unit"] == "Z" else None
+
+
+@meaning
+def decade_of_tens(match: Match) -> Reading | None:
+    """Read the seventies, the nineteen seventies."""
+    hundreds = int(match.get("number", 19))
+    if not _THE.search(match.before) and "number" not in match:
+        return None
+    return _ten_years(100 * hundreds + match["tens"] % 100) if 17 <= hundreds <= 20 else None
+
+
+@meaning
+def holiday_weekend(match: Match) -> Reading | None:
+    """Read labor day weekend, halloween weekend 2021."""
+    if match["unit"] != "E":
+        return None
+    reading = holiday(match.of(**{code: match[code] for code in ("holiday", "year") if code in match}))
+    weekends = [unit("E", span[0] - DAY) for span in reading[1].spans] if reading else []
+    return fixed(*weekends, grain="H")
 
 
 @meaning
@@ -353,11 +428,12 @@ def _decade_of_century(match: Match) -> Reading | None:
 @meaning
 def half_of(match: Match) -> Reading | None:
     """Read 上半月, 下半周."""
-    if match["which"] not in (-1, 1) or match["unit"] not in "WM" or match.language != "zh":
+    name = match.get("unit", "M")
+    if match["which"] not in (-1, 1) or name not in "WM" or match.language != "zh":
         return None
-    first, end = unit(match["unit"], match.now)
-    middle = first + DAY * (15 if match["unit"] == "M" else 3.5)
-    middle = day(middle)[0] + DAY * (match["unit"] == "W" and match["which"] < 0)
+    first, end = unit(name, match.now)
+    middle = first + DAY * (15 if name == "M" else 3.5)
+    middle = day(middle)[0] + DAY * (name == "W" and match["which"] < 0)
     return fixed((first, middle) if match["which"] < 0 else (middle, end), grain="-")
 
 
@@ -387,7 +463,7 @@ def unit_year(match: Match) -> Reading | None:
 
 def _ten_years(number: int) -> Reading | None:
     number += 1900 if number < 100 else 0
-    is_decade = number % 10 == 0 and number > 1900
+    is_decade = number % 10 == 0 and number > 1600
     return fixed((year(number)[0], year(number + 9)[1]), grain="X") if is_decade else None
 
 
@@ -404,8 +480,10 @@ def signed_range(match: Match) -> Reading | None:
 
 @meaning
 def era(match: Match) -> Reading | None:
-    """Read 平成30年5月3日."""
-    return dated(match["era"] + match["number"], match.get("number2"), match.get("number3"))
+    """Read 平成30年5月3日, 康熙元年."""
+    parts = [1, *_numbers(match)] if match.order[1] == "year_sign" else _numbers(match)
+    number, month_number, day_number = [*parts, None, None][:3]
+    return dated(match["era"] + (number or 1), month_number, day_number)
 
 
 @meaning
@@ -443,9 +521,19 @@ def lunar_date(match: Match) -> Reading | None:
 
 
 @meaning
+def lunar_month_day(match: Match) -> Reading | None:
+    """Read 正月初三, 腊月二十八."""
+    return lunar_date(match.plus(number=match["lunar_month"], number2=match["number"]))
+
+
+@meaning
 def day_in_which(match: Match) -> Reading | None:
     """Read the 15th of next month, 上个月15号."""
-    if match.get("unit", "M") != "M":
+    if match.get("unit", "M") != "M" or match.first("nth", "number") > 31:
+        return None
+    if match.language == "ko" and "day_sign" not in match:
+        return None  # 다음 달 2시간
+    if match.order == ("number", "unit", "which") and not match.is_postfixing:
         return None
     first = unit("M", match.now, match["which"])[0]
     return dated(first.year, first.month, match.get("nth", match.get("number")))
@@ -509,16 +597,33 @@ def third_unit(match: Match) -> Reading | None:
 
 
 @meaning
+def third_which(match: Match) -> Reading | None:
+    """Read comienzos de la semana próxima."""
+    if not match.is_postfixing or match["unit"] not in "WMY":
+        return None
+    return fixed(unit(match["unit"], match.now, match["which"]), grain="G")
+
+
+@meaning
 def third_of(match: Match) -> Reading | None:
     """Read early May, the end of next week: the whole of it, which holds the part that is meant."""
-    date = match["date"]
-    return "date", date._replace(grain="end" if match["third"] == "end" else "G")
+    date, third, today = match["date"], match["third"], day(match.now)[0]
+    if third in ("earlier", "later"):  # in what goes on: up to today, or from today on
+        first, end = date.spans[0] if date.spans else (today, today)
+        if not first <= today < end:
+            return None
+        return fixed((first, min(today + DAY, end)) if third == "earlier" else (today, end), grain="G")
+    return "date", date._replace(grain="end" if third == "end" else "G")
 
 
 @meaning
 def week_of(match: Match) -> Reading | None:
-    """Read the week of April 10th."""
+    """Read the week of April 10th, 18日の週, 再来週の週末."""
     date = match["date"]
+    if match.order[0] == "date" and not match.is_unspaced:
+        return None
+    if match["unit"] == "E" and date.grain == "W":
+        return fixed(*(unit("E", span[0]) for span in date.spans), grain="D")
     if match["unit"] != "W" or not (date.day or date.grain == "D"):
         return None
     return fixed(*(week(span[0]) for span in meanings(date, match.now)), grain="W")

@@ -102,6 +102,16 @@ def between(match: Match) -> Reading | None:
 
 
 @meaning
+def year_and_date(match: Match) -> Reading | None:
+    """Read between 2015 and Feb 2018, between May 2015 and 2018."""
+    number = Written(match["year"])
+    one, two = (
+        (number, match["date"]) if match.order.index("year") < match.order.index("date") else (match["date"], number)
+    )
+    return date_range(match.of(**{"date": one, "date2": two, "from": 1}))
+
+
+@meaning
 def short_range(match: Match) -> Reading | None:
     """Read 5 to 8 June, from June 5 to 8: the end that names a day alone has the month of the other."""
     number, date = int(day_number(match)), match["date"]

@@ -279,7 +279,7 @@ def _part(atom: Atom, place: Place) -> list[Placed]:
     written = place.text[atom.start : atom.end]
     before = place.text[max(0, atom.start - NEAR) : atom.start].lower()
     spaced = place.language not in UNSPACED and (" " in written or _PART_AFTER.search(before))
-    stands = len(written) > 1 or place.text[atom.end : atom.end + 1] == "에"  # 밤에
+    stands = len(written) > 1 or place.text[atom.end : atom.end + 1] in ("에", "に")  # 밤에
     is_greeting = place.text[atom.end : atom.end + 1] in _NOT_AFTER_PART
     if not spaced and (place.language not in UNSPACED or not stands or is_greeting):
         return []
@@ -294,6 +294,8 @@ def _hours_of(atom: Atom, place: Place, low: int, high: int) -> list[Placed]:
 
 def _length(atom: Atom, place: Place) -> list[Placed]:
     parts = atom.codes["length"]
+    if place.language == "ko" and parts == [(1.0, "D")] and not _KOREAN_LASTS.match(place.text[atom.end :]):
+        return []  # 좋은 하루
     one = len(parts) == 1 and parts[0][0] == 1 and _ONE.match(place.text, atom.start)
     if one and not _LASTS.search(place.text[max(0, atom.start - NEAR) : atom.start].lower()):
         return []
@@ -319,6 +321,7 @@ _STORY: Final = re.compile(  # these count from what goes before (chains.py), or
 )
 _HAN_BOUND: Final = re.compile(r"(?:之前|以前|前|之后|以后|后)$")
 _NOT_AFTER_PART: Final = ("好", "饭", "餐", "茶")
+_KOREAN_LASTS: Final = re.compile(r"\s?(?:동안|종일|내내|만|이내|안)")
 _ONE: Final = re.compile(r"(?:an?|one|un|una|une|ein\w*) ", re.IGNORECASE)
 _LASTS: Final = re.compile(
     r"(?:for|takes?|took|lasts?|lasted|spen[dt]|within|than|about|over|durante|por|pendant|pour|lang|für)"

@@ -36,15 +36,20 @@ _WEAK: Final = _listed("may march mar sun sat mon wed jan dec do so fr di mi fin
 _SUPPORT: Final = _listed("glue at from in since until before after which third number ordinal every nth to")
 _NO_ARTICLE: Final = _listed("a an un une ein eine einem")
 _MORNING: Final = frozenset({"morgen", "früh"})  # Dienstagmorgen is no tomorrow
+_WHOLES: Final = frozenset({"third", "whole"})
 _QUOTES: Final = frozenset("'’")
 _JOINTS: Final = frozenset("-/")
 _HYPHEN: Final = "-"
 _O_CLOCK: Final = "点"
+_HAN_DIGITS: Final = frozenset("一二三四五六七八九十")
+_NTH: Final = "第"  # before a number: 第31週
+_TH: Final = "번째"  # after one
 _WEEK: Final = "주"
 _AFTER_WEEK: Final = frozenset("세실시십면")  # 주세요
 _SUN: Final = "sun"
 _FALL: Final = "fall"
 _VERBS: Final = frozenset({"may", "march"})
+_OF: Final = frozenset({"of", "the"})
 _FEW: Final = _listed(
     "few several couple dozen pocos varios algunos algunas plusieurs quelques mehreren einige einigen paar"
 )
@@ -53,6 +58,7 @@ _ANDS: Final = ("and", "y", "et", "-")
 # What follows a sign of time in another word.
 _CONTINUED: Final = {
     "年": "级轻龄糕纪货味兽画", "日": "子本语常记志程报期文", "天": "气空使才真上然生花", "周": "围边到折年转期岁遭密",
+    "早": "就已点安上晨饭餐些年日期先来退恋晚知起睡出操",
     "月": "亮球饼子光薪嫂经租供", "时": "间候代尚不", "分": "享别手析配为成担明", "秒": "杀懂",
     "号": "楼线门院店厅房机桌选手码球室车路馆台位床教铺", "前": "面台者提途",
     "点": "击赞心头评子儿点名开了菜",
@@ -169,7 +175,7 @@ class _Scan:
         if self.language == "de" and self.small.startswith("guten ", at - 6):
             return [Atom(at, at + len(token), {})]
         atom = (self._word(number, at, token) if token[0].isdigit() else None) or self._literal(at, token)
-        atom = atom or self._word(number, at, token)
+        atom = atom or self._word(number, at, token) or self._nth(at, token)
         if atom is None:
             return []
         if atom.codes and (self._is_weak(atom, token) or self._is_place(at, token)):
@@ -181,6 +187,10 @@ class _Scan:
         if token not in _JOINTS or self.language in UNSPACED or not self.found or not 0 < at < len(self.small) - 1:
             return False
         last, before, after = self.found[-1], self.small[at - 1], self.small[at + 1]
+        if "clock" in last.codes and last.end == at:
+            return False  # 4pm-5pm
+        if _WHOLES & set(last.codes) and last.end == at:
+            return True  # early-morning
         if token == _HYPHEN and last.end == at and _is_spelled(last, self.small) and after.isalpha():
             return True
         if len(self.found) > 1 and "number" in last.codes and {"month", "month_sign"} & _codes(self.found[-3:-1]):
@@ -192,20 +202,48 @@ class _Scan:
         if "0" <= token[0] <= "9" or token[0] in _QUOTES:
             match = LITERAL.match(self.small, at) if not at or not self.small[at - 1].isdigit() else None
             if match is None:
-                return None
-            return Atom(at, match.end(), self._with_year(codes_of(match, self.language), at, match.end()))
+                return self._day_of_month(at)
+            codes = self._with_year(codes_of(match, self.language), at, match.end())
+            return self._counted(Atom(at, match.end(), codes))
         longer = (len(words) > 1 and self._is_at(words, at) for words, _ in self.words.entries(token))
         if self.language not in UNSPACED or any(longer):
             return None
         read = numeral_at(self.small, at, self.language)
         return Atom(at, read[0], self._with_year(read[1], at, read[0])) if read else None
 
+    def _day_of_month(self, at: int) -> Atom | None:
+        """Read the day that stands right behind its month: Dec31."""
+        last = self.found[-1] if self.found else None
+        match = re.compile(r"\d\d?(?!\w)").match(self.small, at)
+        if match is None or last is None or last.end != at or "month" not in last.codes:
+            return None
+        return Atom(at, match.end(), {"number": float(match.group())})
+
+    def _counted(self, atom: Atom) -> Atom:
+        """Read 18번째 as an ordinal."""
+        if self.language != "ko" or set(atom.codes) != {"number"}:
+            return atom
+        end = atom.end + (self.small[atom.end : atom.end + 1] == " ")
+        if not self.small.startswith(_TH, end):
+            return atom
+        return Atom(atom.start, end + len(_TH), {"ordinal": int(atom.codes["number"])})
+
+    def _nth(self, at: int, token: str) -> Atom | None:
+        """Read 第31 as an ordinal."""
+        if token != _NTH or not self.small[at + 1 : at + 2] or self.language not in ("zh", "ja"):
+            return None
+        rest = self._literal(at + 1, self.small[at + 1])
+        if rest is None or "number" not in rest.codes:
+            return None
+        of = self.small[rest.end : rest.end + 1] == "个"
+        return Atom(at, rest.end + of, {"ordinal": int(rest.codes["number"])})
+
     def _with_year(self, codes: Codes, at: int, end: int) -> Codes:
         """Read 05年 as a year."""
         if (
             self.language in ("zh", "ja")
             and codes.get("number", 99) < 50
-            and self.small[at] == "0"
+            and self.small[at] in "0零〇"
             and self.small[end : end + 1] == "年"
         ):
             return {**codes, "year": 2000 + int(codes["number"])}
@@ -234,6 +272,8 @@ class _Scan:
         if "every" in atom.codes and following in "一二三四五六日天末" and self.small[atom.end - 1] in "周期拜":
             return Atom(atom.start, atom.start + (2 if self.small[atom.start + 1] == "个" else 1), {"every": 1})
         is_clock = token == _O_CLOCK and beside and "number" in beside.codes and beside.end == atom.start
+        if "edge" in atom.codes and self.small[atom.end - 1] == "初" and following in _HAN_DIGITS:
+            return self._single(atom.start, token)  # 三月初一
         goes_on = not is_clock and atom.end - atom.start == 1 and following in _CONTINUED.get(token, "")
         return Atom(atom.start, atom.end + goes_on, {}) if goes_on or _NO_WORD.match(self.small, atom.start) else atom
 
@@ -266,8 +306,21 @@ class _Scan:
         if not self.text[at].islower() and not opens and token != _FALL:
             return False
         near = self.found[-1].codes if self.found and at - self.found[-1].end <= 1 else {}
+        if token in _VERBS and not self._is_month(near, atom):
+            return True
         supported = _SUPPORT & set(near) or re.match(r"\s*\d", self.small[atom.end :])
         return (token == _SUN and "glue" in near) or not supported
+
+    def _is_month(self, near: Codes, atom: Atom) -> bool:
+        """Return whether "may" can be a month behind a word: not behind "this", "one" or a comma."""
+        if not near or re.match(r"\s*\d", self.small[atom.end :]):
+            return True
+        last = self.small[self.found[-1].start : self.found[-1].end]
+        if "glue" in near:
+            return last in _OF
+        if "which" in near:
+            return bool(near["which"])
+        return "number" not in near or not last.isalpha()
 
     def _is_place(self, at: int, token: str) -> bool:
         """Return whether an article follows "at": at a place."""
@@ -300,15 +353,17 @@ def _joined_numbers(atoms: list[Atom], small: str) -> list[Atom]:
 def _joined(atoms: list[Atom], at: int, small: str) -> tuple[Atom, int]:
     """Join the number at a place with those that follow; return it and the place of its last atom."""
     value, last, step = float(atoms[at].codes["number"]), at, at + 1
+    joins = False
     while step < len(atoms) and not small[atoms[step - 1].end : atoms[step].start].strip(" -"):
         atom = atoms[step]
         if small[atom.start : atom.end] in _ANDS and value >= 20 and step + 1 < len(atoms):
-            step += 1
+            step, joins = step + 1, True
             continue
         if value in (20, 30) and "number" not in atom.codes and 0 < atom.codes.get("ordinal", 99) < 10:
             place = int(value) + int(atom.codes["ordinal"])
             return Atom(atoms[at].start, atom.end, {"ordinal": place, "nth": place}), step
-        together = _together(value, atom.codes["number"]) if _is_spelled(atom, small) else None
+        counts = _is_spelled(atom, small) or (joins and "number" in atom.codes)
+        together = _together(value, atom.codes["number"]) if counts else None
         if together is None:
             break
         value, last, step = together, step, step + 1
@@ -322,6 +377,6 @@ def _together(value: float, following: float) -> float | None:
     """Return the number that two numbers make one after the other; None where they are two."""
     if following >= 100 > value:
         return value * following
-    if (value >= 100 > following) or (20 <= value < 100 and following < 10):
+    if (value >= 100 > following) or (value >= 1000 > following >= 100) or (20 <= value < 100 and following < 10):
         return value + following
     return value * 100 + following if value in (18, 19, 20) and 10 <= following < 100 else None

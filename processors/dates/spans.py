@@ -135,8 +135,8 @@ def meanings(date: Written, now: datetime) -> list[Span]:
         return [span for span in [_in_year(date.year, date.month, date.day)] if span]
     candidates = sorted(_near(date, now))
     if date.weekday is not None and date.day:
-        candidates = [span for span in candidates if span[0].weekday() == date.weekday] or candidates
-        return sorted(candidates, key=lambda span: abs(span[0] - now))[:2]
+        near = sorted(candidates, key=lambda span: abs(span[0] - now))[:3]  # a weekday of years away was a slip
+        return ([span for span in near if span[0].weekday() == date.weekday] or near)[:2]
     return around(candidates, now)
 
 

@@ -25,6 +25,7 @@ _PLAIN: Final = {
 }
 _DIGITS: Final = str.maketrans("０１２３４５６７８９：", "0123456789:")
 WORD: Final = re.compile(r"[0-9]+|[A-Za-z\u00aa-\u02af\u0370-\u1fff]+|[^\w\s]|\w")
+_ROMAN_ONES: Final = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 IRREGULAR: Final = {"fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
 
 
@@ -48,7 +49,7 @@ def words_of(language: str) -> dict[str, Codes]:
         for word in filter(None, (each.strip() for each in column.split("|"))):
             for form in _forms(plain(word, language)):
                 words.setdefault(form, {}).setdefault(code, _value(code, value))
-    for form, codes in [*_compounds(language, words), *_ordinals(language, words)]:
+    for form, codes in [*_compounds(language, words), *_ordinals(language, words), *_romans(language)]:
         words.setdefault(form, codes)
     return words
 
@@ -63,9 +64,12 @@ def _forms(word: str) -> list[str]:
     return [word[:-1] + ending for ending in _ENDINGS] if word.endswith("*") else [word]
 
 
-def _value(code: str, value: str) -> float | int | str:
+def _value(code: str, value: str) -> Any:
     if code == "number":
         return float(value)
+    if code == "length":
+        count, unit = value.split()
+        return [(float(count), unit)]
     return int(value) if re.fullmatch(r"-?\d+", value) else value
 
 
@@ -78,9 +82,19 @@ def _compounds(language: str, words: dict[str, Codes]) -> Iterator[tuple[str, Co
         yield from (
             (f"{one}und{ten}", {"number": few + many}) for one, few in ones.items() for ten, many in tens.items()
         )
+        yield from ((f"{one}einhalb", {"number": few + 0.5}) for one, few in ones.items() if few >= 2)
     if language == "es":
         names = ["uno", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve"]
         yield from ((f"veinti{name}", {"number": 20.0 + one}) for one, name in enumerate(names, 1))
+
+
+def _romans(language: str) -> Iterator[tuple[str, Codes]]:
+    """Yield the numbers of centuries as Spanish and French write them: siglo XV, XVe siècle."""
+    ending = {"es": ("",), "fr": ("e", "ème", "")}.get(language, ())
+    for number in range(1, 22):
+        tens, ones = divmod(number, 10)
+        roman = "x" * tens + _ROMAN_ONES[ones]
+        yield from ((roman + each, {"roman": number}) for each in ending if len(roman) > 1 or each)
 
 
 def _ordinals(language: str, words: dict[str, Codes]) -> Iterator[tuple[str, Codes]]:

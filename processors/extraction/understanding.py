@@ -98,13 +98,25 @@ def _entities(text: str, concepts: Iterable[Concept]) -> Iterator[ExtractedEntit
 
 def _times(text: str, spans: Iterable[TimeSpan]) -> Iterator[ExtractedTime]:
     """Yield the times of a text, each at the characters that tell it."""
-    free: dict[str, int] = {}
+    free: dict[tuple[str, bool], int] = {}
+    read, places = clean(text), _places(text)
     for span in spans:
-        start = text.find(span.text, free.get(span.text, 0))
-        if start < 0:  # its characters changed as the text was cleaned
-            continue
-        end = free[span.text] = start + len(span.text)
-        yield ExtractedTime(start=start, end=end, text=span.text, **_meaning(span))
+        key = (
+            span.text,
+            span.kind == "time",
+        )  # a day has the characters of its time, where the words tell both: this evening
+        start = read.find(span.text, free.get(key, 0))
+        end = free[key] = start + len(span.text)
+        if start >= 0 and end < len(places):
+            first, last = places[start], places[end - 1] + 1
+            yield ExtractedTime(start=first, end=last, text=text[first:last], **_meaning(span))
+
+
+def _places(text: str) -> Sequence[int]:
+    """Return where each character of the clean text stands in the text, and its end."""
+    if clean(text) == text:
+        return range(len(text) + 1)
+    return [*(at for at, sign in enumerate(text) for _ in clean(sign)), len(text)]
 
 
 def _meaning(span: TimeSpan) -> dict[str, Any]:
