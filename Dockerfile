@@ -27,7 +27,7 @@ COPY streams streams
 COPY lab lab
 # with the explorer in it, if ./scripts/page has built that before
 COPY gateway gateway
-# not evaluate.py and tune.py: evaluation/ stays out of the image, and with it `emgas eval` and `emgas tune`
+# not evaluate.py and tune.py: evaluation/ stays out of the image, and with it `emgas measure eval` and `emgas measure tune`
 COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/gates.py \
      emgas_service/renderers.py emgas_service/rerankers.py emgas_service/retrievers.py \
      emgas_service/windows.py emgas_service/

@@ -1,4 +1,4 @@
-"""The command `emgas tune`.  A file of its own, so that an image or a wheel can do without evaluation/ and this."""
+"""The command `emgas measure tune`.  An image or a wheel can do without evaluation/ and this file."""
 
 from __future__ import annotations
 

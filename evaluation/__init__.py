@@ -10,7 +10,7 @@
     fitting.py        weights that make the evidence most likely; fitted.py leaves out the conversation that is asked
     bootstrap.py      paired intervals of a difference
     summary.py        means, categories, percentiles and intervals; report.py prints them
-    command.py        `emgas eval`
+    command.py        `emgas measure eval`
 
 This layer lies above `streams` and is neither in the client's wheel nor in the worker's image.  All but the command and
 logged_memory.py is pure: the clock and the randomness are arguments.

@@ -1,4 +1,4 @@
-"""`emgas eval FILE…`: measure recall on labelled questions, beside other retrieval methods."""
+"""`emgas measure eval FILE…`: measure recall on labelled questions, beside other retrieval methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `emgas eval` measures on: a data set that went the product's own way, from the log back into memory.
+"""What `emgas measure eval` measures on: a data set that went the product's own way, from the log back into memory.
 
     turns ── client ──▶ turns topic ──▶ worker: extraction, events, windows ──▶ log ── refold ──▶ graphs
 

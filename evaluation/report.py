@@ -1,4 +1,4 @@
-"""How `emgas eval` shows what it measured: a line for each method, categories, and what the default gains."""
+"""How `emgas measure eval` shows what it measured: a line for each method, categories, and what the default gains."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`emgas tune FILE`: fit the weights and thresholds of recall to your own questions, show them, and record them.
+"""`emgas measure tune FILE`: fit the weights and thresholds of recall to your own questions, and record them.
 
     FILE of own questions (own_questions.py)  ──▶ asked of the graph as its log has it
-    FILE with its turns, as `emgas eval`      ──▶ published into a temporary memory
+    FILE with its turns, as `emgas measure eval`      ──▶ published into a temporary memory
                                                 ──▶ tuning.py ──▶ shown ──▶ the event GraphConfigured, if it is better
 
 What is recorded is the graph's own, and one event: `emgas replay undo` takes it back, `--undo` goes to the defaults.
@@ -46,7 +46,7 @@ def tune(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help='Your questions, one {"question": …, "turns": [ids]} per line; or a file for `emgas eval`.',
+            help='Your questions, one {"question": …, "turns": [ids]} per line; or a file for `emgas measure eval`.',
             show_default=False,
         ),
     ] = None,
@@ -64,7 +64,9 @@ def tune(
         bool, typer.Option("--force", help="Record the weights even if held-out questions do not improve.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Reset the graph to the default weights; without FILE.")] = False,
-    corpus: Annotated[Path | None, typer.Option(help="Passages of a file of questions, as for `emgas eval`.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Passages of a file of questions, as for `emgas measure eval`.")
+    ] = None,
     timeout: output.Timeout = 30.0,
     json: output.Json = False,
 ) -> None:
@@ -258,7 +260,9 @@ def _difference(gain: Interval) -> str:
 def _conclude(graph: str | None, changes: Mapping[str, Any], *, recorded: bool, dry_run: bool) -> None:
     """Say what became of it.  Exits with 1 where it was to be recorded and is no better."""
     if recorded:
-        output.tell(f"recorded as {graph}'s own: {', '.join(changes)}; `emgas tune --graph {graph} --undo` goes back")
+        output.tell(
+            f"recorded as {graph}'s own: {', '.join(changes)}; `emgas measure tune --graph {graph} --undo` goes back"
+        )
     elif changes:
         output.tell("nothing was recorded" + ("" if dry_run else ": say for which graph, with --graph"))
     elif graph is not None and not dry_run:

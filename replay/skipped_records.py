@@ -22,7 +22,7 @@ from state.errors import UnreadableEventError
 from state.events.events import RecordSkipped, Stamp, decode, encode
 
 NOBODY: Stamp = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # no Claim hashes to ""
-_COMMAND = "emgas events skip {}:{} --reason TEXT"
+_COMMAND = "emgas admin events skip {}:{} --reason TEXT"
 _NAME = RecordSkipped.__name__.encode()
 
 

@@ -66,7 +66,7 @@ class Settings(BaseSettings, SecuritySettings):
         description="processes that find the concepts of a burst of turns; 0: none, else as many as cores, up to 4",
     )
     embedder: Path | None = Field(
-        None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
+        None, description="model of text embeddings (`emgas admin model add`): turns are recorded with their vectors"
     )
     encoders: Annotated[list[str], NoDecode] = Field(
         default_factory=list,

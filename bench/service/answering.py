@@ -3,7 +3,7 @@
     python -m bench.service.answering FILE                 6,000 turns of its conversations in a row, no fading
     python -m bench.service.answering FILE --turns 1000    quickly
 
-FILE is any file that `emgas publish` reads and whose turns have times (LoCoMo's JSON, say).  Every second turn is
+FILE is any file that `emgas import` reads and whose turns have times (LoCoMo's JSON, say).  Every second turn is
 recalled, so that there are about 1.6 events a turn.  All times are CPU: what the thread or the process used, whoever
 else used the machine.
 

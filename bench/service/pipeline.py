@@ -2,7 +2,7 @@
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/service/pipeline.py FILE
 
-FILE is any file that `emgas publish` reads (LoCoMo's JSON, say).  Topics get a prefix of their own.  Reported are, for
+FILE is any file that `emgas import` reads (LoCoMo's JSON, say).  Topics get a prefix of their own.  Reported are, for
 one worker: turns per second of wall clock and per second of the worker's own CPU time, its resident memory after the
 ingest, and the latency of queries, seen from the client, against one graph of SIZE turns.
 """

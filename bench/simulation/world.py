@@ -287,7 +287,7 @@ class Run:
         return [offset for offset in garbage_at if offset not in skipped]
 
     def skip_garbage(self) -> None:
-        """Do what `emgas events skip` does, wherever there is garbage."""
+        """Do what `emgas admin events skip` does, wherever there is garbage."""
         events = self.settings.topics.events
         for partition in range(self.settings.partitions):
             for offset in self.garbage(partition):

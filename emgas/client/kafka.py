@@ -169,7 +169,7 @@ class KafkaConnection:
         if counts[topics.queries] % counts[topics.turns]:
             raise TransportError(
                 f"{topics.turns} has {counts[topics.turns]} partitions and {topics.queries} has "
-                f"{counts[topics.queries]}, which is no multiple: run `emgas topics create` with a new prefix"
+                f"{counts[topics.queries]}, which is no multiple: run `emgas admin topics create` with a new prefix"
             )
         return counts
 
@@ -188,7 +188,7 @@ class KafkaConnection:
     def _refuse_missing(self, missing: set[str]) -> None:
         if missing:
             names = ", ".join(sorted(missing))
-            raise TransportError(f"Kafka at {self._brokers} has no topic {names}: run `emgas topics create`")
+            raise TransportError(f"Kafka at {self._brokers} has no topic {names}: run `emgas admin topics create`")
 
     async def _read_replies_from_their_end(self) -> None:
         # The position is fixed here, before any question is sent: "latest" would be looked up with the first fetch,
@@ -332,7 +332,7 @@ def _advice(error: Exception, brokers: str) -> str:
     ):
         return f"{what}: this account lacks an ACL; a client writes `turns` and `queries` and reads `replies`"
     if isinstance(error, aiokafka_errors.UnknownTopicOrPartitionError):
-        return f"{what}: run `emgas topics create`"
+        return f"{what}: run `emgas admin topics create`"
     if isinstance(error, aiokafka_errors.OutOfOrderSequenceNumber | aiokafka_errors.ProducerFenced):
         return f"{what}: the broker lost this producer's state; publish again"
     return f"{what}: is the broker running, and are the address and the security settings those of its listener?"

@@ -19,7 +19,8 @@ from emgas.client.connection import Connection
 from emgas.client.shares import SHARE, WAITING, Shares
 from emgas.errors import NoAnswerError, TransportError
 from emgas.messages.requests import Answer, Failure
-from emgas.messages.topics import ANSWER
+from emgas.messages.topics import read_answer
+from emgas.validation import encode
 from emgas.wire import CORRELATION_ID, RIGHTS, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
@@ -150,12 +151,12 @@ class RequestReply:
 
 
 def _overloaded(message: str) -> bytes:
-    return ANSWER.dump_json(Failure(code="overloaded", message=message))
+    return encode(Failure(code="overloaded", message=message))
 
 
 def _read(answer: bytes) -> Answer:
     try:
-        return ANSWER.validate_json(answer)
+        return read_answer(answer)
     except ValidationError:
         raise TransportError(
             "the worker answered in a form that is unknown here: use the client of its version"

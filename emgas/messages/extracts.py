@@ -1,6 +1,6 @@
 """What the memory would understand of some turns: a question that stores nothing, and its answer.
 
-    Extract(turns) ──▶ Extracted(turns, card, changes)          POST /v1/extract, `emgas extract`
+    Extract(turns) ──▶ Extracted(turns, card, changes)          POST /v1/extract, `emgas look extract`
 
 The record has no key: extraction needs no graph, so any partition's owner can answer.
 """

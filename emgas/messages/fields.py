@@ -72,7 +72,7 @@ Modality = Literal["image", "audio", "video", "file"]  # of what comes with a tu
 class Message(BaseModel):
     """Base of every model on the wire: strict, frozen, no unknown fields, no NaN or infinity."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Position(Message):

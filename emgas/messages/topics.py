@@ -16,7 +16,8 @@ from importlib import import_module
 from operator import or_
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError
+import orjson
+from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 
 import emgas.messages
 from emgas.messages import requests
@@ -55,12 +56,14 @@ def _union(alternatives: Iterable[Any], discriminator: object) -> Any:
     return Annotated[union, discriminator]
 
 
-_TURN: TypeAdapter[Turn] = TypeAdapter(Turn)
+# Built when they are first used: a command that asks one question reads one kind of answer.
+_LATER = ConfigDict(defer_build=True)
 INBOUND: TypeAdapter[Command] = TypeAdapter(
-    _union((Annotated[each, Tag(each.tag())] for each in COMMANDS), Discriminator(_kind))
+    _union((Annotated[each, Tag(each.tag())] for each in COMMANDS), Discriminator(_kind)), config=_LATER
 )
-REQUEST: TypeAdapter[Question] = TypeAdapter(_union(QUESTIONS, Field(discriminator="kind")))
-ANSWER: TypeAdapter[Answer] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")))
+REQUEST: TypeAdapter[Question] = TypeAdapter(_union(QUESTIONS, Field(discriminator="kind")), config=_LATER)
+ANSWER: TypeAdapter[Answer] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")), config=_LATER)
+_ANSWERS: Final[dict[str, type[Answer]]] = {each.model_fields["kind"].default: each for each in ANSWERS}
 
 
 def read_inbound(value: bytes) -> Command:
@@ -70,7 +73,14 @@ def read_inbound(value: bytes) -> Command:
     """
     if b'"kind"' not in value:
         try:
-            return _TURN.validate_json(value)
+            return Turn.model_validate_json(value)
         except ValidationError:  # it may be something else, spelled unusually; if not, the reason is reported below
             pass
     return INBOUND.validate_json(value)
+
+
+def read_answer(value: bytes) -> Answer:
+    """Read an answer.  Raises ValidationError."""
+    fields = orjson.loads(value)
+    answer = _ANSWERS.get(str(fields.get("kind"))) if isinstance(fields, dict) else None
+    return ANSWER.validate_json(value) if answer is None else answer.model_validate_json(value)

@@ -82,6 +82,12 @@ class Turn(
             return fields
         return {**fields, "metadata": {**metadata, "timezone": offset}}
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.text.strip() and not self.attachments:
+            raise ValueError("`text` is empty: a turn needs a text or an attachment")
+        return self
+
 
 class Configure(
     Request,

@@ -56,7 +56,7 @@ class Explorer {
     select.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
     const wanted = new URLSearchParams(location.hash.slice(1));
     const graph = wanted.get("graph");
-    if (!names.length) return this.notice(`${words().nothing}  emgas publish chat.jsonl`, "empty");
+    if (!names.length) return this.notice(`${words().nothing}  emgas import chat.jsonl`, "empty");
     select.value = graph !== null && names.includes(graph) ? graph : names[0]!;
     await this.choose(select.value);
     const at = Number(wanted.get("at"));

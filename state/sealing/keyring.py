@@ -124,7 +124,7 @@ def missing(keys: Keyring, graph_id: str, what: str = "nothing of it can be seal
     keys.check()
     return KeysError(
         f"a key of graph {graph_id} is missing ({what}): set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or "
-        f"restore the key from where it is kept. If it is lost: `emgas erase {graph_id}`"
+        f"restore the key from where it is kept. If it is lost: `emgas change erase {graph_id}`"
     )
 
 

@@ -7,69 +7,90 @@ import os
 if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():  # else the operator chose
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # our arrays are small: more threads only wait for each other, spinning
 
-from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from streams.cli.shared.lazy_commands import Lazy, LazyGroup
+from streams.cli.groups import AdminCommands, ChangeCommands, LookCommands, MeasureCommands
+from streams.cli.shared.lazy_commands import Contributed, Lazy, LazyGroup, contributions
 
-
-class Commands(LazyGroup):
-    """Every command; `eval`, `tune`, `serve` and `mcp` come from layers above, if those are installed."""
-
-    lazy = {
+START, LOOK, CHANGE, KEEP, RUN, MEASURE = "Start", "Look", "Change", "Keep", "Run", "Measure"
+OF_GROUPS = {"look": LookCommands, "change": ChangeCommands, "admin": AdminCommands, "measure": MeasureCommands}
+PANELS: dict[str, dict[str, Lazy | Contributed]] = {
+    START: {
         "demo": Lazy("streams.cli.memory.demo:demo"),
-        "publish": Lazy("streams.cli.memory.publish:publish"),
+        "add": Lazy("streams.cli.memory.add:add"),
+        "import": Lazy("streams.cli.memory.import_:import_"),
         "query": Lazy("streams.cli.memory.query:query"),
+        "serve": Contributed("serve"),
+        "mcp": Contributed("mcp"),
+    },
+    LOOK: {
         "graphs": Lazy("streams.cli.memory.graphs:graphs"),
         "turns": Lazy("streams.cli.memory.turns:turns"),
         "recap": Lazy("streams.cli.memory.views:recap"),
-        "trend": Lazy("streams.cli.memory.views:trend"),
-        "explore": Lazy("streams.cli.memory.views:explore"),
-        "habits": Lazy("streams.cli.memory.habits:habits"),
-        "extract": Lazy("streams.cli.memory.extract:extract"),
-        "recent": Lazy("streams.cli.memory.conversations:recent"),
-        "end": Lazy("streams.cli.memory.conversations:end"),
-        "themes": Lazy("streams.cli.memory.themes:themes"),
-        "timeline": Lazy("streams.cli.memory.timeline:timeline"),
+        "look": Lazy("streams.cli.groups:look"),
+    },
+    CHANGE: {
         "configure": Lazy("streams.cli.memory.configure:configure"),
         "forget": Lazy("streams.cli.memory.forget:forget"),
-        "erase": Lazy("streams.cli.memory.erase:erase"),
-        "pin": Lazy("streams.cli.memory.pin:pin"),
-        "unpin": Lazy("streams.cli.memory.pin:unpin"),
-        "feedback": Lazy("streams.cli.memory.feedback:feedback"),
-        "advise": Lazy("streams.cli.memory.advise:advise"),
-        "send": Lazy("streams.cli.memory.send:send"),
-        "pause": Lazy("streams.cli.memory.sharing:pause"),
-        "resume": Lazy("streams.cli.memory.sharing:resume"),
-        "grant": Lazy("streams.cli.memory.sharing:grant"),
-        "revoke": Lazy("streams.cli.memory.sharing:revoke"),
+        "change": Lazy("streams.cli.groups:change"),
+    },
+    KEEP: {
         "export": Lazy("streams.cli.memory.export:export"),
-        "import": Lazy("streams.cli.memory.import_:import_"),
+        "replay": Lazy("streams.cli.replay.commands:app"),
+    },
+    RUN: {
         "worker": Lazy("streams.cli.operate.worker:worker"),
         "doctor": Lazy("streams.cli.operate.doctor:doctor"),
-        "topics": Lazy("streams.cli.operate.topics:app"),
-        "replay": Lazy("streams.cli.replay.commands:app"),
-        "snapshot": Lazy("streams.cli.operate.snapshot:app"),
-        "inspect": Lazy("streams.cli.operate.inspect:inspect"),
-        "model": Lazy("streams.cli.operate.model:app"),
-        "events": Lazy("streams.cli.operate.events:app"),
-        "sink": Lazy("streams.cli.operate.sink:sink"),
-        "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
-    } | {
-        entry.name: Lazy(entry.value) for entry in entry_points(group="emgas.commands") if find_spec(entry.module)
-    }  # fmt: skip
+        "admin": Lazy("streams.cli.groups:admin"),
+    },
+    MEASURE: {"measure": Lazy("streams.cli.groups:measure")},
+}
+
+
+class Commands(LazyGroup):
+    """The commands of the first list, at most 20.  All others are in groups, and keep their former names."""
+
+    lazy = {name: place for panel in PANELS.values() for name, place in panel.items()}  # noqa: RUF012
+    lazy["publish"] = Lazy("streams.cli.memory.publish:publish")
+    panels = {name: title for title, panel in PANELS.items() for name in panel}  # noqa: RUF012
+    aliases = {name: f"{group} {name}" for group, each in OF_GROUPS.items() for name in each.lazy}  # noqa: RUF012
+    synonyms = {  # noqa: RUF012
+        "ask": "query",
+        "search": "query",
+        "recall": "query",
+        "remember": "add",
+        "load": "import",
+        "delete": "forget",
+        "remove": "forget",
+        "list": "graphs",
+        "settings": "configure",
+        "backup": "export",
+        "summary": "recap",
+        "server": "serve",
+        "start": "serve",
+        "status": "doctor",
+        "benchmark": "measure eval",
+    }
+
+    def list_commands(self, ctx: object) -> list[str]:
+        """List the commands, and those of other packages after them."""
+        own = [name for name in super().list_commands(ctx) if name in self.panels]
+        return [*own, *(name for name in contributions() if name not in {*self.lazy, *self.aliases})]
+
+    def _place(self, name: str) -> Lazy | None:
+        known = name in self.lazy or name in self.aliases
+        return super()._place(name) if known else contributions().get(name)
 
 
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="EMGAS: associative memory for conversational AI.  It runs on Kafka if EMGAS_BROKER is set, else on an "
-    "embedded log in EMGAS_DATA.",
+    help="EMGAS: long-term memory for conversational AI, without an LLM call.  It runs on Kafka if EMGAS_BROKER is "
+    "set, else on an embedded log in EMGAS_DATA.",
 )
 
 

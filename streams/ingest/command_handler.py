@@ -217,5 +217,5 @@ class CommandHandler:
         if isinstance(command, Erase) and command.whole and SUBJECT not in as_mapping(arrival.headers):
             return self._requested(arrival, command, None)
         log.warning("graph unavailable", partition=self._partition, graph=command.graph, why=str(why))
-        kept = "What was sent lies among the dead letters (`emgas dead-letters list`): send it again then."
+        kept = "What was sent lies among the dead letters (`emgas admin dead-letters list`): send it again then."
         return replaced(rejected(arrival, command, f"{why.client_message}. {kept}"), in_clear=True)

@@ -325,7 +325,7 @@ class TurnDecider:
 def _not_recorded(arrival: Record, turn: Turn) -> Decision:
     """Skip a turn that came while recording is paused, and report that to its sender."""
     event = TurnNotRecorded(src=arrival.offset, graph=turn.graph, **UNSTAMPED)
-    why = f"graph {turn.graph!r} does not record at present: nothing of this turn was kept (`emgas resume`)"
+    why = f"graph {turn.graph!r} does not record at present: nothing of this turn was kept (`emgas change resume`)"
     return Decision(arrival, [event], "rejected", turn.id, why, discarded=True)
 
 

@@ -9,7 +9,7 @@
                 texts as sentence-transformers' models do: `encode(texts)`, (n, d) vectors
 
 The version of a file is a hash of its bytes: a model that was trained further has another.  That of a package is the
-package's own.  `emgas model add` puts models where they are found by name (model_store.py).
+package's own.  `emgas admin model add` puts models where they are found by name (model_store.py).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _installed(path: str) -> Embedder:
 def chosen(path: Path | None, data: Path) -> Embedder | None:
     """Load the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used.
 
-    data  the data directory: `emgas model add` puts models there
+    data  the data directory: `emgas admin model add` puts models there
     """
     if (path := named(path, data)) is None:
         return None

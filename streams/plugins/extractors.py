@@ -20,7 +20,7 @@ from processors.extraction.extractor import Extractor
 
 
 def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
-    """Load the extractor that `path` names, with its dictionaries: no turn or question has to wait for them.
+    """Load the extractor that `path` names.
 
     words   Chinese words that its dictionary lacks
 
@@ -38,9 +38,13 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
             "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py "
             "describes"
         ) from error
-    made.of_turn("warm up 热身", speaker="nobody", at=0)
-    made.of_query("warm 热身")
     return made
+
+
+def warm_up(extractor: Extractor) -> None:
+    """Load the dictionaries of an extractor, so that no turn or question has to wait for them."""
+    extractor.of_turn("warm up 热身", speaker="user", at=0)
+    extractor.of_query("warm 热身")
 
 
 def _imported(module: str) -> ModuleType:

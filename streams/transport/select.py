@@ -283,7 +283,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
     else:
         described = await _kafka_topics(settings).describe(names)
     if missing := set(names) - {topic.name for topic in described}:
-        raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
+        raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas admin topics create`.")
     return described
 
 

@@ -6,7 +6,7 @@
 
 Advice is a command like any other: the partition's writer, whichever it is by then, decides on it and records it.  A
 replay asks no advisor.  If the advisor fails, the job is tried again, TRIES times at most, after a pause that doubles;
-then it is dropped, and counted.  Waiting jobs are lost with the worker: `emgas advise` asks again.
+then it is dropped, and counted.  Waiting jobs are lost with the worker: `emgas change advise` asks again.
 """
 
 from __future__ import annotations

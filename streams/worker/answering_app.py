@@ -327,7 +327,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "store": "memory://",
         "web_enabled": False,  # it would serve table data on 0.0.0.0 without authentication
         "topic_partitions": partitions,
-        "topic_allow_declare": False,  # topics are made by `emgas topics create`, with their settings
+        "topic_allow_declare": False,  # topics are made by `emgas admin topics create`, with their settings
         "topic_disable_leader": True,
         "table_standby_replicas": 1,  # 0 makes the assignor round-robin: turns and events part
         "TableManager": PromptTableManager,

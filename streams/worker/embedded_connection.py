@@ -27,10 +27,11 @@ REPLY_PARTITION = 0  # one process, one reader
 class EmbeddedConnection:
     """A connection (emgas/client/connection.py) to a worker of this process.  A `log` of the caller outlives it."""
 
-    def __init__(self, settings: Settings, log: EmbeddedLog | None = None) -> None:
+    def __init__(self, settings: Settings, log: EmbeddedLog | None = None, *, brief: bool = False) -> None:
         self.topics = settings.topics
         self.reply_partition = REPLY_PARTITION
         self._settings = settings
+        self._brief = brief
         self._resources = AsyncExitStack()
         self._halted: asyncio.Future[BaseException]
         self._log_of_caller = log
@@ -41,7 +42,7 @@ class EmbeddedConnection:
         """Start the worker and wait until it owns every partition."""
         self._halted = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as resources:
-            worker = running(self._settings, self._on_halt, self._log_of_caller)
+            worker = running(self._settings, self._on_halt, self._log_of_caller, brief=self._brief)
             self.app = await resources.enter_async_context(worker)
             self._log = cast(EmbeddedTransport, self.app.transport).log
             await self._until_ready()

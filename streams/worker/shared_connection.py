@@ -34,12 +34,14 @@ class SharedConnection:
 
     server   once open, who serves the memory, if it is another process
     timeout  seconds until that one must have answered; a worker of our own takes as long as its log needs
+    brief    whether it is for one command: a worker of our own then loads dictionaries when a text needs them
     """
 
-    def __init__(self, settings: Settings, timeout: float = 10.0) -> None:
+    def __init__(self, settings: Settings, timeout: float = 10.0, *, brief: bool = False) -> None:
         self.topics = settings.topics
         self.server: Announcement | None = None
         self._settings = settings
+        self._brief = brief
         self.timeout = timeout
         self._chosen: Connection
 
@@ -67,7 +69,8 @@ class SharedConnection:
     def _own(self) -> EmbeddedConnection:
         from streams.worker.embedded_connection import EmbeddedConnection  # here: who asks a server needs no worker
 
-        return EmbeddedConnection(self._settings.model_copy(update={"role": "all"}))  # a log of one process
+        settings = self._settings.model_copy(update={"role": "all"})  # a log of one process
+        return EmbeddedConnection(settings, brief=self._brief)
 
     async def _through(self, server: Announcement, in_use: DataDirectoryInUseError) -> Connection:
         """Open a connection to the server.  Raises DataDirectoryInUseError, naming it, where that is not possible."""

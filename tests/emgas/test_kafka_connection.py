@@ -58,7 +58,7 @@ async def test_a_connection_that_is_not_open_says_so() -> None:
     [
         (errors.MessageSizeTooLargeError(), "max.message.bytes"),
         (errors.TopicAuthorizationFailedError("emgas.turns"), "lacks an ACL"),
-        (errors.UnknownTopicOrPartitionError(), "emgas topics create"),
+        (errors.UnknownTopicOrPartitionError(), "emgas admin topics create"),
         (errors.OutOfOrderSequenceNumber(), "publish again"),
         (TimeoutError(), "is the broker running"),
     ],
@@ -92,7 +92,7 @@ async def topics() -> AsyncIterator[TopicNames]:
 async def test_a_missing_topic_is_named_and_not_created() -> None:
     absent = TopicNames(f"test-{uuid4().hex}")
     for _ in range(2):
-        with pytest.raises(TransportError, match=f"no topic {absent.queries}, .*run `emgas topics create`"):
+        with pytest.raises(TransportError, match=f"no topic {absent.queries}, .*run `emgas admin topics create`"):
             await KafkaConnection(BROKERS, absent).open()
 
 

@@ -143,7 +143,7 @@ async def test_a_key_that_was_destroyed_leaves_the_brokers_files_in_the_time_tha
 async def test_a_memory_whose_topic_of_keys_is_missing_says_what_to_run(kafka_address: str, tmp_path: Path) -> None:
     settings = fresh(tmp_path, kafka_address)
     await select.create(settings.model_copy(update={"kek_file": None}))
-    with pytest.raises(Exception, match="emgas topics create"):
+    with pytest.raises(Exception, match="emgas admin topics create"):
         async with select.readable(settings):
             pass
     assert wrapping_by(settings.kek_file).wrap(b"a", b"b") != b"a"

@@ -126,5 +126,5 @@ async def test_a_restore_is_refused_while_a_worker_lives_and_into_another_memory
     await select.create(three)
     with pytest.raises(NotRestorableError, match="2 partitions and the topic has 3"):
         await restored(raw, three)
-    with pytest.raises(TransportError, match="run `emgas topics create`"):
+    with pytest.raises(TransportError, match="run `emgas admin topics create`"):
         await restored(raw, fresh(tmp_path / "none", kafka_address))

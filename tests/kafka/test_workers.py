@@ -174,7 +174,7 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
 def test_a_worker_without_topics_says_what_to_do(kafka_address: str, prefix: str, tmp_path: Path) -> None:
     result = emgas(tmp_path, "worker", code=1, broker=f"kafka://{kafka_address}", prefix=prefix)
     assert f"no topic {prefix}." in result.err
-    assert "emgas topics create" in result.err
+    assert "emgas admin topics create" in result.err
 
 
 async def test_two_workers_on_one_data_directory_do_not_meet(kafka_address: str, prefix: str, tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
     assert json.loads(report["value"])["text"] == "Another text."
     assert report["origin"].startswith("emgas.turns/")
     missing = emgas_here(tmp_path, "dead-letters", "show", "0:99", code=3)
-    assert "see `emgas dead-letters list`" in missing.err
+    assert "see `emgas admin dead-letters list`" in missing.err
 
 
 def test_turns_from_stdin_need_not_be_waited_for_and_are_found_later(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import typer
 
+from streams.cli.main import Commands, app
+from streams.cli.memory.query_options import FILTERS, OPTIONS, _present
 from streams.cli.shared import output
 from tests.support.cli import ROOT, commands, emgas, emgas_here, environment
 
@@ -36,6 +38,16 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--data", "there"], {}, "--data belongs before the command"),
         (["forget", "ada"], {}, "nothing named to forget"),
         (["vanish", "ada"], {}, "No such command"),
+        (["qurey", "ada", "who?"], {}, "Did you mean `emgas query`?"),
+        (["theme", "ada"], {}, "Did you mean `emgas look themes`?"),
+        (["search", "ada"], {}, "Did you mean `emgas query`?"),
+        (["look", "themse", "ada"], {}, "Did you mean `emgas look themes`?"),
+        (["query", "ada", "who?", "--option", "mod=path"], {}, "--option mod: choose one of mode, "),
+        (["query", "ada", "who?", "--option", "mode"], {}, "write KEY=VALUE"),
+        (["query", "ada", "who?", "--filter", "pinned=perhaps"], {}, "write true or false"),
+        (["query", "ada", "who?", "--option", "load=much"], {}, "write a number"),
+        (["query", "ada", "who?", "--option", "guide.deep=1"], {}, "--option guide.deep: choose one of depth"),
+        (["add", "ada", ""], {}, "text"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
         (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
         (["doctor"], {"partitions": "none"}, "EMGAS_PARTITIONS: "),
@@ -66,7 +78,7 @@ def shown() -> Iterator[str]:
 def command_of(call: str) -> tuple[tuple[str, ...], Any] | None:
     """Find the command that a line of shell calls."""
     words = tuple(call.split()[1:])
-    return next(((words[:n], COMMANDS[words[:n]]) for n in (1, 2) if words[:n] in COMMANDS), None)
+    return next(((words[:n], COMMANDS[words[:n]]) for n in (1, 2, 3) if words[:n] in COMMANDS), None)
 
 
 def test_every_call_that_the_documentation_shows_is_a_command_with_these_options() -> None:
@@ -89,11 +101,47 @@ def test_every_command_says_what_it_does_and_what_each_option_is_for(tmp_path: P
     assert all(explained), f"an option without a word: {lines}"
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_is_in_the_readme(words: tuple[str, ...]) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    command = " ".join(words)
-    assert f"emgas {command}" in readme or f"scripts/{command}" in readme
+def test_the_first_list_is_short_and_every_command_has_a_panel() -> None:
+    listed = Commands.list_commands(typer.main.get_command(app), None)  # type: ignore[arg-type]
+    assert len(listed) <= 20
+    assert set(listed) == set(Commands.panels)
+
+
+@pytest.mark.parametrize("former", sorted({*Commands.aliases, "publish"}))
+def test_a_command_keeps_its_former_name_which_no_list_shows(tmp_path: Path, former: str) -> None:
+    present = Commands.aliases.get(former, former).split()
+    assert (
+        emgas_here(tmp_path, former, "--help").out.split()[2:]
+        == emgas_here(tmp_path, *present, "--help").out.split()[len(present) + 1 :]
+    )
+    assert not re.search(rf"^│ {former} ", emgas_here(tmp_path, "--help").out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        (["--mode", "path"], ["--option", "mode=path"]),
+        (["--mode=path"], ["--option", "mode=path"]),
+        (["--guide", "depth=1"], ["--option", "guide.depth=1"]),
+        (["--recent"], ["--option", "recent=true"]),
+        (["--no-archive", "--pinned"], ["--filter", "archive=false", "--filter", "pinned=true"]),
+        (["--meta", "channel=phone"], ["--filter", "meta.channel=phone"]),
+    ],
+)
+def test_a_former_option_of_query_is_a_key_of_one(tmp_path: Path, former: list[str], present: list[str]) -> None:
+    emgas_here(tmp_path, "add", "ada", "The kettle broke.", "--speaker", "Ada")
+    answers = [
+        emgas_here(tmp_path, "query", "ada", "what broke?", *options, "--json").json for options in (former, present)
+    ]
+    assert answers[0]["context"] == answers[1]["context"]
+    assert list(_present(former)) == present
+
+
+def test_query_has_twelve_options_and_lists_the_others(tmp_path: Path) -> None:
+    options = {name for each in COMMANDS["query",].params for name in each.opts if name.startswith("--")}
+    assert len(options - {"--option", "--options"}) == 12
+    listed = emgas_here(tmp_path, "query", "--options").out
+    assert all(key in listed for key in (*OPTIONS, *FILTERS))
 
 
 HEAVY = ("faust", "networkx", "numpy", "yake", "aiohttp", "aiokafka", "rocksdict", "processors")
@@ -130,10 +178,10 @@ def test_a_command_that_needs_no_worker_imports_none_of_its_libraries(tmp_path: 
 
 
 def test_a_list_of_commands_tells_what_each_one_does(tmp_path: Path) -> None:
-    help_text = " ".join(line.strip("│ ") for line in emgas_here(tmp_path, "--help").out.splitlines())
     for words, command in COMMANDS.items():
-        if len(words) == 1:
-            assert re.sub(r"\s+", " ", command.help.split("\n\n")[0])[:50] in re.sub(r"\s+", " ", help_text), words
+        listed = emgas_here(tmp_path, *words[:-1], "--help").out
+        help_text = " ".join(line.strip("│ ") for line in listed.splitlines())
+        assert re.sub(r"\s+", " ", command.help.split("\n\n")[0])[:50] in re.sub(r"\s+", " ", help_text), words
 
 
 def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
@@ -141,10 +189,10 @@ def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
 
 
 def test_a_shell_completes_the_names_of_commands(tmp_path: Path) -> None:
-    question = {"_EMGAS_COMPLETE": "complete_bash", "COMP_WORDS": "emgas pub", "COMP_CWORD": "1"}
+    question = {"_EMGAS_COMPLETE": "complete_bash", "COMP_WORDS": "emgas que", "COMP_CWORD": "1"}
     env = environment(tmp_path) | question
     ended = subprocess.run([Path(sys.executable).with_name("emgas")], env=env, capture_output=True, text=True)
-    assert ended.stdout.split() == ["publish"]
+    assert ended.stdout.split() == ["query"]
 
 
 def test_a_misspelt_variable_is_told_with_what_was_meant(tmp_path: Path) -> None:

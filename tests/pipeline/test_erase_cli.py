@@ -183,7 +183,7 @@ def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasin
     checks = emgas_here(data, "doctor", "--json", code=FAILURE, **ENCRYPTED).json["checks"]
     (failing,) = [check for check in checks if not check["ok"] and check["name"] != "disk"]
     assert failing["name"] == "graph ada is available"
-    assert "emgas erase ada" in failing["detail"]
+    assert "emgas change erase ada" in failing["detail"]
     assert "graph 'ada' is unavailable" in emgas_here(data, "query", "ada", "a kettle", code=FAILURE).err.replace(
         "\n", " "
     )

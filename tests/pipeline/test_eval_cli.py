@@ -1,4 +1,4 @@
-"""`emgas eval` as its users meet it: a small file, through the whole product, to a table and a line of JSON."""
+"""`emgas measure eval` as its users meet it: a small file, through the whole product, to a table and a line of JSON."""
 
 from __future__ import annotations
 

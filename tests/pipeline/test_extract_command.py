@@ -1,4 +1,4 @@
-"""`emgas extract` as a user runs it: a text or a file goes in, nothing is stored."""
+"""`emgas look extract` as a user runs it: a text or a file goes in, nothing is stored."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ ELSEWHERE = (
     "./scripts/",
     "docker ",
     "emgas serve",
-    "emgas erase",
+    "emgas change erase",
     "claude ",
     "emgas mcp",
     "export EMGAS_BROKER",

@@ -1,4 +1,4 @@
-"""`emgas replay rebuild|verify|digest` and `emgas snapshot …` on the embedded log, also beside a live worker."""
+"""`emgas replay rebuild|verify|digest` and `emgas admin snapshot …` on the embedded log, also beside a live worker."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_garbage_halts_its_partition_until_it_is_skipped_and_then_every_reader_a
     report = emgas_here(data, "doctor", "--json", code=1).json
     (halted,) = [check for check in report["checks"] if check["name"] == f"partition {HERE} answers"]
     assert (halted["ok"], f"offset {offset}" in halted["detail"]) == (False, True)
-    assert f"emgas events skip {HERE}:{offset}" in halted["detail"]
+    assert f"emgas admin events skip {HERE}:{offset}" in halted["detail"]
     for is_new in (True, False):
         done = emgas_here(data, "events", "skip", f"{HERE}:{offset}", "--reason", "a slip", "--json").json
         assert done == {"partition": HERE, "offset": offset, "bytes": 9, "new": is_new}

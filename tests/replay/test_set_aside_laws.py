@@ -107,7 +107,7 @@ def test_an_encrypted_graph_that_lost_its_key_is_not_written_to_in_clear() -> No
     state._graph_keys = keys  # noqa: SLF001 - the file goes while the graph is in memory
     sealer = Sealer(worker.keys)
     sealer.keys = keys  # type: ignore[assignment]
-    with pytest.raises(GraphLockedError, match=f"emgas erase {LOST}"):
+    with pytest.raises(GraphLockedError, match=f"emgas change erase {LOST}"):
         sealer.values(state)(turn_recorded(graph=LOST, id="second"), None)
 
 

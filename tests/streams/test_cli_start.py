@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from replay.graph_export import WRITERS
-from streams.cli.main import Commands
+from streams.cli.main import OF_GROUPS, Commands
 from streams.cli.memory.export import OF_A_GRAPH
 from streams.cli.replay.commands import ReplayCommands
 from tests.support.cli import PATIENCE
@@ -39,9 +39,10 @@ for command in json.loads(sys.argv[2]):
     heavy -= set(sys.modules)  # told of the first command that imports it
 print(json.dumps(told))
 """
-WORK = {"eval", "tune"}  # these list the methods of recall, of which all that works is made
-REPLAY = [f"replay {name}" for name in ReplayCommands.lazy]
-COMMANDS = ["", *sorted(set(Commands.lazy) - WORK), *REPLAY, "topics create", "snapshot create"]
+WORK = {"measure eval", "measure tune"}  # these list the methods of recall, of which all that works is made
+GROUPS = {**OF_GROUPS, "replay": ReplayCommands}
+IN_GROUPS = {f"{group} {name}" for group, commands in GROUPS.items() for name in commands.lazy}
+COMMANDS = ["", *Commands.lazy, *sorted(IN_GROUPS - WORK), "admin topics create", "admin snapshot create"]
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ func (c *connection) begin(ctx context.Context) error {
 	}
 	for _, topic := range topics {
 		if len(ends[topic]) == 0 || ends[topic][0].Err != nil {
-			return fmt.Errorf("there is no topic %s: run `emgas topics create`", topic)
+			return fmt.Errorf("there is no topic %s: run `emgas admin topics create`", topic)
 		}
 	}
 	replies := topics[2]

@@ -96,7 +96,7 @@ export class KafkaConnection implements Connection {
 
   #partitions(topic: string): number {
     const found = this.#cluster.topics.get(topic);
-    if (found === undefined) throw new TransportError(`Kafka at ${this.#brokers} has no topic ${topic}: run \`emgas topics create\``);
+    if (found === undefined) throw new TransportError(`Kafka at ${this.#brokers} has no topic ${topic}: run \`emgas admin topics create\``);
     return found.partitionsCount;
   }
 

@@ -1,4 +1,4 @@
-"""`emgas advise GRAPH`: ask the advisor now about themes, habits, conversations, turns or links of a graph."""
+"""`emgas change advise GRAPH`: ask the advisor now about themes, habits, conversations, turns or links of a graph."""
 
 from __future__ import annotations
 

@@ -42,7 +42,9 @@ def configure(
     json: output.Json = False,
     **settings: float | None,
 ) -> None:
-    """Show or change a graph's settings: decay, consolidation, ranking.  Write a DURATION as 90m, 7d or 2w.
+    """Show or change a graph's settings: decay, consolidation, ranking.
+
+    Write a DURATION as 90m, 7d or 2w.
 
     Settings that you do not name stay as they are; --preset first sets all of them.  Without options, exits with 3 for
     an unknown graph; with options, the graph is created.

@@ -1,4 +1,4 @@
-"""`emgas recent GRAPH` and `emgas end GRAPH SESSION`: show the working memory of a session, and end a session."""
+"""`emgas look recent GRAPH` and `emgas change end GRAPH SESSION`: show what is in mind, and end a session."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def _end(graph: str, session: str, timeout: float) -> dict[str, Any] | Non
 
 def _show(reply: InMind) -> None:
     if reply.paused:
-        output.tell(f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`")
+        output.tell(f"recalling is paused in {reply.graph}: `emgas change resume {reply.graph}`")
         return
     if reply.inherited is not None:
         before = reply.inherited

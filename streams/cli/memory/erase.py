@@ -1,4 +1,4 @@
-"""`emgas erase GRAPH`: permanently erase a graph, a turn or a speaker by destroying keys, and prove it.
+"""`emgas change erase GRAPH`: permanently erase a graph, a turn or a speaker by destroying keys, and prove it.
 
 The proof covers what EMGAS can see: it tries to open every encrypted record of the graph before and afterwards, with
 the existing keys.  The report also lists where plain text may remain, and for how long.

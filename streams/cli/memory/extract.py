@@ -1,4 +1,4 @@
-"""`emgas extract FILE|TEXT`: show what the memory would understand of a text or of the turns of a file."""
+"""`emgas look extract FILE|TEXT`: show what the memory would understand of a text or of the turns of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`emgas feedback GRAPH`: rate the turns of an answer as right or wrong."""
+"""`emgas change feedback GRAPH`: rate the turns of an answer as right or wrong."""
 
 from __future__ import annotations
 

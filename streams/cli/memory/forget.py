@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KEPT = (
     "The log keeps the past: a query as of an earlier time still finds it.  To delete the text permanently, use "
-    "`emgas erase`: see docs/erasure.md."
+    "`emgas change erase`: see docs/erasure.md."
 )
 Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 

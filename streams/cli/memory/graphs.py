@@ -23,7 +23,10 @@ def graphs(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """List all graphs.  A graph that forgot everything is still listed."""
+    """List all graphs.
+
+    A graph that forgot everything is still listed.
+    """
     names, described = output.run(_listed(timeout, long=long))
     if json:
         report = [each.model_dump(include=set(SHOWN)) for each in described] if long else names

@@ -1,4 +1,4 @@
-"""`emgas habits`: list recurring events of a graph, with their frequency and exceptions."""
+"""`emgas look habits`: list recurring events of a graph, with their frequency and exceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def habits(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """List habits: what recurs, how often, since when, and the exceptions.  Exits with 3 for an unknown graph."""
+    """List habits: what recurs, how often, since when, and the exceptions.
+
+    Exits with 3 for an unknown graph.
+    """
 
     async def ask() -> Recurring:
         async with session(output.settings(), timeout, begins=False) as connected:

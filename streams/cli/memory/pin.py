@@ -1,4 +1,4 @@
-"""`emgas pin GRAPH` and `emgas unpin GRAPH`: stop concepts and turns from fading, or let them fade again."""
+"""`emgas change pin GRAPH` and `emgas change unpin GRAPH`: stop concepts and turns from fading, or let them fade."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     else:
         _show(report, dry_run=sending.dry_run)
     if 0 < report["published"] == report["rejected"]:
-        kept = "" if sending.dry_run else ": see `emgas dead-letters list` for the reasons"
+        kept = "" if sending.dry_run else ": see `emgas admin dead-letters list` for the reasons"
         output.fail(f"every turn of {file} was rejected{kept}")
 
 
@@ -314,7 +314,7 @@ def _show(report: dict[str, Any], *, dry_run: bool) -> None:
     if report["graphs"]:
         output.out.print(_graphs(report["graphs"]), highlight=False, soft_wrap=True, markup=False)
     if report["rejected"] and not dry_run:
-        output.out.print("to see the rejected turns: emgas dead-letters list")
+        output.out.print("to see the rejected turns: emgas admin dead-letters list")
 
 
 def _graphs(graphs: dict[str, int]) -> str:

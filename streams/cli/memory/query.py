@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
-import orjson
 import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
-from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
 from emgas.times import format_utc, wall_clock
+from streams.cli.memory import query_options
 from streams.cli.shared import output
 from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
@@ -22,141 +21,68 @@ if TYPE_CHECKING:
     from emgas.messages.several import Merged
 
 Names = list[str]
-GUIDANCE: Final = (
-    *(name for name in Guidance.model_fields if name not in ("kinds", "type_weights")),
-    *get_args(Preference),
-)
+
+
+def _list_options(requested: bool) -> None:  # noqa: FBT001 - a callback
+    if requested:
+        query_options.show()
+        raise typer.Exit
 
 
 def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="Question to search for.")],
     *,
-    mode: Annotated[
-        str | None, typer.Option(help=f"Retriever: {', '.join(get_args(Mode))}; the graph's own by default.")
-    ] = None,
-    weighting: Annotated[
-        str | None, typer.Option(help=f"Link weights: {', '.join(get_args(Weighting))}; the mode's own by default.")
-    ] = None,
-    rerank: Annotated[str | None, typer.Option(help=f"Rerank the best results: {', '.join(get_args(Rerank))}.")] = None,
-    spreading: Annotated[
-        Names | None,
-        typer.Option(metavar="KEY=VALUE", help="Override a constant of the mode, as window=round; repeatable."),
-    ] = None,
-    guide: Annotated[
-        Names | None,
-        typer.Option(metavar="KEY=VALUE", help=f"Guide the search: {', '.join(GUIDANCE)}, or a relation; repeatable."),
-    ] = None,
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Maximum number of concepts and passages; automatic by default.")
     ] = None,
     budget: Annotated[int, typer.Option(min=0, help="Maximum size of the context in tokens.")] = 1000,
-    context_passages: Annotated[int | None, typer.Option(min=0, help="Maximum number of turns in the context.")] = None,
-    load: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Show fewer results (0: up to nine, 1: up to five).")
-    ] = None,
+    since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said at or after this time.")] = None,
+    until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said before this time.")] = None,
+    speakers: Annotated[Names | None, typer.Option("--speaker", help="Only turns of this speaker; repeatable.")] = None,
+    sessions: Annotated[Names | None, typer.Option("--session", help="Only turns of this session; repeatable.")] = None,
     asker: Annotated[str | None, typer.Option(help="Speaker who asks: what `I` and `my` refer to.")] = None,
-    after: Annotated[int | None, typer.Option(help="Wait until the turn at this offset can be queried.")] = None,
     as_of: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="Query the graph as of this time: 2023-05-08T14:00.")
     ] = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option(help="Time zone for all times, as Europe/Berlin; the graph's own by default."),
-    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain why each passage was found.")] = False,
     reinforce: Annotated[
         bool, typer.Option("--reinforce", help="Strengthen the memories that this query recalls.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Explain why each passage was found.")] = False,
-    sessions: Annotated[Names | None, typer.Option("--session", help="Only turns of this session; repeatable.")] = None,
-    speakers: Annotated[Names | None, typer.Option("--speaker", help="Only turns of this speaker; repeatable.")] = None,
-    roles: Annotated[
-        Names | None,
-        typer.Option("--role", help="Only turns of this role: user, assistant, system or tool; repeatable."),
-    ] = None,
-    min_importance: Annotated[
-        float | None, typer.Option(help="Only turns of at least this importance, 0 to 1.")
-    ] = None,
-    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned turns.")] = False,
-    since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said at or after this time.")] = None,
-    until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said before this time.")] = None,
-    about_since: Annotated[
-        str | None,
-        typer.Option("--about-since", metavar=METAVAR, help="Only turns that mention a time at or after this."),
-    ] = None,
-    about_until: Annotated[
-        str | None, typer.Option("--about-until", metavar=METAVAR, help="Only turns that mention a time before this.")
-    ] = None,
-    concepts: Annotated[
-        Names | None, typer.Option("--concept", help="Only turns that mention this concept; repeatable.")
-    ] = None,
-    exclude: Annotated[Names | None, typer.Option("--exclude", help="Leave out this turn id; repeatable.")] = None,
-    recent: Annotated[bool, typer.Option("--recent", help="Show the latest turns if nothing matches.")] = False,
-    no_archive: Annotated[bool, typer.Option("--no-archive", help="Leave out archived turns.")] = False,
-    meta: Annotated[
-        Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only turns with this metadata; repeatable.")
-    ] = None,
-    memory: Annotated[
-        str, typer.Option("--kind", help="Kind of memory: all, working, episodic, semantic or perceptual.")
-    ] = "all",
-    like: Annotated[
-        str | None,
-        typer.Option(metavar="TURN", help="Find images or sounds like that of this turn (--kind perceptual)."),
-    ] = None,
-    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for faded words.")] = "plain",
-    conversation: Annotated[
-        str | None,
-        typer.Option("--in", metavar="SESSION", help="Session in which you ask: what `and then?` refers to."),
-    ] = None,
-    also: Annotated[
-        Names | None, typer.Option("--also", metavar="GRAPH", help="Query this graph too; repeatable.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
     json: output.Json = False,
+    filters: Annotated[
+        Names | None,
+        typer.Option("--filter", metavar="KEY=VALUE", help="Only turns like this, as role=user; repeatable."),
+    ] = None,
+    options: Annotated[
+        Names | None,
+        typer.Option("--option", metavar="KEY=VALUE", help="Any other option, as mode=path; repeatable."),
+    ] = None,
+    list_options: Annotated[
+        bool,
+        typer.Option(
+            "--options", help="List the keys of --filter and --option.", callback=_list_options, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """Search a memory: show the concepts, turns and prompt context that answer a question.
 
     Exits with 3 for an unknown graph.
     """
     from emgas.client.query_arguments import build_query  # here: --help needs none of it
-    from emgas.messages.queries import MemoryKind, Render
 
-    for option, value, choices in (
-        ("mode", mode, get_args(Mode)),
-        ("weighting", weighting, get_args(Weighting)),
-        ("rerank", rerank, get_args(Rerank)),
-    ):
-        _check_choice(option, value, choices)
-    if memory not in get_args(MemoryKind):
-        output.fail(f"--kind {memory}: choose one of {', '.join(get_args(MemoryKind))}", output.USAGE)
-    if render not in get_args(Render):
-        output.fail(f"--render {render}: choose one of {', '.join(get_args(Render))}", output.USAGE)
-    named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
-    only: dict[str, Any] = {name: values or [] for name, values in named.items()}
-    only |= {"spoken_since": about_since, "spoken_until": about_until}
-    only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
-    only |= {"since": since, "until": until, "metadata": _pairs("meta", meta), "include_archive": not no_archive}
-    options: dict[str, Any] = {"mode": mode, "budget": budget, "explain": explain, "reinforce": reinforce}
-    options |= {"weighting": weighting, "rerank": rerank, "guidance": _guidance(_pairs("guide", guide))}
-    options |= {"fallback": "recent"} if recent else {}
-    options |= {
-        "context_passages": context_passages,
-        "load": load,
-        "asker": asker,
-        "memory": memory,
-        "session": conversation,
-        "like": like,
-        "render": render,
-    }
-    if top is not None:
-        options |= {"top_concepts": top, "top_passages": top}
+    only: dict[str, Any] = {"sessions": sessions or [], "speakers": speakers or [], "since": since, "until": until}
+    fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
+    fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
+    also, timeout = fields.pop("also", []), fields.pop("timeout", 10.0)
+    fields |= {"fallback": "recent"} if fields.pop("recent", False) else {}
+    fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}
+    fields |= {} if top is None else {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is reported even if there is no memory
-        times = {"as_of": as_of, "timezone": timezone}
-        request = build_query(
-            _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
-        )
+        only |= query_options.parse("filter", filters or [])
+        request = build_query(fields.pop("spreading", None), only, fields)
     if also:
-        _show_merged(output.run(_ask_several([graph, *also], request, timeout)), timezone or "UTC", json=json)
+        _show_merged(output.run(_ask_several([graph, *also], request, timeout)), request.timezone or "UTC", json=json)
         return
     reply = output.run(_ask(request, timeout))
     if json:
@@ -165,6 +91,9 @@ def query(
         show(reply)
     if not reply.found:
         output.fail_unknown(graph, request.as_of)
+
+
+query.command_class = query_options.QueryCommand  # type: ignore[attr-defined]  # which takes former options too
 
 
 async def _ask(request: Query, seconds: float) -> Reply:
@@ -208,39 +137,6 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
 
-def _check_choice(option: str, value: str | None, choices: Sequence[str]) -> None:
-    if value is not None and value not in choices:
-        output.fail(f"--{option} {value}: choose one of {', '.join(choices)}", output.USAGE)
-
-
-def _pairs(option: str, values: Sequence[str] | None) -> dict[str, Any]:
-    """Parse each KEY=VALUE; a value is a number, true, false, null or a "string" of JSON, else a string."""
-    for each in values or ():
-        if "=" not in each:
-            output.fail(f"--{option} {each}: write KEY=VALUE", output.USAGE)
-    return {key: _value(value) for key, _, value in (each.partition("=") for each in values or ())}
-
-
-def _guidance(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Sort the values of --guide into the fields of `Guidance`: kinds and relations have fields of their own."""
-    from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
-
-    for key in values:
-        _check_choice("guide", key, (*GUIDANCE, *RELATION_TYPES))
-    fields = {key: value for key, value in values.items() if key in Guidance.model_fields}
-    kinds = {key: value for key, value in values.items() if key in get_args(Preference)}
-    types = {key: value for key, value in values.items() if key in RELATION_TYPES}
-    return fields | {"kinds": kinds, "type_weights": types}
-
-
-def _value(text: str) -> Any:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
-    return text if isinstance(value, dict | list) else value
-
-
 def _show_how(how: How) -> None:
     """Print the mode that answered, its constants, its stages, and the effect of guidance."""
     constants = ", ".join(f"{name} {value:g}" for name, value in how.constants.items())
@@ -274,7 +170,7 @@ def show(reply: Reply) -> None:
     from streams.cli.shared.why import why  # here: --help needs none of it
 
     if reply.paused:
-        report = f"recalling is paused in {reply.graph}: `emgas resume {reply.graph}`"
+        report = f"recalling is paused in {reply.graph}: `emgas change resume {reply.graph}`"
         output.out.print(report, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:

@@ -1,4 +1,4 @@
-"""`emgas send GRAPH KIND FIELD=VALUE …`: send any message to a graph and print its answer.
+"""`emgas admin send GRAPH KIND FIELD=VALUE …`: send any message to a graph and print its answer.
 
 Every command and question of a graph can be sent, also one that has no command of its own.
 """
@@ -28,7 +28,10 @@ def send(
     *,
     timeout: output.Timeout = 10.0,
 ) -> None:
-    """Send any command or question to a graph, and print its answer as JSON.  Exits with 3 for an unknown graph."""
+    """Send any command or question to a graph, and print its answer as JSON.
+
+    Exits with 3 for an unknown graph.
+    """
     answer = output.run(_send(graph, kind, fields or [], timeout))
     output.print_json(answer.model_dump())
     if getattr(answer, "found", True) is False:

@@ -1,4 +1,4 @@
-"""`emgas pause`, `resume`, `grant`, `revoke`: stop or restart recording and recall, and manage access to a graph."""
+"""`emgas change pause`, `resume`, `grant`, `revoke`: stop or restart a graph, and manage access to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`emgas themes GRAPH`: the topics of a graph.  They are called themes here because topics are Kafka's."""
+"""`emgas look themes GRAPH`: the topics of a graph.  They are called themes here because topics are Kafka's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def themes(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Show the topics of a graph: groups of related concepts.  Exits with 3 for an unknown graph."""
+    """Show the topics of a graph: groups of related concepts.
+
+    Exits with 3 for an unknown graph.
+    """
     described = output.run(_describe(graph, timeout))
     if json:
         listed = [theme.model_dump() for theme in described.themes]

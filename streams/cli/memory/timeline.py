@@ -1,4 +1,4 @@
-"""`emgas timeline GRAPH`: the strength of concepts over event time, computed from the log without a worker."""
+"""`emgas look timeline GRAPH`: the strength of concepts over event time, computed from the log without a worker."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def timeline(
     svg: Annotated[Path | None, typer.Option(help="Also write the chart to this SVG file.", dir_okay=False)] = None,
     json: output.Json = False,
 ) -> None:
-    """Chart the strength of concepts over time.  Exits with 3 for an unknown graph or concept."""
+    """Chart the strength of concepts over time.
+
+    Exits with 3 for an unknown graph or concept.
+    """
     traced = output.run(_trace(graph, concept or [], points))
     if traced is None:
         output.fail_unknown(graph)

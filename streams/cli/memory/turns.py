@@ -36,7 +36,10 @@ def turns(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """List the recorded turns of a graph, the latest by default.  Exits with 3 for an unknown graph."""
+    """List the recorded turns of a graph, the latest by default.
+
+    Exits with 3 for an unknown graph.
+    """
     filters = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
     filters |= {"advised": True} if advised else {}
     exists, total, read = output.run(_read(graph, filters, limit, timeout))

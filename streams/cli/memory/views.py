@@ -40,7 +40,10 @@ def recap(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Summarise the last conversations with quotes from them.  Exits with 3 for an unknown graph."""
+    """Summarise the last conversations with quotes from them.
+
+    Exits with 3 for an unknown graph.
+    """
     options = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
     reply = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **options), timeout)
     if json:
@@ -68,7 +71,10 @@ def trend(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Count how often something is mentioned over time, with gaps.  Exits with 3 for an unknown graph."""
+    """Count how often something is mentioned over time, with gaps.
+
+    Exits with 3 for an unknown graph.
+    """
     only = {"speakers": speaker or [], "sessions": session or []}
     options: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
     reply = _ask(lambda memory: memory.trend(graph, text, **options), timeout)

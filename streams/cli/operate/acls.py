@@ -1,4 +1,4 @@
-"""The minimal Kafka ACLs of each account; `emgas topics acls` prints them as commands for kafka-acls.
+"""The minimal Kafka ACLs of each account; `emgas admin topics acls` prints them as commands for kafka-acls.
 
     account    reads                                  writes
     worker     turns, queries, events, changes        events, changes, replies, dead-letters; is in the groups.
@@ -8,7 +8,7 @@
 
 If keys of encrypted graphs are in a topic, worker and operator read it, and the worker writes to it.
 
-Read and Write imply Describe.  No account may create, change or delete topics: run `emgas topics create` as an
+Read and Write imply Describe.  No account may create, change or delete topics: run `emgas admin topics create` as an
 administrator.  Any client account may write to every graph, because Kafka's rights are by topic, not by key.
 `emgas import` writes to `events`: run it as the worker.
 """

@@ -1,4 +1,4 @@
-"""`emgas dead-letters list|show`: rejected records, with the reasons."""
+"""`emgas admin dead-letters list|show`: rejected records, with the reasons."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show(
         if each.id == letter:
             _show(each, json=json)
             return
-    output.fail(f"there is no dead letter {letter}: see `emgas dead-letters list`", output.MISSING)
+    output.fail(f"there is no dead letter {letter}: see `emgas admin dead-letters list`", output.MISSING)
 
 
 def _show(letter: DeadLetter, *, json: bool) -> None:

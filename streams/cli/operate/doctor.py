@@ -51,7 +51,10 @@ class Findings:
 
 
 def doctor(json: output.Json = False) -> None:
-    """Diagnose an installation: check settings, disk, broker, topics and workers.  Exits with 1 if a check fails."""
+    """Diagnose an installation: check settings, disk, broker, topics and workers.
+
+    Exits with 1 if a check fails.
+    """
     settings = output.settings()
     findings = output.run(_examine(settings))
     described = findings.described()

@@ -1,4 +1,4 @@
-"""`emgas events skip`: skip a record of the log that is unreadable and stops its partition."""
+"""`emgas admin events skip`: skip a record of the log that is unreadable and stops its partition."""
 
 from __future__ import annotations
 

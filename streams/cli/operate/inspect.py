@@ -1,4 +1,4 @@
-"""`emgas inspect`: show how one graph is stored, read from its tables in RocksDB while workers keep writing."""
+"""`emgas look inspect`: show how one graph is stored, read from its tables in RocksDB while workers keep writing."""
 
 from __future__ import annotations
 

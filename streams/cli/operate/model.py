@@ -1,4 +1,4 @@
-"""`emgas model add|list`: install embedding models where workers find them by name."""
+"""`emgas admin model add|list`: install embedding models where workers find them by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`emgas sink URL`: copy concepts and links into a database or Kafka topics as they change."""
+"""`emgas admin sink URL`: copy concepts and links into a database or Kafka topics as they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`emgas snapshot create|list|restore`: copies of the stores, from which workers start without a full rebuild."""
+"""`emgas admin snapshot create|list|restore`: copies of the stores, from which workers start without a full rebuild."""
 
 from __future__ import annotations
 

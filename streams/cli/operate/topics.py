@@ -1,4 +1,4 @@
-"""`emgas topics create|describe|acls`: create and show the Kafka topics, and print the ACLs of each account."""
+"""`emgas admin topics create|describe|acls`: create and show the Kafka topics, and print the ACLs of each account."""
 
 from __future__ import annotations
 

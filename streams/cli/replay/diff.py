@@ -40,7 +40,10 @@ def diff(
     top: Annotated[int, typer.Option(min=1, help="Maximum number of lines of each kind; --json has all.")] = 10,
     json: output.Json = False,
 ) -> None:
-    """Show what changed in a graph between two times.  Exits with 3 if it did not exist at the later one."""
+    """Show what changed in a graph between two times.
+
+    Exits with 3 if it did not exist at the later one.
+    """
     from replay.diff import diff as compare  # here: --help needs none of it
     from state.graph.graph import Graph
 

@@ -30,7 +30,10 @@ def events(
     last: Annotated[int, typer.Option(min=1, help="Number of events, the newest.")] = 20,
     json: output.Json = False,
 ) -> None:
-    """List a graph's events with the numbers that `undo` takes.  Exits with 3 for an unknown graph."""
+    """List a graph's events with the numbers that `undo` takes.
+
+    Exits with 3 for an unknown graph.
+    """
     entries = output.run(_event_list(graph))
     if not entries:
         output.fail_unknown(graph)

@@ -41,21 +41,31 @@ async def session(
     fills    whether this command may write to an unfinished branch; otherwise raises TransportError if it is one
     """
     from emgas.client.client import MemoryClient  # here: --help needs none of it
-    from streams.transport import select
     from streams.worker.shared_connection import SharedConnection
 
     if not fills:
         await _check_finished(settings, timeout)
     if not begins:
-        select.check_there(settings)
-        members = await _members(settings, timeout)
-        if members is not None and not any(members):
-            raise NoWorkerError("no worker is running: start `emgas worker` on this broker, and ask again")
+        await _check_there(settings, timeout)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         if isinstance(connection, SharedConnection) and connection.server is not None:
             output.tell(f"process {connection.server.pid} serves this memory: using {connection.server.url}")
         yield Session(memory)
+
+
+async def _check_there(settings: Settings, timeout: float) -> None:
+    """Raise NoMemoryError where the embedded memory does not exist, NoWorkerError where no worker runs on Kafka."""
+    from streams.transport.embedded.announcement import announcement_in  # here: --help needs none of it
+
+    if settings.is_embedded and announcement_in(settings.home) is not None:
+        return  # a server has announced it: what reads a log need not be imported
+    from streams.transport import select
+
+    select.check_there(settings)
+    members = await _members(settings, timeout)
+    if members is not None and not any(members):
+        raise NoWorkerError("no worker is running: start `emgas worker` on this broker, and ask again")
 
 
 async def _check_finished(settings: Settings, timeout: float) -> None:
@@ -82,11 +92,10 @@ async def has_reader(settings: Settings, timeout: float) -> bool:
 
 
 async def _members(settings: Settings, timeout: float) -> select.Members | None:
-    from streams.transport import select  # here: --help needs none of it
-
     if settings.is_embedded:
         return None
     from emgas.client.kafka import in_time  # here: the embedded log needs no Kafka client
+    from streams.transport import select  # here: the embedded log needs no Kafka client
 
     with in_time(settings.bootstrap, timeout):  # a timeout is an error here: assuming a worker would wait once more
         try:
@@ -102,5 +111,5 @@ def _connection(settings: Settings, timeout: float) -> Connection:
 
     if settings.broker is None:
         # by an address, it would take all other settings from the environment
-        return SharedConnection(settings, timeout)
+        return SharedConnection(settings, timeout, brief=True)
     return connect(settings.broker, settings.topics, timeout, **settings.security)

@@ -2,6 +2,7 @@
 
     Lazy("streams.cli.memory.query:query")          a function, which Typer makes a command of
     Lazy("streams.cli.operate.topics:app")          a Typer, which is a group
+    Contributed("serve")                            a command of a layer above, known by its entry point
 
 The text in a list is the docstring of the function, or the `help` of the Typer, read from the file's source.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,6 +20,8 @@ from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+UsageError: type[Any] = typer.BadParameter.__base__  # type: ignore[assignment]  # typer does not export it
 
 
 class Lazy(str):
@@ -39,6 +43,25 @@ class Lazy(str):
         return _summary(self.module, self.partition(":")[2])
 
 
+class Contributed(str):
+    """The name of a command that another layer or package contributes; it may not be installed."""
+
+    __slots__ = ()
+
+    def resolve(self) -> Lazy | None:
+        """Return its place, if it is installed."""
+        return contributions().get(self)
+
+
+@cache
+def contributions() -> dict[str, Lazy]:
+    """Find the commands of layers above and of other packages, by their entry points."""
+    from importlib.metadata import entry_points  # here: takes a tenth of a second, and most commands are our own
+
+    entries = entry_points(group="emgas.commands")
+    return {entry.name: Lazy(entry.value) for entry in entries if find_spec(entry.module)}
+
+
 @cache
 def _summary(module: str, name: str) -> str:
     spec = find_spec(module)
@@ -56,16 +79,25 @@ def _summary(module: str, name: str) -> str:
 
 
 class LazyGroup(TyperGroup):
-    """A group of commands that are imported when they run.  A subclass says which."""
+    """A group of commands that are imported when they run.
 
-    lazy: ClassVar[Mapping[str, Lazy]] = {}
+    lazy      the commands by name, in the order in which a list shows them
+    panels    the title under which a list shows a command, by its name
+    aliases   former names and the words of the present ones, as {"themes": "look themes"}; a list leaves them out
+    synonyms  what people may type instead of a command; only suggested
+    """
+
+    lazy: ClassVar[Mapping[str, Lazy | Contributed]] = {}
+    panels: ClassVar[Mapping[str, str]] = {}
+    aliases: ClassVar[Mapping[str, str]] = {}
+    synonyms: ClassVar[Mapping[str, str]] = {}
     _only_summaries = False
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; if an option of this group follows the command, report where it belongs."""
         try:
             return super().invoke(ctx)
-        except typer.BadParameter.__base__ as error:  # type: ignore[misc]  # a usage error: typer does not export it
+        except UsageError as error:
             option = getattr(error, "option_name", None)
             if option in {name for each in self.params for name in each.opts}:
                 called = f"{ctx.command_path} {option} … {ctx.invoked_subcommand}"
@@ -73,18 +105,40 @@ class LazyGroup(TyperGroup):
                 error.possibilities = None
             raise
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is called; if there is none, suggest what may be meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as error:
+            if meant := self._meant(ctx, args[0]):
+                path = " ".join(["emgas", *ctx.command_path.split()[1:], meant])
+                error.message = f"No such command '{args[0]}'. Did you mean `{path}`?"
+            raise
+
+    def _meant(self, ctx: Any, word: str) -> str | None:
+        words = {name: name for name in self.list_commands(ctx)} | {**self.aliases, **self.synonyms}
+        close = get_close_matches(word.lower(), words, n=1)
+        return words[close[0]] if close else None
+
     def list_commands(self, ctx: Any) -> list[str]:
         """List the names in the order in which they are declared."""
-        return [*self.lazy, *super().list_commands(ctx)]
+        return [*(name for name in self.lazy if self._place(name)), *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import a command; while listing all, return one that only has its help text."""
-        if cmd_name not in self.lazy:
+        group, _, name = self.aliases.get(cmd_name, "").rpartition(" ")
+        if group:
+            return self.get_command(ctx, group).get_command(ctx, name)
+        place = self._place(self.aliases.get(cmd_name, cmd_name))
+        if place is None:
             return super().get_command(ctx, cmd_name)
-        place = self.lazy[cmd_name]
         if self._only_summaries:
-            return TyperCommand(cmd_name, help=place.summary())
+            return TyperCommand(cmd_name, help=place.summary(), rich_help_panel=self.panels.get(cmd_name))
         return build_command(cmd_name, place.load())
+
+    def _place(self, name: str) -> Lazy | None:
+        place = self.lazy.get(name)
+        return place.resolve() if isinstance(place, Contributed) else place
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the commands without an import."""
@@ -106,11 +160,11 @@ class LazyGroup(TyperGroup):
 
 
 def build_command(name: str, source: Any) -> Any:
-    """Build the command `name` from a function or a Typer."""
+    """Build the command `name` from a function or a Typer.  A function may name its class as `command_class`."""
     if isinstance(source, typer.Typer):
         group = typer.main.get_group(source)  # not get_command, which would offer to install completion again
         group.name = name
         return group
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(source)
+    alone.command(name, cls=getattr(source, "command_class", TyperCommand))(source)
     return typer.main.get_command(alone)

@@ -55,7 +55,7 @@ class AdviceDecider:
         if self._keys.of(advice.graph):
             raise RejectedError(f"graph {advice.graph!r} is encrypted: no advice on it is recorded")
         if not graph.settings.recording:
-            raise RejectedError(f"graph {advice.graph!r} does not record at present (`emgas resume`)")
+            raise RejectedError(f"graph {advice.graph!r} does not record at present (`emgas change resume`)")
         fields: dict[str, Any] = {"graph": advice.graph, "src": source, "by": advice.by, **UNSTAMPED}
         return self._event(graph, advice, fields)
 

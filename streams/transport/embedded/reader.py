@@ -91,7 +91,7 @@ def _notified(log: Readable) -> AppendNotifier:
 
 def _nothing_at(path: Path) -> str:
     return (
-        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas publish` begins "
+        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas import` begins "
         "one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
     )
 

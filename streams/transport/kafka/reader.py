@@ -56,7 +56,9 @@ class KafkaReader:
             cluster = await consumer._client.fetch_all_metadata()  # noqa: SLF001 - nothing public asks for all
             partitions = cluster.partitions_for_topic(self._topic)
         if not partitions:
-            raise TransportError(f"Kafka at {self._bootstrap} has no topic {self._topic}: run `emgas topics create`")
+            raise TransportError(
+                f"Kafka at {self._bootstrap} has no topic {self._topic}: run `emgas admin topics create`"
+            )
         return len(partitions)
 
     async def bounds(self, partition: int) -> tuple[int, int]:

@@ -51,7 +51,7 @@ class FileKeys:
         return KeyStoreError(
             f"the directory of the keys {what}: {self._directory} (EMGAS_GRAPH_KEYS). Mount or restore it; what waits "
             "for it goes on then. If all keys are lost for good, make it, with an empty file `lock` in it: every "
-            "encrypted graph is unavailable then, until `emgas erase` ends it"
+            "encrypted graph is unavailable then, until `emgas change erase` ends it"
         )
 
     async def put(self, key: GraphKey) -> None:

@@ -1,0 +1,89 @@
+"""The groups of commands, which a first list leaves out: `emgas look`, `change`, `admin` and `measure`."""
+
+from __future__ import annotations
+
+import typer
+
+from streams.cli.shared.lazy_commands import Contributed, Lazy, LazyGroup
+
+
+class LookCommands(LazyGroup):
+    """Commands that show a memory in detail."""
+
+    lazy = {  # noqa: RUF012 - as the class that it refines has it
+        "themes": Lazy("streams.cli.memory.themes:themes"),
+        "timeline": Lazy("streams.cli.memory.timeline:timeline"),
+        "habits": Lazy("streams.cli.memory.habits:habits"),
+        "trend": Lazy("streams.cli.memory.views:trend"),
+        "explore": Lazy("streams.cli.memory.views:explore"),
+        "recent": Lazy("streams.cli.memory.conversations:recent"),
+        "extract": Lazy("streams.cli.memory.extract:extract"),
+        "inspect": Lazy("streams.cli.operate.inspect:inspect"),
+    }
+
+
+class ChangeCommands(LazyGroup):
+    """Commands that change a memory."""
+
+    lazy = {  # noqa: RUF012
+        "pin": Lazy("streams.cli.memory.pin:pin"),
+        "unpin": Lazy("streams.cli.memory.pin:unpin"),
+        "feedback": Lazy("streams.cli.memory.feedback:feedback"),
+        "end": Lazy("streams.cli.memory.conversations:end"),
+        "pause": Lazy("streams.cli.memory.sharing:pause"),
+        "resume": Lazy("streams.cli.memory.sharing:resume"),
+        "grant": Lazy("streams.cli.memory.sharing:grant"),
+        "revoke": Lazy("streams.cli.memory.sharing:revoke"),
+        "advise": Lazy("streams.cli.memory.advise:advise"),
+        "erase": Lazy("streams.cli.memory.erase:erase"),
+    }
+
+
+class AdminCommands(LazyGroup):
+    """Commands for an operator."""
+
+    lazy = {  # noqa: RUF012
+        "topics": Lazy("streams.cli.operate.topics:app"),
+        "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
+        "events": Lazy("streams.cli.operate.events:app"),
+        "snapshot": Lazy("streams.cli.operate.snapshot:app"),
+        "sink": Lazy("streams.cli.operate.sink:sink"),
+        "model": Lazy("streams.cli.operate.model:app"),
+        "send": Lazy("streams.cli.memory.send:send"),
+    }
+
+
+class MeasureCommands(LazyGroup):
+    """Commands that measure and tune recall."""
+
+    lazy = {"eval": Contributed("eval"), "tune": Contributed("tune")}  # noqa: RUF012
+
+
+look = typer.Typer(
+    cls=LookCommands,
+    no_args_is_help=True,
+    help="Look closer at a memory: themes, timeline, habits, trends, concepts, storage.",
+)
+change = typer.Typer(
+    cls=ChangeCommands,
+    no_args_is_help=True,
+    help="Change a memory: pin, rate, pause, share, end a session, erase permanently.",
+)
+admin = typer.Typer(
+    cls=AdminCommands,
+    no_args_is_help=True,
+    help="Run EMGAS: Kafka topics, rejected turns, unreadable records, snapshots, sinks, models.",
+)
+measure = typer.Typer(
+    cls=MeasureCommands,
+    no_args_is_help=True,
+    help="Measure recall on questions with known answers, and tune it to yours.",
+)
+
+
+@look.callback()
+@change.callback()
+@admin.callback()
+@measure.callback()
+def _group() -> None:
+    """Keep these groups, though Typer knows of no command in them."""

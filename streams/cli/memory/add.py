@@ -1,0 +1,52 @@
+"""`emgas add GRAPH TEXT`: store one memory by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from emgas.errors import EmgasError
+from streams.cli.shared import output
+from streams.cli.shared.client import has_writer, session
+from streams.cli.shared.times import METAVAR
+
+if TYPE_CHECKING:
+    from emgas.messages.requests import Outcome
+
+
+def add(
+    graph: output.Graph,
+    text: Annotated[str, typer.Argument(help="What to remember.")],
+    *,
+    speaker: Annotated[str, typer.Option(help="Who says it.")] = "user",
+    conversation: Annotated[str, typer.Option("--session", help="Conversation that it belongs to.")] = "main",
+    at: Annotated[
+        str | None, typer.Option(metavar=METAVAR, help="When it was said: 2023-05-08T14:00; now by default.")
+    ] = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Store one memory, and wait until it can be queried."""
+    turn = {"id": uuid4().hex, "graph": graph, "speaker": speaker, "text": text, "session": conversation, "at": at}
+    outcome = output.run(_add(turn, timeout))
+    if json:
+        output.print_json(outcome.model_dump())
+    else:
+        output.out.print(f"stored in {graph} as turn {outcome.turn}", highlight=False, markup=False, soft_wrap=True)
+
+
+async def _add(turn: dict[str, Any], timeout: float) -> Outcome:
+    from emgas.messages.turns import Turn  # here: --help needs none of it
+    from emgas.validation import build
+
+    checked = build(Turn, turn)  # a wrong call creates no memory
+    settings = output.settings()
+    async with session(settings, timeout) as connected:
+        if not await has_writer(settings, timeout):
+            raise EmgasError("no worker is running: start `emgas worker` on this broker, and add it again")
+        outcome = await connected.memory.record(checked)
+    if outcome.status == "rejected":
+        raise EmgasError(outcome.reason or "the turn was refused")
+    return outcome

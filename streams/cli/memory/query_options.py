@@ -1,0 +1,169 @@
+"""The options of `emgas query` that few people need: `--option KEY=VALUE` and `--filter KEY=VALUE`, from one table.
+
+A former option of its own still works: `--mode path` is `--option mode=path`, and `--pinned` is `--filter pinned=true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, get_args
+
+import orjson
+from typer.core import TyperCommand
+
+from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
+from streams.cli.shared import output
+
+GUIDANCE: Final = (
+    *(name for name in Guidance.model_fields if name not in ("kinds", "type_weights")),
+    *get_args(Preference),
+)
+KINDS: Final = ("all", "working", "episodic", "semantic", "perceptual")
+
+
+class Key(NamedTuple):
+    """A key of --option or --filter.
+
+    field    what it sets: a field of the query, of its filter, or a name that the command knows
+    form     text, texts (repeatable), number or flag; or pair, for keys like `meta.topic`
+    choices  the values, if there are only these
+    """
+
+    field: str
+    form: str
+    help: str
+    choices: Sequence[str] = ()
+
+
+OPTIONS: Final[Mapping[str, Key]] = {
+    "mode": Key("mode", "text", "retriever; the graph's own by default", get_args(Mode)),
+    "weighting": Key("weighting", "text", "link weights; the mode's own by default", get_args(Weighting)),
+    "rerank": Key("rerank", "text", "rerank the best results", get_args(Rerank)),
+    "spreading": Key("spreading", "pair", "a constant of the mode, as spreading.window=round"),
+    "guide": Key("guide", "pair", f"guide the search, as guide.depth=0.5: {', '.join(GUIDANCE)}, or a relation"),
+    "context-passages": Key("context_passages", "number", "maximum number of turns in the context"),
+    "load": Key("load", "number", "show fewer results: 0 for up to nine, 1 for up to five"),
+    "after": Key("after", "number", "wait until the turn at this offset can be queried"),
+    "timezone": Key("timezone", "text", "time zone for all times, as Europe/Berlin; the graph's own by default"),
+    "recent": Key("recent", "flag", "show the latest turns if nothing matches"),
+    "kind": Key("memory", "text", "kind of memory", KINDS),
+    "like": Key("like", "text", "find images or sounds like that of this turn, with kind=perceptual"),
+    "render": Key("render", "text", "masked: with gaps for faded words", ("plain", "masked")),
+    "in": Key("session", "text", "session in which you ask: what `and then?` refers to"),
+    "also": Key("also", "texts", "query this graph too; repeatable"),
+    "timeout": Key("timeout", "number", "seconds to wait for the answer; 10 by default"),
+}
+FILTERS: Final[Mapping[str, Key]] = {
+    "role": Key("roles", "texts", "role of the speaker: user, assistant, system or tool; repeatable"),
+    "concept": Key("concepts", "texts", "turns that mention this concept; repeatable"),
+    "meta": Key("metadata", "pair", "turns with this metadata, as meta.channel=phone; repeatable"),
+    "min-importance": Key("min_importance", "number", "turns of at least this importance, 0 to 1"),
+    "pinned": Key("pinned", "flag", "pinned turns"),
+    "about-since": Key("spoken_since", "text", "turns that mention a time at or after this"),
+    "about-until": Key("spoken_until", "text", "turns that mention a time before this"),
+    "exclude": Key("exclude", "texts", "leave out this turn id; repeatable"),
+    "archive": Key("include_archive", "flag", "false: leave out archived turns"),
+}
+FORMER_FLAGS: Final = {"--no-archive": ("--filter", "archive=false")} | {
+    f"--{key}": (option, f"{key}=true")
+    for option, table in (("--option", OPTIONS), ("--filter", FILTERS))
+    for key, each in table.items()
+    if each.form == "flag"
+}
+TABLES: Final = {"option": OPTIONS, "filter": FILTERS}
+
+
+class QueryCommand(TyperCommand):
+    """The command `query`, which also takes its former options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, each former option as a KEY=VALUE."""
+        return super().parse_args(ctx, list(_present(args)))
+
+
+def _present(args: Iterable[str]) -> Iterator[str]:
+    """Write former options as present ones."""
+    rest = iter(args)
+    for each in rest:
+        name, equals, value = each.partition("=")
+        if each == "--":
+            yield from (each, *rest)
+        elif each in FORMER_FLAGS:
+            yield from FORMER_FLAGS[each]
+        elif (table := _table_of(name)) is not None:
+            given = value if equals else next(rest, "")
+            pair = "." if TABLES[table][name[2:]].form == "pair" else "="
+            yield from (f"--{table}", f"{name[2:]}{pair}{given}")
+        else:
+            yield each
+
+
+def _table_of(name: str) -> str | None:
+    key = name[2:] if name.startswith("--") else ""
+    return next((table for table, keys in TABLES.items() if key in keys), None)
+
+
+def parse(table: str, values: Sequence[str]) -> dict[str, Any]:
+    """Parse each KEY=VALUE of --option or --filter into fields; exits with an error if one is wrong."""
+    fields: dict[str, Any] = {}
+    for each in values:
+        name, equals, value = each.partition("=")
+        if not equals:
+            output.fail(f"--{table} {each}: write KEY=VALUE", output.USAGE)
+        first, _, rest = name.partition(".")
+        key = TABLES[table].get(first)
+        if key is None or (key.form == "pair") != bool(rest):
+            choices = ", ".join(f"{name}.KEY" if key.form == "pair" else name for name, key in TABLES[table].items())
+            output.fail(f"--{table} {name}: choose one of {choices}; see `emgas query --options`", output.USAGE)
+        if key.form == "pair":
+            fields[key.field] = fields.get(key.field, {}) | {rest: scalar(value)}
+        elif key.form == "texts":
+            fields[key.field] = [*fields.get(key.field, []), value]
+        else:
+            fields[key.field] = _single(f"--{table} {first}", key, value)
+    return fields
+
+
+def _single(name: str, key: Key, text: str) -> Any:
+    if key.choices and text not in key.choices:
+        output.fail(f"{name}={text}: choose one of {', '.join(key.choices)}", output.USAGE)
+    if key.form == "text":
+        return text
+    value = scalar(text)
+    if key.form == "flag" and not isinstance(value, bool):
+        output.fail(f"{name}={text}: write true or false", output.USAGE)
+    if key.form == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):
+        output.fail(f"{name}={text}: write a number", output.USAGE)
+    return value
+
+
+def scalar(text: str) -> Any:
+    """Parse a value: a number, true, false, null or a "string" of JSON, else the text itself."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return text if isinstance(value, dict | list) else value
+
+
+def guidance(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort the values of `guide` into the fields of `Guidance`: kinds and relations have fields of their own."""
+    from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
+
+    for key in values:
+        if key not in (choices := (*GUIDANCE, *RELATION_TYPES)):
+            output.fail(f"--option guide.{key}: choose one of {', '.join(choices)}", output.USAGE)
+    fields = {key: value for key, value in values.items() if key in Guidance.model_fields}
+    kinds = {key: value for key, value in values.items() if key in get_args(Preference)}
+    types = {key: value for key, value in values.items() if key in RELATION_TYPES}
+    return fields | {"kinds": kinds, "type_weights": types}
+
+
+def show() -> None:
+    """Print the keys of --option and --filter, with what each does."""
+    for option, keys in TABLES.items():
+        rows = output.table(f"--{option} KEY=VALUE", "key", "meaning")
+        for name, key in keys.items():
+            choices = f": {', '.join(key.choices)}" if key.choices else ""
+            rows.add_row(f"{name}.KEY" if key.form == "pair" else name, key.help + choices)
+        output.out.print(rows)
