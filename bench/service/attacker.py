@@ -1,8 +1,8 @@
 """What do others get from a server under attack?  `python -m bench.service.attacker`: one `emgas serve`, on loopback.
 
-Each attack is held open while an honest client asks; then it ends.  Of each are told the slowest honest answer, ms,
-the most memory that the server took, MB, and its open files before and after.  Every attack is bounded in size and
-ends with this process.
+Each attack is held open while an honest client asks; then it ends.  Of each are told the slowest honest answer, ms, the
+most CPU time that the server took until one was there, ms (which a busy machine does not change), the most memory that
+it took, MB, and its open files before and after.  Every attack is bounded in size and ends with this process.
 
     silent peers     1,500 connections that say nothing; half of a header; half of a body
     empty objects    a file of 40 MB of {} to import, with dry_run
@@ -31,7 +31,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -46,6 +46,13 @@ KEY = "attacker-bench"
 FILE = "application/octet-stream"
 HONEST = b'{"text":"what did the vet prescribe?"}'
 Attack = Callable[["Target"], Any]
+
+
+class Took(NamedTuple):
+    """What an answer took: time, and CPU time of the server, ms."""
+
+    ms: float
+    cpu_ms: float
 
 
 @dataclass
@@ -73,13 +80,13 @@ class Target:
         finally:
             writer.close()
 
-    async def honest(self) -> float:
-        """Ask as an honest client does; return how long the answer took, ms.  Raises RuntimeError without one."""
-        started = time.perf_counter()
+    async def honest(self) -> Took:
+        """Ask as an honest client does; return what the answer took.  Raises RuntimeError without one."""
+        started, worked = time.perf_counter(), self.cpu_ms()
         answer = await self.exchange(self.request("/v1/graphs/ada/query", HONEST))
         if not answer.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(f"an honest question was answered {answer[:100]!r}")
-        return (time.perf_counter() - started) * 1000
+        return Took((time.perf_counter() - started) * 1000, self.cpu_ms() - worked)
 
     def flood(self, sent: bytes, count: int) -> None:
         """Open connections, send on each, and leave them as they are."""
@@ -96,6 +103,11 @@ class Target:
     def files(self) -> int:
         """Count the server's open files."""
         return self.process.num_fds()
+
+    def cpu_ms(self) -> float:
+        """Read how much CPU time the server has taken, ms."""
+        times = self.process.cpu_times()
+        return float(times.user + times.system) * 1000
 
     def resident_mb(self) -> float:
         """Read how much memory the server takes, MB."""
@@ -199,17 +211,16 @@ async def attacked(target: Target, attack: Attack, questions: int) -> dict[str, 
     Silent peers are held on until the server has let go of them: it must not need them to leave.
     """
     before, most = target.files(), target.resident_mb()
-    slowest = 0.0
+    answers = list[Took]()
     async with attack(target) as is_over:
-        requests = 0
-        while requests < questions or not is_over():
-            requests += 1
-            slowest = max(slowest, await target.honest())
+        while len(answers) < questions or not is_over():
+            answers.append(await target.honest())
             most = max(most, target.resident_mb())
         if target.peers:
             await released(target, before)
     await released(target, before)
-    return {"slowest_ms": round(slowest, 1), "most_mb": round(most, 1), "files_before": before}
+    slowest, most_cpu = (round(max(column), 1) for column in zip(*answers, strict=True))
+    return {"slowest_ms": slowest, "most_cpu_ms": most_cpu, "most_mb": round(most, 1), "files_before": before}
 
 
 def started(command: list[str]) -> subprocess.Popen[str]:

@@ -136,8 +136,9 @@ async def test_a_slow_application_is_waited_for() -> None:
 
 
 async def test_silent_peers_make_room_for_one_that_asks() -> None:
+    halves = (b"", HALVES["half a header"], HALVES["half a body"])
     async with served(Limits(connections=20, per_peer=20)) as (_, port):
-        silent = [await connected(port, sent) for sent in (b"", HALVES["half a header"], HALVES["half a body"]) * 20]
+        silent = [await connected(port, halves[n % 3], f"127.0.0.{2 + n % 4}") for n in range(60)]
         for _ in range(5):
             assert await answered(await connected(port)) == b"200"
         ended = [asyncio.create_task(closed(peer)) for peer in silent]
@@ -156,6 +157,21 @@ async def test_one_peer_cannot_take_the_room_of_others() -> None:
         app.released.set()
         for reader, _ in current:
             assert b"200" in await reader.readline()
+
+
+async def test_where_no_connection_waits_a_new_one_is_refused_whoever_it_is_from() -> None:
+    async with served(Limits(connections=4, per_peer=4)) as (app, port):
+        held = b"GET /held HTTP/1.1\r\nHost: a\r\n\r\n"
+        current = [await connected(port, held, f"127.0.0.{2 + n}") for n in range(4)]
+        await eventually(lambda: app.within == 4)
+        assert (await closed(await connected(port))).startswith(b"HTTP/1.1 503 ")
+        app.released.set()
+        for reader, _ in current:
+            assert b"200" in await reader.readline()
+
+
+def test_no_peer_is_waited_for_as_long_as_a_minute() -> None:
+    assert all(seconds < 60 for phase, seconds in connections.SECONDS.items() if phase != "us")
 
 
 async def test_a_connection_is_used_again_and_again() -> None:
