@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -184,6 +186,16 @@ def test_peers_are_told_apart_by_address_or_network() -> None:
     assert peer_of(("127.0.0.1", 1)) == peer_of(("::ffff:127.0.0.1", 2)) == "127.0.0.1"
     assert peer_of(("2001:db8::1", 1)) == peer_of(("2001:db8::2", 1)) != peer_of(("2001:db8:0:1::1", 1))
     assert peer_of(None) == ""
+
+
+def test_the_limit_of_open_files_is_raised_as_far_as_it_may() -> None:
+    program = (
+        "import resource; from gateway.http.connections import raise_descriptors\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 512))\n"
+        "print(raise_descriptors(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["512", "512", "512"]
 
 
 def test_half_of_the_files_are_left_to_the_memory() -> None:
