@@ -29,7 +29,7 @@ from processors.dates.resolve import resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
 from processors.text.language import clean
-from processors.text.mentions import TurnBefore, mentions, those_meant
+from processors.text.mentions import LOOKED_BACK, TurnBefore, mentions, those_meant
 from processors.text.scripts import HAN
 from processors.text.statements import DOES, SKIPS, contradicts, statements
 from state.events.extraction_types import Concept, Mention, Relation, Statement, TimeSpan
@@ -181,7 +181,8 @@ class _Session:
             self.names[speaker] = turn.speaker
         bound = mentions(turn.text, concepts, speaker, self._before)
         self._note(number, turn.text, concepts)
-        self._before.insert(0, TurnBefore(speaker or "", tuple(those_meant(concepts))))
+        self._before.insert(0, TurnBefore(speaker or "", tuple(those_meant(concepts)), turn.text))
+        del self._before[LOOKED_BACK:]
         return [self._mention(each) for each in bound]
 
     def _note(self, number: int, text: str, concepts: Iterable[Concept]) -> None:

@@ -2,7 +2,8 @@
 
     I, my        who speaks                                                                          1
     you          the other one, where a session has had just two speakers                            0.9
-    she, he      the last person that fits: of this turn before it, else of the turns before         0.9 to 0.6
+    she, he      the person that fits best, in English (coreference.py)                              0.9 to 0.3
+    她, 他        the last person that fits: of this turn before it, else of the turns before         0.9 to 0.6
     it, there    the last thing that has a name, the last place, likewise                            0.8 to 0.5
 
 Of several that fit, the one that is alone in its turn counts, less surely; of several in one turn none does.  Nothing
@@ -12,14 +13,15 @@ is bound where that leaves a doubt.  The text is never altered: a mention names 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from emgas.limits import MENTIONS_PER_TURN
-from processors.text import tables
+from processors.text import coreference, tables
 from processors.text.language import clean
 from state.events.extraction_types import Concept, Mention
 
+LOOKED_BACK: Final = 20  # turns of a session, for who else speaks in it and whom he and she mean
 TURNS: Final = 4  # of the session, that a pronoun may look back to
 _SPEAKER: Final = "@speaker:"
 
@@ -69,10 +71,11 @@ _OF: Final = {"she": "female", "he": "male"}
 
 
 class TurnBefore(NamedTuple):
-    """A turn before: who said it (a tag), and the concepts in it that a pronoun may mean."""
+    """A turn before: who said it (a tag), the concepts in it that a pronoun may mean, its text where that is known."""
 
     speaker: str
     concepts: tuple[Concept, ...]
+    text: str = ""
 
 
 def is_meant(name: str, kind: str) -> bool:
@@ -112,6 +115,12 @@ def looks_back(match: re.Match[str]) -> bool:
     return _KIND_OF[match.group().lower()] != "self"
 
 
+def means_person(match: re.Match[str]) -> bool:
+    """Return whether a pronoun is an English he or she."""
+    word = match.group().lower()
+    return word.isascii() and _KIND_OF[word] in _OF
+
+
 def bound(
     matches: Sequence[re.Match[str]], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
 ) -> list[Mention]:
@@ -120,8 +129,33 @@ def bound(
     own     the concepts of the text that may be meant
     before  as of `mentions`; not looked at where no pronoun looks back
     """
-    meant = (_bound(match, own, speaker=speaker, before=before) for match in matches)
+    people = _people(matches[0].string, own, speaker or "", before) if any(map(means_person, matches)) else {}
+    meant = (
+        people.get(match.start()) if means_person(match) else _bound(match, own, speaker=speaker, before=before)
+        for match in matches
+    )
     return [mention for mention in meant if mention][:MENTIONS_PER_TURN]
+
+
+def _people(text: str, own: Sequence[Concept], speaker: str, before: Sequence[TurnBefore]) -> dict[int, Mention]:
+    """Return whom he and she of a text mean, by where they stand."""
+    turns = [(turn.speaker.removeprefix(_SPEAKER), turn.text) for turn in reversed(before) if turn.text]
+    named = {concept.id: concept for turn in before for concept in turn.concepts} | {each.id: each for each in own}
+    talking = {speaker, *(turn.speaker for turn in before)}
+    resolved = coreference.resolve([*turns, (speaker.removeprefix(_SPEAKER), text)])
+    return {
+        each.start: Mention(each.start, each.end, _concept_of(each.name, named, talking), each.confidence)
+        for each in resolved
+    }
+
+
+def _concept_of(name: str, named: Collection[str], talking: Collection[str]) -> str:
+    """Return the concept that a name is: of who talks, of a person that was named, of a role: sister."""
+    small = name.casefold()
+    for concept in (_SPEAKER + small, small, small.split()[-1], small.split()[0]):
+        if concept in named or concept in talking:
+            return concept
+    return small.rpartition("'s ")[2]
 
 
 def _bound(

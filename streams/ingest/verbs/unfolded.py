@@ -11,7 +11,7 @@ from emgas.messages.turns import Turn
 from processors.extraction.tags import by
 from processors.lifecycle.sessions.preceding_turns import preceding_turns
 from processors.text.language import clean
-from processors.text.mentions import TurnBefore, bound, looks_back, pronouns, those_meant
+from processors.text.mentions import LOOKED_BACK, TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.extraction_types import Concept, Mention
 from state.events.memory_settings import PRESETS
@@ -19,8 +19,7 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 
-LOOKED_BACK: Final = 20  # turns of a session, for who else speaks in it and whom pronouns mean
-
+HEARD: Final = 512  # sessions of which the last texts are kept
 Session = tuple[str, str]  # of a graph, both by id
 
 
@@ -45,6 +44,7 @@ class UnfoldedDecisions:
         self._keys = keys
         self._sessions: dict[Session, list[TurnBefore]] = {}
         self._folded: dict[Session, tuple[int, list[TurnBefore]]] = {}  # with how many events the graph had
+        self._heard: dict[Session, dict[str, TurnBefore]] = {}  # by turn, the latest last; the state has no texts
 
     def clear(self) -> None:
         """Forget everything: the state knows it now."""
@@ -55,7 +55,10 @@ class UnfoldedDecisions:
         self._folded.clear()
 
     def pending(self, command: Command) -> Pending:
-        """Note what is pending of a command before it is decided."""
+        """Note what is pending of a command before it is decided; what may erase a text ends what was heard."""
+        if not isinstance(command, Turn):
+            for session in [each for each in self._heard if each[0] == command.graph]:
+                del self._heard[session]
         return Pending(command.graph in self.births, (command.graph, command.id) in self.turns)
 
     def withdraw(self, command: Command, before: Pending) -> None:
@@ -94,15 +97,33 @@ class UnfoldedDecisions:
         pending, speaker = self._sessions.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
         meant, words = tuple(those_meant(concepts)), pronouns(turn.text)
         before = self._turns_before(turn, graph) if any(map(looks_back, words)) else []
-        pending.append(TurnBefore(speaker or "", meant))
+        said = TurnBefore(speaker or "", meant, turn.text)
+        pending.append(said)
+        self._hear(turn, said, graph)
         return bound(words, meant, speaker=speaker, before=before)
+
+    def _hear(self, turn: Turn, said: TurnBefore, graph: Graph | None) -> None:
+        """Remember the text of a turn for the pronouns of the next, unless its graph is encrypted."""
+        if self._is_sealed(turn, graph):
+            return
+        heard = self._heard.pop((turn.graph, turn.session), {})
+        heard[turn.id] = said
+        self._heard[turn.graph, turn.session] = dict(list(heard.items())[-LOOKED_BACK:])
+        if len(self._heard) > HEARD:
+            del self._heard[next(iter(self._heard))]
+
+    def _is_sealed(self, turn: Turn, graph: Graph | None) -> bool:
+        return bool(self._keys.of(turn.graph)) or (graph is None and self._keys is not NO_KEYS)
 
     def _turns_before(self, turn: Turn, graph: Graph | None) -> list[TurnBefore]:
         """List the turns of a session before this one, the latest first; none in an encrypted graph."""
-        if self._keys.of(turn.graph) or (graph is None and self._keys is not NO_KEYS):
+        if self._is_sealed(turn, graph):
             return []
+        pending = self._sessions[turn.graph, turn.session]
         folded = [] if graph is None else self._folded_turns(graph, turn.session)
-        return [*reversed(self._sessions[turn.graph, turn.session]), *folded]
+        heard = [each for id, each in self._heard.get((turn.graph, turn.session), {}).items() if id != turn.id]
+        texts = [each._replace(concepts=()) for each in heard[: max(0, len(heard) - len(pending))]]
+        return [*reversed(pending), *folded, *reversed(texts)]
 
     def _folded_turns(self, graph: Graph, session: str) -> list[TurnBefore]:
         """List the last folded turns of a session; looked up again only after the graph has folded an event."""
