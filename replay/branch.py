@@ -29,10 +29,11 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import to_builtins
 
 from emgas import limits
+from emgas.messages.forgetting import Forget
 from emgas.messages.memory_settings import Settings
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Unpin
+from emgas.messages.turns import Configure, Feedback, Pin, Turn, Unpin
 from emgas.times import datetime_of
 from state.events.events import (
     AccessGranted,
@@ -121,7 +122,8 @@ def _messages(event: GraphEvent) -> Iterator[Message]:
     elif isinstance(event, GraphConfigured):
         yield _as_configured(event)
     elif isinstance(event, Forgotten):
-        yield from _naming(Forget, "forget", event, {"concepts": event.concepts, "turns": event.turns})
+        names = {"concepts": event.concepts, "turns": event.turns}  # the event names all turns that left
+        yield from _naming(Forget, "forget", event, names, word_only=True)
     elif isinstance(event, Pinned):
         yield from _naming(Pin, "pin", event, {"concepts": event.concepts, "turns": event.turns})
     elif isinstance(event, Unpinned):

@@ -146,6 +146,7 @@ class Partition:
             keys.graph_of_aside_key(key): msgspec.json.decode(value, type=Aside)
             for key, value in store.scan(keys.ASIDE, keys.ASIDE)
         }
+        self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
     @property
@@ -618,6 +619,7 @@ class Partition:
         for graph_id in list(self._unflushed):
             graph = self._graphs[graph_id]
             pages.batch[keys.count_key(graph_id)] = keys.counts(graph.events, graph.turns)
+            self._note_emptied(graph)
             self._changed.add(graph_id)
             if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
                 self._keep(graph)
@@ -628,6 +630,13 @@ class Partition:
         for graph_id in changed:
             if graph_id in self._graphs:  # it may have been dropped for one before it
                 self._budget.hold(self, graph_id, self._graphs[graph_id].size)
+
+    def _note_emptied(self, graph: Graph) -> None:
+        """Note whether anything is left of a graph, so that a list of graphs need not load it."""
+        graph_id, is_emptied = graph.graph_id, graph.is_emptied
+        if is_emptied != (graph_id in self._emptied):
+            self._pages.batch[keys.emptied_key(graph_id)] = b"" if is_emptied else None
+            (self._emptied.add if is_emptied else self._emptied.discard)(graph_id)
 
     def _keep(self, graph: Graph) -> None:
         """Write the tables of a graph to the batch; set the graph aside if what they build on is damaged."""
@@ -693,6 +702,15 @@ class Partition:
                 f"{len(graph_ids)} graphs found, {self.position.graphs} expected: refold this partition"
             )
         return graph_ids
+
+    def graph_ids_with_content(self) -> list[str]:
+        """List the ids of the graphs of which anything is left, ascending.  Raises as `graph_ids`."""
+        return [graph_id for graph_id in self.graph_ids() if not self._is_emptied(graph_id)]
+
+    def _is_emptied(self, graph_id: str) -> bool:
+        if graph_id in self._unflushed:
+            return self._graphs[graph_id].is_emptied
+        return graph_id in self._emptied
 
     def graphs(self) -> Iterator[Graph]:
         """Yield every graph, by id ascending."""

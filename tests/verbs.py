@@ -13,13 +13,14 @@ from typing import Any
 from emgas.messages.advice import Advice
 from emgas.messages.contents import List, Read
 from emgas.messages.extracts import Extract
+from emgas.messages.forgetting import Forget, PreviewForget
 from emgas.messages.operator import Checkpoint, Inspect
 from emgas.messages.pictures import Compare, Picture
 from emgas.messages.queries import Describe, Query
 from emgas.messages.requests import Command, PartitionQuestion, Right, Sendable
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, Recent
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from state.events.base import GraphEvent
 from state.events.events import (
@@ -83,7 +84,7 @@ SAID = {"speaker": "Ada", "text": "The kettle broke."}
 VERBS = (
     Verb(Turn, "write", {"id": "t2", **SAID}, TurnRecorded, ({"id": "t1", **SAID, "text": "It works."},)),
     Verb(Configure, "admin", {"preset": "forgetful"}, GraphConfigured, ({"weights": {"nothing": 1.0}},)),
-    Verb(Forget, "forget", T1, Forgotten, (NOWHERE, {})),
+    Verb(Forget, "forget", T1, Forgotten, (NOWHERE, {}, {**T1, "expected": 2})),
     Verb(Pin, "write", T1, Pinned, (NOWHERE, {})),
     Verb(Unpin, "write", T1, Unpinned, (NOWHERE, {})),
     Verb(Feedback, "write", {**T1, "value": 1.0}, FeedbackGiven, ({**NOWHERE, "value": 1.0},)),
@@ -108,6 +109,7 @@ VERBS = (
     ),
     Verb(Query, "read", {"text": "what broke?", "only": {"sessions": ["main"]}}),
     Verb(Describe, "read"),
+    Verb(PreviewForget, "forget", {"concepts": ["kettle"]}),
     Verb(Read, "read", {"concept": "kettle"}, parameters="concept=kettle&limit=3"),
     Verb(Picture, "read", {"nodes": 5}, parameters="around=kettle"),
     Verb(Compare, "read", {"since": 0}, parameters="since=2025-01-01"),

@@ -77,7 +77,7 @@ async def written(state: Partition, recorded: list[TurnRecorded], sealer: Sealer
         batch = recorded[start : start + BATCH]
         await sealer.prepare(state, batch)
         for event in batch:
-            value = sealer.values(state)(stamp(event, state.position))
+            value, _ = sealer.values(state)(stamp(event, state.position), None)
             state.fold(state.position.watermark + 1, value)
             values.append(value)
         state.flush()
@@ -130,7 +130,7 @@ async def _erase(state: Partition, sealer: Sealer, graph: str, ids: set[str]) ->
     for part in erasures(events, lambda turn: turn.id in ids):
         names = list(sealer.keys.of(graph))
         event = SubjectErased(graph=graph, whole=False, keys=names, **part._asdict(), **UNSTAMPED)
-        value = sealer.values(state)(stamp(event, state.position))
+        value, _ = sealer.values(state)(stamp(event, state.position), None)
         state.fold(state.position.watermark + 1, value)
     state.flush()
     await sealer.finish_erasures(state)

@@ -11,7 +11,8 @@ import "encoding/json"
 // Reinforce, Revoke, Undo or Unpin.
 type Command interface{ graph() string }
 
-// Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, Read, Recap, Recent or Trend.
+// Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, PreviewForget, Read,
+// Recap, Recent or Trend.
 type Question interface{ graph() string }
 
 // Attachment: a file that came with a turn: a photo, a voice note. Only its address and its caption are stored.
@@ -150,19 +151,19 @@ type Settings struct {
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
 	Recalling *int `json:"recalling,omitempty"`
-	// a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+	// a turn whose score of novelty is lower is redundant: it goes to the archive at once; 0: none does
 	NoveltyAbove *float64 `json:"novelty_above,omitempty"`
 	// share of what is named for the first time in that score; the rest is how far the words are from those said
 	// lately
 	NoveltyAlpha *float64 `json:"novelty_alpha,omitempty"`
 	// share of each turn in the moving average of the words said lately
 	NoveltyBeta *float64 `json:"novelty_beta,omitempty"`
-	// so far below novelty_above, a turn that names something for the first time is counted all the same
+	// so far below novelty_above, a turn that names something for the first time stays active all the same
 	NoveltyBorder *float64 `json:"novelty_border,omitempty"`
 	// 1: what is named for the first time is a share of all words, not of what is named
 	NoveltyLiteral *int `json:"novelty_literal,omitempty"`
 	// content words that make a turn worth remembering, unless it holds a name, a time, a statement or an
-	// anchor; else it is recorded, and not counted; 0: all turns are counted
+	// anchor; else it goes to the archive at once; 0: none does
 	WorthWords *int64 `json:"worth_words,omitempty"`
 	// length in words of the windows in which words are counted as said together; 0: a turn, and the one before
 	// it
@@ -745,7 +746,7 @@ type RecordedTurn struct {
 	Mentions []BoundPronoun `json:"mentions"`
 	// how much of it was new, 0 to 1, if the graph measures that
 	Novelty *float64 `json:"novelty"`
-	// why it is in the log only, and no question finds it
+	// why a gate sent it to the archive as it came
 	Uncounted string `json:"uncounted"`
 	// the advice on it, if requested
 	Advised *Advised `json:"advised"`
@@ -919,19 +920,23 @@ type Feedback struct {
 	Value float64 `json:"value"`
 }
 
-// Forget concepts, turns and sessions. The log still holds them, so an undo can restore them.
+// Forget concepts with the turns that mention them, turns and sessions.
 //
-// Concepts are named by id or as written, turns and sessions by id.
-//
-// everything: the whole graph, except its name, its settings and the ids of its turns
+// Nothing finds them any more. The log still holds them, so an undo can restore them.
 type Forget struct {
-	ID         string   `json:"id"`
-	Graph      string   `json:"graph"`
-	Kind       string   `json:"kind"`
-	Concepts   []string `json:"concepts,omitempty"`
-	Turns      []string `json:"turns,omitempty"`
-	Sessions   []string `json:"sessions,omitempty"`
-	Everything bool     `json:"everything,omitempty"`
+	ID    string `json:"id"`
+	Graph string `json:"graph"`
+	// words, with every turn that mentions them
+	Concepts []string `json:"concepts,omitempty"`
+	Turns    []string `json:"turns,omitempty"`
+	Sessions []string `json:"sessions,omitempty"`
+	// the whole graph, except its name, its settings and the ids of its turns
+	Everything bool `json:"everything,omitempty"`
+	// forget the concepts as words, and keep the turns that mention them and something else
+	WordOnly bool   `json:"word_only,omitempty"`
+	Kind     string `json:"kind"`
+	// refuse the request unless it forgets exactly so many turns, as a preview counted them
+	Expected *int64 `json:"expected,omitempty"`
 }
 
 // Grant a subject, such as a key's name, rights in a graph. The first grant closes it to all others.
@@ -1159,6 +1164,24 @@ type Picture struct {
 	Passages *int `json:"passages,omitempty"`
 }
 
+// PreviewForget: list what a request to forget would remove. Nothing is removed.
+type PreviewForget struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// words, with every turn that mentions them
+	Concepts []string `json:"concepts,omitempty"`
+	Turns    []string `json:"turns,omitempty"`
+	Sessions []string `json:"sessions,omitempty"`
+	// the whole graph, except its name, its settings and the ids of its turns
+	Everything bool `json:"everything,omitempty"`
+	// forget the concepts as words, and keep the turns that mention them and something else
+	WordOnly bool   `json:"word_only,omitempty"`
+	Kind     string `json:"kind"`
+	// turns to show, at most
+	Limit *int `json:"limit,omitempty"`
+}
+
 // Read one page of turns, as they were said, in the order in which they were recorded.
 type Read struct {
 	Graph string `json:"graph"`
@@ -1239,11 +1262,13 @@ type Trend struct {
 //
 // redacted: how many secrets (keys, tokens, passwords) were replaced in the turn's text
 type Outcome struct {
-	Kind     string   `json:"kind"`
-	Status   string   `json:"status"`
-	Turn     *string  `json:"turn"`
-	Reason   *string  `json:"reason"`
-	Redacted int64    `json:"redacted"`
+	Kind     string  `json:"kind"`
+	Status   string  `json:"status"`
+	Turn     *string `json:"turn"`
+	Reason   *string `json:"reason"`
+	Redacted int64   `json:"redacted"`
+	// of a request to forget: what remains
+	Remains  *string  `json:"remains"`
 	Position Position `json:"position"`
 }
 
@@ -1338,7 +1363,7 @@ type Description struct {
 	Themes           []Theme `json:"themes"`
 	// turns that arrived while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
-	// turns that gates left out of the graph: they are in the log only
+	// turns that gates set aside as they came: they are in the archive
 	Uncounted int64 `json:"uncounted"`
 	// rights by subject; empty: open to every subject
 	Access map[string][]string `json:"access"`
@@ -1443,6 +1468,21 @@ type Pictured struct {
 	Position Position         `json:"position"`
 }
 
+// ForgetPreview: what a request to forget would remove. An unknown graph returns found: false.
+//
+// total: how many turns would be forgotten; turns: the latest of them, as they were said
+// concepts: how many concepts would be forgotten; remains: how many turns would remain
+type ForgetPreview struct {
+	Kind     string         `json:"kind"`
+	Graph    string         `json:"graph"`
+	Found    bool           `json:"found"`
+	Total    int64          `json:"total"`
+	Concepts int64          `json:"concepts"`
+	Remains  int64          `json:"remains"`
+	Turns    []RecordedTurn `json:"turns"`
+	Position Position       `json:"position"`
+}
+
 // Turns: a page of turns. An unknown graph returns found: false.
 //
 // total: how many turns match in all; next: cursor of the next page, null on the last
@@ -1543,29 +1583,30 @@ func (m *Trended) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-func (m Turn) graph() string       { return m.Graph }
-func (m Advice) graph() string     { return m.Graph }
-func (m Configure) graph() string  { return m.Graph }
-func (m EndSession) graph() string { return m.Graph }
-func (m Erase) graph() string      { return m.Graph }
-func (m Feedback) graph() string   { return m.Graph }
-func (m Forget) graph() string     { return m.Graph }
-func (m Grant) graph() string      { return m.Graph }
-func (m Pin) graph() string        { return m.Graph }
-func (m Reinforce) graph() string  { return m.Graph }
-func (m Revoke) graph() string     { return m.Graph }
-func (m Undo) graph() string       { return m.Graph }
-func (m Unpin) graph() string      { return m.Graph }
-func (m Query) graph() string      { return m.Graph }
-func (m Compare) graph() string    { return m.Graph }
-func (m Describe) graph() string   { return m.Graph }
-func (m Explore) graph() string    { return m.Graph }
-func (m Habits) graph() string     { return m.Graph }
-func (m Picture) graph() string    { return m.Graph }
-func (m Read) graph() string       { return m.Graph }
-func (m Recap) graph() string      { return m.Graph }
-func (m Recent) graph() string     { return m.Graph }
-func (m Trend) graph() string      { return m.Graph }
+func (m Turn) graph() string          { return m.Graph }
+func (m Advice) graph() string        { return m.Graph }
+func (m Configure) graph() string     { return m.Graph }
+func (m EndSession) graph() string    { return m.Graph }
+func (m Erase) graph() string         { return m.Graph }
+func (m Feedback) graph() string      { return m.Graph }
+func (m Forget) graph() string        { return m.Graph }
+func (m Grant) graph() string         { return m.Graph }
+func (m Pin) graph() string           { return m.Graph }
+func (m Reinforce) graph() string     { return m.Graph }
+func (m Revoke) graph() string        { return m.Graph }
+func (m Undo) graph() string          { return m.Graph }
+func (m Unpin) graph() string         { return m.Graph }
+func (m Query) graph() string         { return m.Graph }
+func (m Compare) graph() string       { return m.Graph }
+func (m Describe) graph() string      { return m.Graph }
+func (m Explore) graph() string       { return m.Graph }
+func (m Habits) graph() string        { return m.Graph }
+func (m Picture) graph() string       { return m.Graph }
+func (m PreviewForget) graph() string { return m.Graph }
+func (m Read) graph() string          { return m.Graph }
+func (m Recap) graph() string         { return m.Graph }
+func (m Recent) graph() string        { return m.Graph }
+func (m Trend) graph() string         { return m.Graph }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
 func (m Advice) MarshalJSON() ([]byte, error) {
@@ -1718,6 +1759,13 @@ func (m List) MarshalJSON() ([]byte, error) {
 func (m Picture) MarshalJSON() ([]byte, error) {
 	type plain Picture
 	m.Kind = "picture"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m PreviewForget) MarshalJSON() ([]byte, error) {
+	type plain PreviewForget
+	m.Kind = "previewforget"
 	return json.Marshal(plain(m))
 }
 

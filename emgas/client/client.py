@@ -32,6 +32,7 @@ from emgas.messages.advice import Advice
 from emgas.messages.contents import List, Read, Turns
 from emgas.messages.extracts import Extract, Extracted, TurnText
 from emgas.messages.filters import Filter
+from emgas.messages.forgetting import Forget, ForgetPreview, PreviewForget
 from emgas.messages.memory_settings import Settings
 from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
@@ -42,7 +43,7 @@ from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.redaction import redact_message
 from emgas.times import milliseconds
@@ -551,19 +552,43 @@ class MemoryClient:
         *,
         sessions: Sequence[str] = (),
         everything: bool = False,
+        word_only: bool = False,
+        expected: int | None = None,
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
-        """Forget concepts (by id or as written), turns and sessions of a graph, or everything in it.
+        """Forget concepts (by id or as written) with the turns that mention them, turns, sessions, or everything.
 
         The log still holds what was forgotten, so an undo can restore it; `erase` destroys it.  The outcome is
-        `rejected` if the graph has none of these.
+        `rejected` if the graph has none of these, else `remains` says what remains.
+
+        word_only  keep the turns that mention the concepts and something else
+        expected   refuse unless exactly so many turns are forgotten, as `forget_preview` counted them
         """
         fields = {
             **_name_lists(concepts=concepts, turns=turns, sessions=sessions),
             **({"everything": True} if everything else {}),
+            **({"word_only": True} if word_only else {}),
+            **({} if expected is None else {"expected": expected}),
         }
         return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+
+    async def forget_preview(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        sessions: Sequence[str] = (),
+        timeout: float | None = None,
+        **options: Any,
+    ) -> ForgetPreview:
+        """Return which turns, and how many, `forget` would remove.  Nothing is removed.
+
+        options  everything, word_only, limit
+        """
+        fields = {**_name_lists(concepts=concepts, turns=turns, sessions=sessions), **options, "graph": graph}
+        return await self.send(build(PreviewForget, fields), timeout=timeout)
 
     async def pin(
         self,

@@ -201,11 +201,12 @@ class Memory:
         turns: Sequence[str] = (),
         sessions: Sequence[str] = (),
         everything: bool = False,
+        word_only: bool = False,
         graph: str | None = None,
     ) -> Outcome:
-        """Forget concepts, turns and sessions of a graph, or everything in it."""
-        name = self._named(graph)
-        return self._wait(self._client.forget(name, concepts, turns, sessions=sessions, everything=everything))
+        """Forget concepts with the turns that mention them, turns and sessions of a graph, or everything in it."""
+        options = {"everything": everything, "word_only": word_only}
+        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions, **options))
 
     def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
         """Pin concepts and turns: they do not fade until you unpin them."""

@@ -47,6 +47,9 @@ class Outcome(Answer):
     turn: str | None
     reason: str | None = None
     redacted: int = Field(0, ge=0, exclude_if=lambda redacted: not redacted)
+    remains: str | None = Field(
+        None, description="of a request to forget: what remains", exclude_if=lambda remains: remains is None
+    )
     position: Position
 
 
@@ -70,6 +73,7 @@ class Sendable(Message):
     route       its HTTP method, and its path behind /v1/graphs/{graph}; None: it has no route, or one written by hand
     parameters  parameters of a GET route that are named otherwise than the field: parameter → field, or `field.part`
     example     a message for documentation; its kind, and the graph `ada`, are added
+    preview     the class of the question what it would do, which has its fields; its route answers that with dry_run
     answer      the class of its answer
     """
 
@@ -77,6 +81,7 @@ class Sendable(Message):
     route: ClassVar[str | None]
     parameters: ClassVar[Mapping[str, str]]
     example: ClassVar[Mapping[str, Any] | None]
+    preview: ClassVar[type[Question] | None]
     answer: ClassVar[type[Answer]]
 
     def __init_subclass__(
@@ -86,12 +91,13 @@ class Sendable(Message):
         route: str | None = None,
         parameters: Mapping[str, str] | None = None,
         example: Mapping[str, Any] | None = None,
+        preview: type[Question] | None = None,
         **options: Any,
     ) -> None:
         """Keep what the class declares."""
         super().__init_subclass__(**options)
         cls.right = right or cls.right
-        cls.route, cls.parameters, cls.example = route, parameters or {}, example
+        cls.route, cls.parameters, cls.example, cls.preview = route, parameters or {}, example, preview
 
     @classmethod
     def tag(cls) -> str:

@@ -122,24 +122,6 @@ class Configure(
     )
 
 
-class Forget(
-    Request, right="forget", route="POST /forget", example={"id": "f1", "concepts": ["kettle"], "turns": ["t7"]}
-):
-    """Forget concepts, turns and sessions.  The log still holds them, so an undo can restore them.
-
-    Concepts are named by id or as written, turns and sessions by id.
-
-
-    everything  the whole graph, except its name, its settings and the ids of its turns
-    """
-
-    kind: Literal["forget"] = "forget"
-    concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
-    turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
-    sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
-    everything: bool = Field(default=False, exclude_if=lambda everything: not everything)
-
-
 class _PinRequest(Request):
     """The concepts (by id or surface form) and turns (by id) of a pin."""
 

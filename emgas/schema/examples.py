@@ -73,6 +73,27 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "next": 38,
         "position": POSITION,
     },
+    "ForgetPreview": {
+        "kind": "forgetpreview",
+        "graph": "ada",
+        "found": True,
+        "total": 1,
+        "concepts": 3,
+        "remains": 118,
+        "turns": [
+            {
+                "id": "t1",
+                "session": "2023-05-08",
+                "speaker": "Ada",
+                "role": "user",
+                "text": "The vet prescribed ear drops for Biscuit.",
+                "at": 1683554160000,
+                "metadata": {"channel": "phone"},
+                "archived": False,
+            }
+        ],
+        "position": POSITION,
+    },
     "Pictured": {
         "kind": "pictured",
         "graph": "ada",

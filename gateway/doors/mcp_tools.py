@@ -30,6 +30,7 @@ from emgas.limits import RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
+from emgas.messages.forgetting import ForgetPreview
 from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import MemoryKind, Reply, Theme
@@ -47,6 +48,7 @@ from gateway.http.errors import GatewayError, NotAllowedError
 A = TypeVar("A")
 Opened = Callable[[], Awaitable[MemoryClient]]  # returns the client once it is open
 Graph = Annotated[GraphId, Field(description="whose memory: a user, an agent, a room")]
+LISTED, SHOWN_CHARACTERS = 20, 200  # turns that are listed before they are forgotten, and characters of each
 CHANGED = ("born", "stronger", "weaker", "forgotten", "long_term")
 INSTRUCTIONS = (
     "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
@@ -167,6 +169,31 @@ class Confirmation(BaseModel):
     forget: bool = Field(description="really forget this?")
 
 
+class ForgettableTurn(BaseModel):
+    """A turn that would be forgotten."""
+
+    id: str
+    speaker: str
+    text: str
+    at: int = Field(description="when it was said, ms since 1970, UTC")
+
+
+class Forgetting(BaseModel):
+    """The outcome of a request to forget, or the list of what it would forget: the latest turns of `confirm` ones."""
+
+    status: Literal["accepted", "duplicate", "rejected", "unconfirmed"]
+    id: str
+    reason: str | None = None
+    confirm: int | None = Field(None, description="how many turns would be forgotten: pass it to confirm")
+    turns: list[ForgettableTurn] = Field(default_factory=list)
+    remains: str | None = Field(None, description="what remains in the memory")
+
+
+About = Annotated[str, Field(description="a word or a name: it is forgotten with every turn that mentions it")]
+Ids = Annotated[list[str], Field(description="by id; concepts also as written")]
+Confirmed = Annotated[int | None, Field(ge=0, description="the number that the first call returned as `confirm`")]
+
+
 class PlainServer(MCPServer[Any]):
     """Reports errors in our own sentences: the library's name its classes, and repeat the input."""
 
@@ -187,10 +214,11 @@ class PlainServer(MCPServer[Any]):
 def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool = False) -> MCPServer[Any]:
     """Build the server.  `graph_id`: the graph of all its tools; without it, each call names one."""
     server = PlainServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    bindings = {} if graph_id is None else {"graph": graph_id}
     tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
         (_remember, ADDS),
         (_recall, READS),
-        (_forget, REMOVES),
+        (_forget_tool(opened, **bindings), REMOVES),
         (_themes, READS),
     ]
     if everything:
@@ -198,7 +226,7 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
         tools += [(_configure, ADDS), (_undo, REMOVES)]
         tools += [(_recall_several, READS)] if graph_id is None else []
     for function, hints in tools:
-        bound = _without(function, memory=opened, **({} if graph_id is None else {"graph": graph_id}))
+        bound = _without(function, memory=opened, **bindings)
         server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
     _describe(server, opened, graph_id)
     return server
@@ -320,29 +348,77 @@ async def _explore(
 
 
 async def _confirmed(
-    ctx: Context[Any, Any], turns: list[str], concepts: list[str], sessions: list[str]
-) -> Elicit[Confirmation] | Confirmation:
-    capabilities = ctx.client_capabilities
-    if capabilities is None or capabilities.elicitation is None:
-        return Confirmation(forget=True)  # such a program asks its user before it calls a destructive tool
-    count = len(turns) + len(concepts) + len(sessions)
-    return Elicit(f"Forget {count} turns, concepts or sessions?", Confirmation)
-
-
-async def _forget(
+    ctx: Context[Any, Any],
     memory: Opened,
-    sure: Annotated[ElicitationResult[Confirmation], Resolve(_confirmed)],
     graph: Graph,
-    turns: Annotated[list[str], Field(description="ids of turns")] = [],  # noqa: B006 - read only
-    concepts: Annotated[list[str], Field(description="ids of concepts, or words")] = [],  # noqa: B006
-    sessions: Annotated[list[str], Field(description="ids of conversations")] = [],  # noqa: B006
-) -> Remembered:
-    """Forget turns, concepts or whole sessions, when the user asks for it."""
-    if not (isinstance(sure, AcceptedElicitation) and sure.data.forget):
-        raise ToolError("not confirmed: nothing was forgotten")
-    name = uuid4().hex
+    about: About,
+    turns: Ids,
+    concepts: Ids,
+    sessions: Ids,
+    confirm: Confirmed,
+) -> Elicit[Confirmation] | Confirmation:
+    """Ask the user whether to forget what is listed; a program that cannot ask confirms the number in a second call."""
+    named = _named(about, turns, concepts, sessions)
     with _tool_errors("forget", graph):
-        return _outcome(await (await memory()).forget(graph, concepts, turns, sessions=sessions, id=name), name)
+        preview = await (await memory()).forget_preview(graph, **named, limit=LISTED)
+    capabilities = ctx.client_capabilities
+    can_ask = capabilities is not None and capabilities.elicitation is not None
+    if can_ask and confirm is None and (preview.total or preview.concepts):
+        listed = "".join(f"\n- {turn.speaker}: {turn.text[:SHOWN_CHARACTERS]}" for turn in preview.turns)
+        return Elicit(f"Forget {preview.total} turns and keep {preview.remains}?{listed}", Confirmation)
+    is_by_turn = named["turns"] and not (named["concepts"] or named["sessions"])  # then the ids say what is forgotten
+    return Confirmation(forget=bool(confirm is not None or is_by_turn))
+
+
+def _forget_tool(opened: Opened, **bindings: Any) -> Callable[..., Any]:
+    """Build the tool `forget`: its confirmation needs the memory, too."""
+
+    async def _forget(
+        memory: Opened,
+        sure: Any,
+        graph: Graph,
+        about: About = "",
+        turns: Ids = [],  # noqa: B006 - read only
+        concepts: Ids = [],  # noqa: B006
+        sessions: Ids = [],  # noqa: B006
+        confirm: Confirmed = None,
+    ) -> Forgetting:
+        """Forget what the user names: a subject with every turn that mentions it, turns by id, or conversations.
+
+        The first call lists the turns: show them to the user.  A second call with `confirm` forgets them.
+        """
+        if not isinstance(sure, AcceptedElicitation):
+            raise ToolError("not confirmed: nothing was forgotten")
+        named, name = _named(about, turns, concepts, sessions), uuid4().hex
+        with _tool_errors("forget", graph):
+            client = await memory()
+            if not sure.data.forget:
+                return _listed(await client.forget_preview(graph, **named, limit=LISTED), name)
+            outcome = await client.forget(graph, **named, expected=confirm, id=name)
+        return Forgetting(**_outcome(outcome, name).model_dump(), remains=outcome.remains)
+
+    resolver = Resolve(_without(_confirmed, memory=opened, **bindings))
+    _forget.__annotations__["sure"] = Annotated[ElicitationResult[Confirmation], resolver]
+    return _forget
+
+
+def _named(about: str, turns: list[str], concepts: list[str], sessions: list[str]) -> dict[str, list[str]]:
+    return {"concepts": [*([about] if about else []), *concepts], "turns": turns, "sessions": sessions}
+
+
+def _listed(preview: ForgetPreview, name: str) -> Forgetting:
+    """List what would be forgotten, and say how to confirm it."""
+    if not preview.found:
+        raise ToolError("this graph does not exist")
+    if not (preview.total or preview.concepts):
+        raise ToolError("no turn mentions this: use another word, or the ids of turns that recall returns")
+    reason = (
+        f"nothing is forgotten yet: ask the user whether to forget these {preview.total} turns, then call forget again "
+        f"with the same arguments and confirm={preview.total}"
+    )
+    remains = f"{preview.remains} turns would be left in {preview.graph}"
+    turns = [ForgettableTurn(**_fields(ForgettableTurn, turn)) for turn in preview.turns]
+    return Forgetting(status="unconfirmed", id=name, reason=reason, confirm=preview.total, turns=turns, remains=remains)
 
 
 async def _themes(memory: Opened, graph: Graph) -> Themes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -19,7 +19,7 @@ from pydantic_core import PydanticUndefined
 from starlette.responses import JSONResponse
 
 from emgas.messages.fields import Message, Position
-from emgas.messages.requests import GraphQuestion, Outcome, Request, Sendable
+from emgas.messages.requests import GraphQuestion, Outcome, Question, Request, Sendable
 from emgas.messages.topics import COMMANDS, QUESTIONS
 from emgas.validation import build
 from gateway.auth.access import may
@@ -29,18 +29,44 @@ from gateway.routes.dependencies import Graph, IdempotencyKey, Memory
 
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 OF_PATH = ("graph", "kind")
+DryRun = Annotated[bool, Query(description="return what would be done; nothing is changed")]
 NEVER = (*OF_PATH, "after")  # over HTTP, nobody has an offset to wait for
 
 
 def _add_command(message: type[Request], method: str, path: str) -> None:
+    route, answer, parameters = _command_route(message)
     body_type = named_later(without(message, f"{message.__name__}Body", *OF_PATH))
+    route.__annotations__ |= {"graph": Annotated[Graph, may(message.right, *parameters)], "body": body_type}
+    router.add_api_route(path, route, methods=[method], response_model=answer, **_described(message))
+
+
+def _command_route(message: type[Request]) -> tuple[Callable[..., Any], Any, Sequence[str]]:
+    """Return the function of a command's route, the model of its answer, and its parameters."""
 
     async def change(graph: str, body: Any, memory: Memory, idempotency_key: IdempotencyKey = None) -> Response:
         request = build(message, command_fields(graph, body, idempotency_key))
         return outcome_response(await memory.send(request), 200)
 
-    change.__annotations__ |= {"graph": Annotated[Graph, may(message.right)], "body": body_type}
-    router.add_api_route(path, change, methods=[method], response_model=Outcome, **_described(message))
+    if (preview := message.preview) is None:
+        return change, Outcome, ()
+
+    async def change_or_preview(
+        graph: str, body: Any, memory: Memory, *, idempotency_key: IdempotencyKey = None, dry_run: DryRun = False
+    ) -> Response:
+        if not dry_run:
+            return await change(graph, body, memory, idempotency_key)
+        answer: Any = await memory.send(_preview(preview, graph, body))
+        if not answer.found:
+            raise UnknownGraphError("this graph does not exist")
+        return JSONResponse(answer.model_dump())
+
+    return change_or_preview, Outcome | preview.answer, ("dry_run",)
+
+
+def _preview(kind: type[Question], graph: str, body: BaseModel) -> Any:
+    """Build the question what a command would do, from those fields of the command that it has, too."""
+    fields = {name: value for name, value in body.model_dump(exclude_unset=True).items() if name in kind.model_fields}
+    return build(kind, {**fields, "graph": graph})
 
 
 def _add_question(message: type[GraphQuestion], method: str, path: str) -> None:

@@ -122,6 +122,12 @@ class GraphTables:
         """Return whether nothing counts: nothing has happened yet, or all of it was taken back."""
         return not self.configured and self.clock == EARLIEST_MS
 
+    @property
+    def is_emptied(self) -> bool:
+        """Return whether nothing is left: all of it was forgotten, erased or taken back."""
+        had_turns = self.passages.accepted > 0
+        return self.is_blank or (had_turns and not self.passages.here and not any(self.concepts.alive))
+
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was ever accepted."""
         return self.passages.knows(turn) is not None

@@ -10,6 +10,7 @@
                            cannot be taken back and its text is no longer needed (state/lsm/graph_pages.py)
 
     k <graph>              why the graph is set aside, and that events of it came since: JSON (state/partition.py)
+    n <graph>              nothing is left of the graph: all of it was forgotten, erased or taken back
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
 
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
@@ -27,10 +28,11 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-LAYOUT: Final = 8  # raise it when anything drawn above changes; a store and a snapshot of one name it
+LAYOUT: Final = 9  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
 ASIDE = b"k"  # what every key of a graph that is set aside begins with, and no other key
 ERASURES = b"x"  # what every erasure key begins with, and no other key
+EMPTIED = b"n"  # what every key of a graph that nothing is left of begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
 _LONG = 255  # what a length begins with that does not fit into a byte
@@ -104,6 +106,16 @@ def aside_key(graph_id: str) -> bytes:
 
 def graph_of_aside_key(key: bytes) -> str:
     """Read the graph id out of an aside key."""
+    return _graph_of(key)
+
+
+def emptied_key(graph_id: str) -> bytes:
+    """Build the key that says that nothing is left of the graph."""
+    return EMPTIED + _graph(graph_id)
+
+
+def graph_of_emptied_key(key: bytes) -> str:
+    """Read the graph id out of an emptied key."""
     return _graph_of(key)
 
 

@@ -207,7 +207,8 @@ class CommandHandler:
         if all(source_of(event) is None for event in events):
             # The last one: if the worker dies before it, the request is read again and its rest is decided.
             events[-1] = replace(events[-1], src=arrival.offset)
-        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+        remains = " ".join(context.notes) or None
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph, remains=remains)
 
     def _unavailable(self, arrival: Record, command: Command, why: GraphUnavailableError) -> Decision:
         """Reject what is sent to a graph that cannot be read, except an operator's request to erase all of it.

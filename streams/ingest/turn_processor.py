@@ -451,14 +451,8 @@ class TurnProcessor:
         if address is not None:
             watermark = self._writer.state.position.watermark
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
-            fields = {
-                "status": decision.status,
-                "turn": decision.turn,
-                "reason": decision.reason,
-                "redacted": decision.redacted,
-                "position": position,
-            }
-            sender.start(address, "outcome", Outcome.model_validate(fields))
+            fields = {name: getattr(decision, name) for name in ("status", "turn", "reason", "redacted", "remains")}
+            sender.start(address, "outcome", Outcome.model_validate({**fields, "position": position}))
 
 
 def _size(delivery: Delivery) -> int:

@@ -63,6 +63,7 @@ LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of its event time be
 class Decision:
     """One record, the events it becomes, and the outcome that its sender gets.
 
+    remains    what remains after a request to forget
     discarded  nothing of it is kept, not even as a dead letter
     in_clear   its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
     drafts     the events but for their stamps, if they are written already
@@ -73,6 +74,7 @@ class Decision:
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
     reason: str | None = None
+    remains: str | None = None
     graph_id: str | None = None
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # of a graph that is born with the turn

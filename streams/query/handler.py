@@ -40,7 +40,14 @@ from streams.errors import RefusedError, RejectedError
 from streams.ingest.verbs.refusals import check_size, explained
 from streams.ingest.verbs.rights import check_question
 from streams.query.admission import PART_IN_QUEUE, AdmissionControl, AdmissionSlot, LogClock, time_allowed
-from streams.query.answers import contents, inspection, recall, reports, understanding  # noqa: F401 - they fill ANSWERS
+from streams.query.answers import (  # noqa: F401 - they fill ANSWERS
+    contents,
+    forgetting,
+    inspection,
+    recall,
+    reports,
+    understanding,
+)
 from streams.query.answers.context import AnswerContext, QueryablePartition, QueryContext
 from streams.query.answers.registry import ANSWERS
 from streams.query.redelivery import Redelivery

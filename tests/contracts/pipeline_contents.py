@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from emgas.errors import InvalidMessageError, QueryFailedError
-from emgas.messages.turns import Forget
+from emgas.messages.forgetting import Forget
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
 from tests.support.pipeline_steps import WEEKS, PipelineSteps

@@ -10,10 +10,11 @@ import pytest
 
 from emgas import Description, MemoryClient, Theme, Turn
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
+from emgas.messages.forgetting import Forget
 from emgas.messages.memory_settings import Settings
 from emgas.messages.requests import Failure
 from emgas.messages.topics import ANSWER, INBOUND
-from emgas.messages.turns import Configure, Forget, Undo
+from emgas.messages.turns import Configure, Undo
 from emgas.times import DAY_MS
 from emgas.wire import Receipt, partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome

@@ -215,9 +215,27 @@ async def test_where_a_person_can_be_asked_forgetting_is_confirmed(
     async with connected(tmp_path, mode, elicitation_callback=answer) as client:
         await call(client, "remember", graph="ada", **ARGUMENTS)
         await call(client, "forget", graph="ada", turns=["t1"])
-        assert extra == ["Forget 1 turns, concepts or sessions?"]
+        assert extra == ["Forget 1 turns and keep 0?\n- Ada: The vet prescribed ear drops."]
         reply = await call(client, "recall", graph="ada", question="vet")
         assert len(reply["passages"]) == left
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_program_that_cannot_ask_gets_a_list_and_confirms_its_number(mode: str, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode) as client:
+        await call(client, "remember", graph="ada", **ARGUMENTS)
+        await call(client, "remember", graph="ada", text="The kettle is blue.", id="t2")
+        listed = await call(client, "forget", graph="ada", about="vet")
+        assert (listed["status"], listed["confirm"]) == ("unconfirmed", 1)
+        assert [turn["text"] for turn in listed["turns"]] == ["The vet prescribed ear drops."]
+        assert (await call(client, "recall", graph="ada", question="vet"))["passages"], "nothing is forgotten yet"
+        refused = await call(client, "forget", graph="ada", about="vet", confirm=2)
+        assert refused["status"] == "rejected"
+        done = await call(client, "forget", graph="ada", about="vet", confirm=1)
+        assert done["status"] == "accepted"
+        assert "1 turn left in ada" in done["remains"]
+        assert not (await call(client, "recall", graph="ada", question="vet"))["passages"]
+        assert "no turn mentions this" in await call(client, "forget", graph="ada", about="vet")
 
 
 # other ways to it

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from emgas import limits
+from emgas.messages.forgetting import Forget
 from emgas.messages.memory_settings import Settings
 from emgas.messages.topics import read_inbound
-from emgas.messages.turns import Configure, Forget, Turn
+from emgas.messages.turns import Configure, Turn
 from emgas.validation import encode as encoded
 from replay.branch import BranchSettings, Message, messages
 from state.events.events import (

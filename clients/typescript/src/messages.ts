@@ -215,7 +215,7 @@ export interface Settings {
    */
   recalling?: number | null;
   /**
-   * a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+   * a turn whose score of novelty is lower is redundant: it goes to the archive at once; 0: none does
    */
   novelty_above?: number | null;
   /**
@@ -227,7 +227,7 @@ export interface Settings {
    */
   novelty_beta?: number | null;
   /**
-   * so far below `novelty_above`, a turn that names something for the first time is counted all the same
+   * so far below `novelty_above`, a turn that names something for the first time stays active all the same
    */
   novelty_border?: number | null;
   /**
@@ -235,7 +235,7 @@ export interface Settings {
    */
   novelty_literal?: number | null;
   /**
-   * content words that make a turn worth remembering, unless it holds a name, a time, a statement or an anchor; else it is recorded, and not counted; 0: all turns are counted
+   * content words that make a turn worth remembering, unless it holds a name, a time, a statement or an anchor; else it goes to the archive at once; 0: none does
    */
   worth_words?: number | null;
   /**
@@ -961,7 +961,7 @@ export interface RecordedTurn {
    */
   novelty?: number | null;
   /**
-   * why it is in the log only, and no question finds it
+   * why a gate sent it to the archive as it came
    */
   uncounted?: "" | "redundant" | "unworthy";
   /**
@@ -1197,18 +1197,16 @@ export interface Feedback {
   value: number;
 }
 /**
- * Forget concepts, turns and sessions.  The log still holds them, so an undo can restore them.
+ * Forget concepts with the turns that mention them, turns and sessions.
  *
- * Concepts are named by id or as written, turns and sessions by id.
- *
- *
- * everything  the whole graph, except its name, its settings and the ids of its turns
+ * Nothing finds them any more.  The log still holds them, so an undo can restore them.
  */
 export interface Forget {
   id: string;
   graph: string;
-  kind: "forget";
   /**
+   * words, with every turn that mentions them
+   *
    * @maxItems 100
    */
   concepts?: string[];
@@ -1220,7 +1218,19 @@ export interface Forget {
    * @maxItems 100
    */
   sessions?: string[];
+  /**
+   * the whole graph, except its name, its settings and the ids of its turns
+   */
   everything?: boolean;
+  /**
+   * forget the concepts as words, and keep the turns that mention them and something else
+   */
+  word_only?: boolean;
+  kind: "forget";
+  /**
+   * refuse the request unless it forgets exactly so many turns, as a preview counted them
+   */
+  expected?: number | null;
 }
 /**
  * Grant a subject, such as a key's name, rights in a graph.  The first grant closes it to all others.
@@ -1587,6 +1597,43 @@ export interface Picture {
   passages?: number;
 }
 /**
+ * List what a request to forget would remove.  Nothing is removed.
+ */
+export interface PreviewForget {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * words, with every turn that mentions them
+   *
+   * @maxItems 100
+   */
+  concepts?: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  /**
+   * @maxItems 100
+   */
+  sessions?: string[];
+  /**
+   * the whole graph, except its name, its settings and the ids of its turns
+   */
+  everything?: boolean;
+  /**
+   * forget the concepts as words, and keep the turns that mention them and something else
+   */
+  word_only?: boolean;
+  kind: "previewforget";
+  /**
+   * turns to show, at most
+   */
+  limit?: number;
+}
+/**
  * Read one page of turns, as they were said, in the order in which they were recorded.
  */
 export interface Read {
@@ -1728,6 +1775,10 @@ export interface Outcome {
   turn: string | null;
   reason: string | null;
   redacted?: number;
+  /**
+   * of a request to forget: what remains
+   */
+  remains: string | null;
   position: Position;
 }
 /**
@@ -1853,7 +1904,7 @@ export interface Description {
    */
   unrecorded?: number;
   /**
-   * turns that gates left out of the graph: they are in the log only
+   * turns that gates set aside as they came: they are in the archive
    */
   uncounted?: number;
   /**
@@ -1984,6 +2035,22 @@ export interface Pictured {
   position: Position;
 }
 /**
+ * What a request to forget would remove.  An unknown graph returns `found: false`.
+ *
+ * total      how many turns would be forgotten       turns    the latest of them, as they were said
+ * concepts   how many concepts would be forgotten    remains  how many turns would remain
+ */
+export interface ForgetPreview {
+  kind: "forgetpreview";
+  graph: string;
+  found: boolean;
+  total: number;
+  concepts: number;
+  remains: number;
+  turns: RecordedTurn[];
+  position: Position;
+}
+/**
  * A page of turns.  An unknown graph returns `found: false`.
  *
  * total  how many turns match in all    next  `cursor` of the next page, null on the last
@@ -2083,5 +2150,5 @@ export interface Failure {
 export interface Change {}
 
 export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Pin | Reinforce | Revoke | Undo | Unpin;
-export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | Read | Recap | Recent | Trend;
-export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | Turns | Recapped | InMind | Trended | Failure;
+export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | PreviewForget | Read | Recap | Recent | Trend;
+export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | ForgetPreview | Turns | Recapped | InMind | Trended | Failure;

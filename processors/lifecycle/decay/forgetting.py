@@ -4,8 +4,8 @@
                 words and marks then stay by their own strength.  All of it can still be found, and comes back when it
                 is mentioned or recalled.  What is pinned stays, and so does a turn that matters (PassageTable.stays).
                 Where links fade, too: those, and a word that has lost all of its own (lab/windows/fading_links.py)
-    forgotten   what somebody asked to forget: a turn too when no word is left that leads to it, as it could never be
-                recalled.  It stays in the log
+    forgotten   what a user asks to forget: a concept with the turns that mention it, or the word alone, with the turns
+                that no other word leads to.  It stays in the log
 
 Source: SEEDS E30, S27, P24, P25.
 """
@@ -121,6 +121,14 @@ def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessi
     words |= _only_in(graph, passages)
     words |= _phrases_with(graph, words)
     return _named(graph, words, passages | _left_wordless(graph, words, lambda word: bool(graph.concepts.alive[word])))
+
+
+def mentioning(graph: Graph, concepts: Sequence[str]) -> list[str]:
+    """Return the turns that mention all of these concepts; none for no concepts."""
+    graph.settle()
+    numbers = [graph.concepts.numbers.get(name) for name in concepts]
+    holders = [set[int]() if number is None else _passages_with(graph, {number}) for number in numbers]
+    return [graph.passages.ids[number] for number in sorted(set.intersection(*holders))] if holders else []
 
 
 def _phrases_with(graph: Graph, words: AbstractSet[int]) -> set[int]:

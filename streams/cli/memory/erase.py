@@ -16,6 +16,7 @@ import typer
 from emgas.errors import EmgasError, NoAnswerError
 from emgas.times import format_utc
 from emgas.wire import partition_of
+from streams.cli.memory.erase_by_copy import erase_by_copy, is_in_clear
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 
@@ -42,16 +43,19 @@ def erase(
 ) -> None:
     """Erase personal data permanently (GDPR), in the log, snapshots and backups, by destroying encryption keys.
 
-    This cannot be undone, and works only for graphs created with EMGAS_ENCRYPTION=on.  Exits with 3 for an unknown
-    graph, with 1 if it is refused.
+    This cannot be undone.  If the graph is not encrypted, an embedded memory is replaced by an encrypted copy without
+    the data; backups of the old one are yours to delete.  Exits with 3 for an unknown graph, with 1 if it is refused.
     """
     if turn is not None and speaker is not None:
         output.fail("give --turn or --speaker, not both", output.USAGE)
     if report is not None and report.exists():
         output.fail(f"{report} already exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
-    output.make_sure(f"{_erased_part(graph, turn, speaker)} will be erased permanently", yes=yes)
-    result = output.run(_erase(graph, subject, timeout))
+    settings = output.settings()
+    by_copy = settings.is_embedded and output.run(is_in_clear(settings, graph))
+    warning = ": it is not encrypted, so an encrypted copy without it replaces the whole memory" if by_copy else ""
+    output.make_sure(f"{_erased_part(graph, turn, speaker)} will be erased permanently{warning}", yes=yes)
+    result = erase_by_copy(settings, graph, subject) if by_copy else output.run(_erase(graph, subject, timeout))
     if result is None:
         output.fail_unknown(graph)
     if report is not None:
@@ -189,6 +193,15 @@ def _write(path: Path, result: Mapping[str, Any]) -> None:
 
 
 def _show(result: Mapping[str, Any]) -> None:
+    if copied := result.get("copied"):
+        output.out.print(
+            f"erased: {result['graph']} was not encrypted, so the memory was replaced by an encrypted copy of the rest "
+            f"({copied['turns']} turns). Delete backups of the old memory",
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+        )
+        return
     log, digests = result["log"], result["digests"]
     counted = f"{log['opened_before']} opened before, {log['opens_now']} open now"
     lines = [

@@ -2,80 +2,104 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from emgas.errors import EmgasError
+from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 if TYPE_CHECKING:
-    from emgas.client.client import MemoryClient
+    from emgas.messages.forgetting import ForgetPreview
 
 KEPT = (
     "The log keeps the past: a query as of an earlier time still finds it.  To delete the text permanently, use "
     "`emgas change erase`: see docs/erasure.md."
 )
-Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
+SHOWN, LISTED = 10, 100  # turns that are listed for people, and with --json
+WIDTH = 100  # characters of a listed turn
 
 
 def forget(
     graph: output.Graph,
     *,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Concept to forget, by id or as written; repeatable.")
+        list[str] | None, typer.Option(help="Concept to forget, with every turn that mentions it; repeatable.")
     ] = None,
     turn: Annotated[list[str] | None, typer.Option(help="Turn id to forget; repeatable.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="Session id to forget; repeatable.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Forget everything in the graph.")] = False,
+    word_only: Annotated[
+        bool, typer.Option("--word-only", help="Forget the concept as a word, and keep turns that say more.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be forgotten.")] = False,
     yes: output.Yes = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Delete concepts, turns, sessions or everything from a graph; queries no longer find them.
+    """Delete concepts with the turns that mention them, turns, sessions or everything; queries no longer find them.
 
-    Exits with 3 for an unknown graph, with 1 if the graph holds none of them.
+    Lists the turns first, and asks.  Exits with 3 for an unknown graph, with 1 if the graph holds none of them.
     """
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
     if any(named.values()) == everything:
         output.fail("nothing named to forget: give --concept, --turn or --session, or --all alone", output.USAGE)
-    report = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    output.make_sure(f"{graph} will forget {report or 'everything it holds'}", yes=yes)
-    result = output.run(_forget(graph, named, timeout, everything=everything))
-    if result is None:
+    request = {**named, "everything": everything, "word_only": word_only}
+    preview = output.run(_preview(graph, request, timeout))
+    if not preview.found:
         output.fail_unknown(graph)
+    if json and dry_run:
+        output.print_json(preview.model_dump(exclude={"kind", "position"}))
+        return
+    _list(preview)
+    if dry_run:
+        return
+    if not (preview.total or preview.concepts):
+        output.fail("none of these is in the graph: nothing to forget")
+    output.make_sure(_question(preview, named), yes=yes)
+    result = output.run(_forget(graph, request, timeout, preview))
     if json:
         output.print_json(result)
         return
     report = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
-    output.out.print(report, highlight=False, soft_wrap=True)
+    output.out.print(f"{report}; {_counted(preview.remains, 'turn')} left", highlight=False, soft_wrap=True)
     output.err.print(KEPT, style="dim", highlight=False)
 
 
-async def _forget(graph: str, named: Named, timeout: float, *, everything: bool) -> dict[str, Any] | None:
-    """Send the request and return how much was deleted; None for an unknown graph."""
+def _list(preview: ForgetPreview) -> None:
+    """List the turns that would be forgotten, on stderr: the latest of them, and how many more there are."""
+    for turn in preview.turns[:SHOWN]:
+        text = textwrap.shorten(output.shown(turn.text), WIDTH, placeholder=" …")
+        line = f"{format_utc(turn.at)} {output.shown(turn.speaker)}: {text}  ({turn.id})"
+        output.err.print(line, highlight=False, soft_wrap=True, markup=False)
+    if preview.total > SHOWN:
+        output.err.print(f"and {_counted(preview.total - SHOWN, 'more turn')}", highlight=False)
+    counts = f"{_counted(preview.total, 'turn')} and {_counted(preview.concepts, 'concept')}"
+    output.err.print(f"{counts} to forget; {_counted(preview.remains, 'turn')} would be left", highlight=False)
+
+
+def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str:
+    what = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
+    return f"{preview.graph} will forget {what or 'everything it holds'}: {_counted(preview.total, 'turn')}"
+
+
+async def _preview(graph: str, request: Mapping[str, Any], timeout: float) -> ForgetPreview:
     async with connected_session(output.settings(), timeout, begins=False) as connected:
-        memory = connected.memory
-        before = await memory.describe(graph)
-        if not before.found:
-            return None
-        source = await _request(memory, graph, named, everything=everything)
-        after = await memory.describe(graph, after=source)
-    # Turns that come at the same time may bring new concepts: what is counted is the difference.
-    counts = [described.concepts + described.archived_concepts for described in (before, after)]
-    gone = {"concepts": max(0, counts[0] - counts[1]), "turns": after.forgotten - before.forgotten}
-    return {"graph": graph, "status": "accepted", **gone, "source": source}
+        return await connected.memory.forget_preview(graph, **request, limit=LISTED)
 
 
-async def _request(memory: MemoryClient, graph: str, named: Named, *, everything: bool) -> int:
-    """Send the request and return its offset in `turns`.  Raises EmgasError if it is refused."""
-    outcome = await memory.forget(
-        graph, named["concepts"], named["turns"], sessions=named["sessions"], everything=everything
-    )
+async def _forget(graph: str, request: Mapping[str, Any], timeout: float, preview: ForgetPreview) -> dict[str, Any]:
+    """Send the request, for as many turns as were listed; return what was deleted.  Raises EmgasError if refused."""
+    async with connected_session(output.settings(), timeout, begins=False) as connected:
+        outcome = await connected.memory.forget(graph, **request, expected=preview.total)
     if outcome.status == "rejected":
         raise EmgasError(outcome.reason or "forgetting was refused")
-    return outcome.position.source
+    counts = {"concepts": preview.concepts, "turns": preview.total, "remains": outcome.remains}
+    return {"graph": graph, "status": "accepted", **counts, "source": outcome.position.source}
 
 
 def _counted(count: int, what: str) -> str:

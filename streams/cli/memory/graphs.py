@@ -23,10 +23,7 @@ def graphs(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """List all graphs.
-
-    A graph that forgot everything is still listed.
-    """
+    """List all graphs that have any content left."""
     names, described = output.run(_listed(timeout, long=long))
     if json:
         report = [each.model_dump(include=set(SHOWN)) for each in described] if long else names

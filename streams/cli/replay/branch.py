@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, assert_never
@@ -56,7 +56,7 @@ def branch(
     source = output.settings()
     target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
-    counts, unavailable = output.run(_branch(source, target, life, frozenset(without or [])))
+    counts, unavailable = output.run(send_branch(source, target, life, frozenset(without or [])))
     report = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
     if json:
         output.print_json(report | {"unavailable": unavailable})
@@ -97,10 +97,17 @@ def _life(preset: str | None, changes: list[str]) -> BranchSettings:
         return BranchSettings(preset or "default", build(Changes, dict(map(assignment, changes))))
 
 
-async def _branch(
-    source: Settings, target: Settings, life: BranchSettings | None, without: frozenset[str]
+async def send_branch(
+    source: Settings,
+    target: Settings,
+    life: BranchSettings | None,
+    without: frozenset[str],
+    keeps: Callable[[GraphEvent], bool] = lambda _: True,
 ) -> tuple[Counter[str], dict[str, str]]:
-    """Send all; count it, and tell which graphs were left out because they cannot be read."""
+    """Send all that is kept; count it, and report the graphs that are missing because they cannot be read.
+
+    without  graphs to leave out      keeps  returns whether an event of another graph is sent
+    """
     from replay.as_of.history import counting_events  # here: --help needs none of it
     from replay.branch import messages
     from streams.transport import select
@@ -117,7 +124,7 @@ async def _branch(
             bar = progress.add_task("branching")
             for partition in range(readable.partitions):
                 locked: dict[str, str] = {}
-                kept = _kept(counting_events(log, partition, locked=locked), without | again.keys())
+                kept = _kept(counting_events(log, partition, locked=locked), without | again.keys(), keeps)
                 queue = messages(kept, life, cursor.done(partition))
                 async for dealt in _sent(there.memory, queue, counts):
                     cursor.left_out |= locked.keys() - without  # before what follows of them is passed over
@@ -130,9 +137,11 @@ async def _branch(
     return counts, again | unavailable
 
 
-async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> AsyncIterator[GraphEvent]:
+async def _kept(
+    events: AsyncIterator[GraphEvent], without: frozenset[str], keeps: Callable[[GraphEvent], bool]
+) -> AsyncIterator[GraphEvent]:
     async for event in events:
-        if event.graph not in without:
+        if event.graph not in without and keeps(event):
             yield event
 
 
@@ -195,13 +204,14 @@ async def _turns(
 
 
 async def _request(memory: MemoryClient, request: Message) -> None:
-    from emgas.messages.rights import Grant, Revoke  # here: --help needs none of it
+    from emgas.messages.forgetting import Forget  # here: --help needs none of it
+    from emgas.messages.rights import Grant, Revoke
     from emgas.messages.sessions import EndSession
-    from emgas.messages.turns import Configure, Feedback, Forget, Pin, Unpin
+    from emgas.messages.turns import Configure, Feedback, Pin, Unpin
 
     match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
         case Forget():
-            await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
+            await memory.send(request)
         case Pin():
             await memory.pin(request.graph, request.concepts, request.turns, id=request.id)
         case Unpin():

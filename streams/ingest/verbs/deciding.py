@@ -11,7 +11,7 @@ for one that has no effect any more.  The graph is None where no event ever name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from emgas.messages.requests import Command
@@ -76,6 +76,7 @@ class Deciding:
     arrival: Record
     shared: HandlerContext
     unfolded: UnfoldedDecisions
+    notes: list[str] = field(default_factory=list)  # what the sender should know about what remains
 
     @property
     def extractor(self) -> Extractor:
@@ -98,11 +99,16 @@ class Deciding:
 
     def concept_ids(self, graph: Graph, text: str) -> list[str]:
         """Return the ids of the concepts that a user means, by id or by words; a phrase means its words as well."""
-        number = graph.concepts.numbers.get(text)
-        if number is not None and number not in graph.concepts.phrases:
-            return [text]
-        matches = [concept.id for concept in self.extractor.of_query(text).concepts]
-        return matches if number is None else [text, *matches]
+        return concept_ids(graph, text, self.extractor)
+
+
+def concept_ids(graph: Graph, text: str, extractor: Extractor) -> list[str]:
+    """Return the ids of the concepts that a text names, by id or by words; a phrase means its words as well."""
+    number = graph.concepts.numbers.get(text)
+    if number is not None and number not in graph.concepts.phrases:
+        return [text]
+    matches = [concept.id for concept in extractor.of_query(text).concepts]
+    return matches if number is None else [text, *matches]
 
 
 Decider = Callable[[Any, Graph | None, Deciding], list[DataEvent]]

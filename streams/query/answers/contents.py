@@ -64,7 +64,7 @@ def _graph_page(partition: QueryablePartition, request: List, subject: str | Non
     Names are filtered before they are counted, so the cursor is a name that the page shows.
     """
     page, is_more = list[str](), False
-    for name in filter(request.wants, partition.state.graph_ids()):
+    for name in filter(request.wants, partition.state.graph_ids_with_content()):
         if subject is not None:  # who runs the memory sees every graph, and none is loaded for it
             yield
             if not _may_read(partition, name, subject):
