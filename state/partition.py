@@ -704,7 +704,7 @@ class Partition:
         return graph_ids
 
     def graph_ids_with_content(self) -> list[str]:
-        """List the ids of the graphs of which anything is left, ascending.  Raises as `graph_ids`."""
+        """List the ids of the graphs that have any content left, ascending.  Raises as `graph_ids`."""
         return [graph_id for graph_id in self.graph_ids() if not self._is_emptied(graph_id)]
 
     def _is_emptied(self, graph_id: str) -> bool:

@@ -57,7 +57,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("window_timer",), ("turn_processor",),
     ),
     "lab": (("gates", "masks", "preset_sources", "retrievers", "windows"), ("rerankers",), ("catalogue",)),
-    "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("groups",), ("main",)),
+    "streams/cli": (("shared",), ("operate",), ("replay",), ("memory",), ("groups",), ("main",)),
 }  # fmt: skip
 ALONE = {"gateway": {"emgas", "gateway"}}  # layer: the only ones that it may import, though more lie below it
 MOST_ROOMS = {

@@ -205,7 +205,7 @@ class Memory:
         graph: str | None = None,
     ) -> Outcome:
         """Forget concepts with the turns that mention them, turns and sessions of a graph, or everything in it."""
-        options = {"everything": everything, "word_only": word_only}
+        options: dict[str, Any] = {"everything": everything, "word_only": word_only}
         return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions, **options))
 
     def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:

@@ -402,7 +402,7 @@ def _forget_tool(opened: Opened, **bindings: Any) -> Callable[..., Any]:
     return _forget
 
 
-def _named(about: str, turns: list[str], concepts: list[str], sessions: list[str]) -> dict[str, list[str]]:
+def _named(about: str, turns: list[str], concepts: list[str], sessions: list[str]) -> dict[str, Any]:
     return {"concepts": [*([about] if about else []), *concepts], "turns": turns, "sessions": sessions}
 
 

@@ -166,15 +166,6 @@ def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: 
     assert len(digests(data)) == 2
 
 
-def test_a_graph_in_clear_is_left_out_of_a_branch_instead(tmp_path: Path) -> None:
-    data = spoken(tmp_path)
-    result = erase(data, "ada", "--yes", code=FAILURE)
-    assert "emgas replay branch --without ada" in result.err
-    emgas_here(data, "replay", "branch", "--into", str(tmp_path / "new"), "--without", "ada", **ENCRYPTED)
-    assert set(digests(tmp_path / "new")) == {"bob"}
-    assert emgas_here(tmp_path / "new", "erase", "bob", "--yes", "--json").json["log"]["opens_now"] == 0
-
-
 def test_a_graph_whose_key_is_lost_is_named_by_the_doctor_and_given_up_by_erasing_it(data: Path) -> None:
     before = digests(data)
     for file in (data / "keys").rglob("*.keys"):
@@ -229,3 +220,30 @@ def test_a_graph_whose_key_is_lost_is_left_out_of_a_rebuild_and_of_a_branch_and_
         assert rebuilt(*options, code=0).json["digest"] == rebuilt(*options[:-2], code=0).json["digest"]
     assert list(branched().json["unavailable"]) == ["ada"], "half of a graph would be sent"
     assert branched("--without", "ada", code=0).json["unavailable"] == {}
+
+
+@pytest.mark.parametrize(
+    ("subject", "left"),
+    [((), ["bob"]), (("--turn", "t1"), ["ada", "bob"]), (("--speaker", "Ada"), ["ada", "bob"])],
+    ids=["the graph", "a turn", "a speaker"],
+)
+def test_a_graph_in_clear_is_erased_by_an_encrypted_copy_in_its_place(
+    tmp_path: Path, subject: tuple[str, ...], left: list[str]
+) -> None:
+    data = spoken(tmp_path)
+    said = b"kryptonite"
+    assert any(said in file.read_bytes() for file in data.rglob("*") if file.is_file())
+    asked = emgas_here(data, "erase", "ada", *subject, code=USAGE).err
+    assert "an encrypted copy without it replaces the whole memory" in asked.replace("\n", " ")
+    result = emgas_here(data, "erase", "ada", *subject, "--yes", "--json").json
+    assert result["copied"]["turns"] == len(TURNS) - {(): 3, ("--turn", "t1"): 1, ("--speaker", "Ada"): 2}[subject]
+    assert not any(said in file.read_bytes() for file in data.rglob("*") if file.is_file())
+    assert emgas_here(data, "graphs", "--json").json["graphs"] == left
+    assert not (data / "erasing").exists()
+
+
+def test_a_turn_that_a_graph_in_clear_lacks_changes_nothing(tmp_path: Path) -> None:
+    data = spoken(tmp_path)
+    before = digests(data)
+    assert "no such turn" in emgas_here(data, "erase", "ada", "--turn", "t9", "--yes", code=FAILURE).err
+    assert digests(data) == before

@@ -22,10 +22,9 @@ from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
 from streams.ingest.verbs.refusals import existing
 
 NOT_ENCRYPTED = (
-    "graph {!r} {} not encrypted: its texts lie in the log in clear, and in every backup of it, and nothing can take "
-    "them out of there. `emgas forget` lets nothing find them any more; to be rid of them, make a memory without it "
-    "(`emgas replay branch --without {}`, with EMGAS_ENCRYPTION=on), and delete this one with its backups: "
-    "docs/erasure.md"
+    "graph {!r} {} not encrypted: its texts are in the log in clear, and log records cannot be deleted. `emgas change erase` "
+    "replaces an embedded memory by an encrypted copy without them; on Kafka, make the copy with "
+    "`emgas replay branch --without {}` and EMGAS_ENCRYPTION=on, and delete this memory: docs/erasure.md"
 )
 NO_SUCH_TURN = (
     "graph {!r} holds no such turn: nothing to erase. An erased speaker's name is not kept: if the answer to an "

@@ -21,7 +21,7 @@ from streams.ingest.verbs.refusals import existing
 
 TextOf = Callable[[Graph, int], TurnRecorded]
 TEXTS_AT_ONCE = 200  # between two steps
-KEPT = "The log keeps what was forgotten until you erase it (`emgas erase`); undo restores it."
+KEPT = "The log keeps what was forgotten until you erase it (`emgas change erase`); undo restores it."
 
 
 @decides(Forget)
