@@ -324,4 +324,4 @@ BREAKS = [Exempt(NOON + 10 * DAY_MS, NOON + 11 * DAY_MS), Exempt(NOON + 12 * DAY
 def test_a_text_says_how_often_when_and_when_not(labels: list[str], text: str) -> None:
     days = {"first": NOON, "last": NOON + 40 * DAY_MS, "period": 2 * DAY_MS, "weekdays": [3, 3, 3, 3, 3, 0, 0]}
     existing = habit_texts.Counts(count=29, days=20, hours=MORNINGS, exceptions=BREAKS, **days)  # type: ignore[arg-type]
-    assert habit_texts.habit_text("Ada", labels, existing) == text
+    assert habit_texts.habit_text("Ada", habit_texts.Named(labels), existing) == text

@@ -2,6 +2,7 @@
 
     Ada: latte (corner café): 29 times on 29 days since 2025-05-03, about every day, mostly in the morning; last on
     2025-06-12; not on 2025-05-14, from 2025-05-20 to 2025-05-27
+    Bob: mostly latte, sometimes cappuccino (ordered): 30 times on 30 days since 2025-01-05, about every day, …
 
 By no model, so whoever folds the same log reads the same.  Days and hours are by the speaker's clock.
 SEEDS P22, P40.
@@ -18,7 +19,7 @@ from emgas.times import DAY_MS, format_utc
 from processors.text.scripts import HAN
 from state.events.extraction_types import Exempt
 
-BY: Final = "template 1"
+BY: Final = "template 2"
 MOSTLY: Final = 0.6  # of all members: what is said to be so mostly
 ALWAYS: Final = 0.85  # of all members: what is said to be so without a word
 LISTED_EXCEPTIONS: Final = 6  # exceptions that are told, the latest
@@ -45,11 +46,33 @@ class Counts:
     exceptions: Sequence[Exempt]
 
 
-def habit_text(speaker: str, labels: Sequence[str], counts: Counts) -> str:
-    """Return what recurs, with the most telling of `labels` first."""
-    if any(_HAN.search(label) for label in labels[:1]):
-        return _in_chinese(speaker, labels, counts)
-    return _in_english(speaker, labels, counts)
+@dataclass(frozen=True)
+class Named:
+    """What a habit is called by, as the graph writes its words.
+
+    words  what all of it is about, the most telling first      turns  what takes turns in it, the most frequent first
+    lately which of `turns` the latest members hold, where it is not the first
+    """
+
+    words: Sequence[str]
+    turns: Sequence[str] = ()
+    lately: str | None = None
+
+
+def habit_text(speaker: str, named: Named, counts: Counts) -> str:
+    """Return what recurs: its name, then how often, how regularly and when."""
+    if any(_HAN.search(label) for label in (*named.turns, *named.words)[:1]):
+        return _in_chinese(speaker, named, counts)
+    return _in_english(speaker, named, counts)
+
+
+def _headed(named: Named, mostly: str, sometimes: str, lately: str, comma: str) -> list[str]:
+    """Return the name of a habit, followed by the words that stand in brackets beside it."""
+    if not named.turns:
+        return [*named.words]
+    first, *others = named.turns
+    head = f"{mostly}{first}{sometimes}{comma.join(others[:3])}"
+    return [head if named.lately is None else f"{head}{lately}{named.lately}", *named.words]
 
 
 def part_of_day(hours: Sequence[int]) -> tuple[int, float]:
@@ -66,7 +89,8 @@ def on_weekdays(weekdays: Sequence[int]) -> bool:
     return total >= 10 and sum(weekdays[5:]) <= 0.05 * total
 
 
-def _in_english(speaker: str, labels: Sequence[str], counts: Counts) -> str:
+def _in_english(speaker: str, named: Named, counts: Counts) -> str:
+    labels = _headed(named, "mostly ", ", sometimes ", ", lately ", ", ")
     beside = f" ({', '.join(labels[1:])})" if len(labels) > 1 else ""
     parts = [
         f"{speaker}: {labels[0]}{beside}: {counts.count} times on {counts.days} days since {_day(counts.first)}",
@@ -79,7 +103,8 @@ def _in_english(speaker: str, labels: Sequence[str], counts: Counts) -> str:
     return f"{text}; not {', '.join(spans)}" if spans else text
 
 
-def _in_chinese(speaker: str, labels: Sequence[str], counts: Counts) -> str:
+def _in_chinese(speaker: str, named: Named, counts: Counts) -> str:
+    labels = _headed(named, "多为", "、有时", "、最近", "、")
     beside = f"({'、'.join(labels[1:])})" if len(labels) > 1 else ""
     parts = [
         f"{speaker}:{labels[0]}{beside}:自{_day(counts.first)}起共{counts.count}次、{counts.days}天",

@@ -26,7 +26,7 @@ import numpy as np
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.lifecycle.habits import habit_texts
 from processors.lifecycle.habits.affinity import NEIGHBOURS, PEOPLE, Affinities, clusters
-from processors.lifecycle.habits.habit_texts import Counts
+from processors.lifecycle.habits.habit_texts import Counts, Named
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.text import tables
 from processors.text.statements import SKIPS
@@ -45,6 +45,11 @@ EXCEPTIONS: Final = 20  # that are kept, the latest
 READ_AT_ONCE: Final = 64  # new turns that are read in one step
 JOINED: Final = 2000  # members that one event can name
 EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
+ROUNDABOUT: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_nouns"))
+ONE_OF: Final = (0.1, 0.9)  # of the members: how many hold a word that is one of several that take turns
+OVERLAP: Final = 0.1  # of the members that hold such a word: how many may hold another one, too
+TAKE_TURNS: Final = 0.8  # of the members: how many hold one of the words that take turns
+LATELY: Final = 5  # members, the latest: what all of them hold is so lately
 
 
 def recurring(graph: Graph, fresh: Sequence[int], at: int) -> list[MemoryConsolidated]:
@@ -224,7 +229,77 @@ class _Window:
                 frequency[word] += 1
                 weights[word] = weights.get(word, 0.0) + weight
         often = [word for word in frequency if frequency[word] >= SHARED * len(members[-LOOKED_AT:]) and word != anchor]
-        return [anchor, *sorted(often, key=lambda word: (-weights[word], word))[: ABOUT - 1]]
+        shared = [anchor, *sorted(often, key=lambda word: (-weights[word], word))[: ABOUT - 1]]
+        turns = self._taking_turns(shared, members[-LOOKED_AT:])
+        return [*shared, *(word for word in turns[:ABOUT] if word not in shared)]
+
+    def _named(self, about: Sequence[int], members: Sequence[int]) -> Named:
+        """Name a habit after what recurs: what takes turns in it, else what all of it is about."""
+        latest = members[-LOOKED_AT:]
+        turns = self._taking_turns(about, latest)
+        phrases = self._phrases(latest)
+        compounds = {turn: self._compound(turn, latest) for turn in turns}
+        whole = {word for phrase in phrases for word in self._graph.concepts.ids[phrase].split()}
+        whole |= {self._graph.concepts.ids[each] for words in compounds.values() for each in words}
+        words = [*phrases, *(each for each in about if self._graph.concepts.ids[each] not in whole)]
+        last = [{*self._passages.concepts_of(passage)} for passage in latest[-LATELY:]]
+        lately = next((each for each in turns[1:] if all(each in held for held in last)), None)
+        label = self._graph.concepts.label
+        return Named(
+            words=[label(each) for each in sorted(words, key=self._is_roundabout)],
+            turns=[" ".join(map(label, compounds[each])) for each in turns],
+            lately=None if lately is None else label(lately),
+        )
+
+    def _compound(self, word: int, members: Sequence[int]) -> list[int]:
+        """List the words that are said where one is and nowhere else, in the order of their turn: flat white."""
+        held = [self._passages.concepts_of(passage) for passage in members]
+        of = [list(each) for each in held if word in each]
+        is_plain = self._graph.concepts.is_mark
+        return [
+            each
+            for each in of[0]
+            if each == word
+            or (
+                not is_plain[each]
+                and not self._is_roundabout(each)
+                and all(each in one for one in of)
+                and sum(each in one for one in held) == len(of)
+            )
+        ]
+
+    def _phrases(self, members: Sequence[int]) -> list[int]:
+        """List the phrases that SHARED of the members hold."""
+        held = Counter(word for passage in members for word in self._passages.concepts_of(passage))
+        phrases = self._graph.concepts.phrases
+        return sorted(word for word, times in held.items() if word in phrases and times >= SHARED * len(members))
+
+    def _is_roundabout(self, concept: int) -> bool:
+        """Return whether a word says when or where something is done, or only that it is."""
+        id = self._graph.concepts.ids[concept]
+        return id in ROUNDABOUT or id in EVERYDAY or self._graph.concepts.label(concept).casefold() in ROUNDABOUT
+
+    def _taking_turns(self, about: Sequence[int], members: Sequence[int]) -> list[int]:
+        """List the words of which nearly each member holds one, the most frequent first: latte, cappuccino."""
+        holders: dict[int, set[int]] = {}
+        for passage in members:
+            for word in self._passages.concepts_of(passage):
+                holders.setdefault(word, set()).add(passage)
+        if not all(self._is_roundabout(each) or len(holders[each]) < ONE_OF[1] * len(members) for each in about):
+            return []  # it has a name of its own
+        low, high = (share * len(members) for share in ONE_OF)
+        is_mark, phrases = self._graph.concepts.is_mark, self._graph.concepts.phrases
+        words = [
+            word
+            for word, held in holders.items()
+            if low <= len(held) <= high and (word in phrases or not is_mark[word]) and not self._is_roundabout(word)
+        ]
+        chosen, covered = list[int](), set[int]()
+        for word in sorted(words, key=lambda word: (-len(holders[word]), word not in phrases, word)):
+            if len(holders[word] & covered) <= OVERLAP * len(holders[word]) and len(holders[word]) > 1:
+                chosen.append(word)
+                covered |= holders[word]
+        return chosen if len(chosen) > 1 and len(covered) >= TAKE_TURNS * len(members) else []
 
     def _event(
         self, id: str, speaker: str, *, anchor: int, before: Sequence[str], joined: Sequence[int]
@@ -233,14 +308,13 @@ class _Window:
         members = [*(numbers[turn] for turn in before if turn in numbers), *joined]
         concepts = self._about(anchor, members)
         counts = self._counts(members, speaker, concepts)
-        labels = [self._graph.concepts.label(concept) for concept in concepts]
         fields: dict[str, Any] = {**vars(counts), "hours": list(counts.hours), "weekdays": list(counts.weekdays)}
         return MemoryConsolidated(
             graph=self._graph.graph_id,
             at=self._at,
             id=id,
             speaker=speaker,
-            text=habit_texts.habit_text(speaker, labels, counts),
+            text=habit_texts.habit_text(speaker, self._named(concepts, members), counts),
             concepts=[self._graph.concepts.ids[concept] for concept in concepts],
             members=[self._passages.ids[passage] for passage in joined],
             by=habit_texts.BY,

@@ -11,6 +11,7 @@ from typing import Final
 
 from emgas.messages.filters import Filter
 from processors.extraction.extractor import Extraction
+from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lifecycle.consolidation.consolidation import fresh_passages
 from processors.lifecycle.habits.habit_texts import part_of_day
 from processors.lifecycle.habits.habits import recurring
@@ -79,7 +80,8 @@ def of(habits: Iterable[Habit], speakers: Sequence[str]) -> list[Habit]:
 def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) -> list[Habit]:
     """Choose the habits that are about a word of a question; all of them if none of its words tells anything.
 
-    A part of the day that it names is none of its words: habits of that part are chosen.
+    A word may name a kind of what recurs (drinks: latte).  A part of the day is none of the words: habits of that part
+    are chosen.
     """
     parts = {part for part, pattern in enumerate(_PARTS) if pattern.search(text)}
     habits = [habit for habit in habits if not parts or part_of_day(habit.hours)[0] in parts]
@@ -87,12 +89,10 @@ def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) ->
     speakers = {speaker.casefold() for speaker in graph.passages.speakers}
     tells = (name for name in names if not name.startswith("@") and not asks_habit(name))
     words = {name for name in tells if not any(part.search(name) for part in _PARTS)} - speakers
+    kinds = {member for cue in cues(words, text) for member in MEMBERS[cue]}
     about = [habit for habit in habits if any(_meets(word, habit) for word in words)]
-    return about if words & _present_words(graph, words) or about else habits
-
-
-def _present_words(graph: Graph, words: set[str]) -> set[str]:
-    return {word for word in words if word in graph.concepts.numbers}
+    about = about or [habit for habit in habits if kinds.intersection(habit.concepts)]
+    return about if words else habits
 
 
 def _meets(word: str, habit: Habit) -> bool:

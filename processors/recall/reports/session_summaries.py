@@ -15,6 +15,7 @@ recorded, so is its summary, by this author (`summed_up`).  SEEDS S1, S14, S16, 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -43,6 +44,7 @@ SHORTEST, LONGEST = 4, 60  # words of a sentence that can stand for a conversati
 WORDS: Final = 60  # of a summary that is recorded
 AUTHOR: Final = "extractive 1"  # who writes it: raise the number where the same turns would be summed up otherwise
 
+_WORD: Final = re.compile(r"\w+")
 TextOf = Callable[[Graph, int], TurnRecorded]
 
 
@@ -83,10 +85,15 @@ def _chosen_sessions(view: GraphView, request: Recap) -> list[int]:
 def summed_up(graph: Graph, text_of: TextOf, end: SessionEnded) -> SessionSummarised | None:
     """Sum up a conversation that is about to end, in its own words; None if nothing in it can stand for it.
 
+    If it ended before and went on, what its last summary quotes is summed up with what came since.
+
     Raises what `text_of` raises.
     """
     last = graph.passages.numbers[end.through]
-    turns = [graph.passages.ids[passage] for passage in going_on(graph, end.session) if passage <= last]
+    before = graph.sessions.ended.get(end.session)
+    quoted_before = [turn for turn in (before.turns if before else ()) if turn in graph.passages.numbers]
+    fresh = [graph.passages.ids[passage] for passage in going_on(graph, end.session) if passage <= last]
+    turns = list(dict.fromkeys([*quoted_before, *fresh]))
     view = graph.view()  # compacts: numbers may have changed
     quotes = quoted(graph, view, text_of, view.passage_numbers(turns), WORDS)
     if not quotes:
@@ -218,11 +225,17 @@ def _summary(graph: Graph, text_of: TextOf, passages: list[int], *, worth: dict[
         chosen.append(best)
         left -= best.words
         covered.update(best.concepts)
-        candidates = [each for each in candidates if each is not best and each.words <= left]
+        candidates = [each for each in candidates if each.words <= left and not _repeats(each, best)]
     return [
         Quote(turn=each.turn.id, speaker=each.turn.speaker, at=each.turn.at, text=each.text)
         for each in sorted(chosen, key=lambda each: each.place)
     ]
+
+
+def _repeats(one: _Sentence, other: _Sentence) -> bool:
+    """Check whether a sentence says the same as another one: in the same words, but for their forms and endings."""
+    plain, quoted = (" ".join(_WORD.findall(each.text.casefold())) for each in (one, other))
+    return plain == quoted or (bool(one.concepts) and one.concepts <= other.concepts and plain in quoted)
 
 
 def _gain(sentence: _Sentence, worth: dict[str, float], covered: Counter[str]) -> float:
