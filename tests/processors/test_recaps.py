@@ -122,3 +122,22 @@ def test_parts_are_not_more_than_asked_for_and_none_is_too_short(concept_sets: l
     places = [0, *segmentation.cuts(concept_sets, parts), len(concept_sets)]
     assert len(places) <= parts + 1
     assert all(after - before >= segmentation.SHORTEST for before, after in pairwise(places)) or len(places) == 2
+
+
+@pytest.mark.source("S16")
+@pytest.mark.parametrize(
+    ("one", "again"),
+    [
+        ("The roof leaks above the kitchen.", "And the roof leaks above the kitchen again!"),
+        ("婚礼场地定在湖边的草坪。", "婚礼场地就定在湖边的草坪！"),
+    ],
+)
+def test_a_summary_quotes_one_thing_once_however_often_it_was_said(one: str, again: str) -> None:
+    texts = [one, "The plumber comes on Monday.", again, one, again]
+    graph, turns = Graph("ada"), dict[int, TurnRecorded]()
+    for text in texts:
+        turns[len(turns)] = extracted(text, id=f"t{len(turns)}", session="s", at=NOON + len(turns))
+        graph.fold(turns[len(turns) - 1])
+    memory = QueriedGraph(graph, lambda _, number: turns[number], HERE)
+    (session,) = list_recaps(memory, Recap(graph="ada", words=100)).sessions
+    assert sum(quote.text in {one, again} for quote in session.summary) == 1

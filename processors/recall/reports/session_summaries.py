@@ -30,6 +30,7 @@ from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.context.sentences import sentences
 from processors.recall.reports import segmentation
+from processors.text.scripts import HAN
 from processors.text.shown import Shown
 from state.arrays import Integers
 from state.events.events import UNSTAMPED, SessionEnded, SessionSummarised, TurnRecorded
@@ -44,7 +45,8 @@ SHORTEST, LONGEST = 4, 60  # words of a sentence that can stand for a conversati
 WORDS: Final = 60  # of a summary that is recorded
 AUTHOR: Final = "extractive 1"  # who writes it: raise the number where the same turns would be summed up otherwise
 
-_WORD: Final = re.compile(r"\w+")
+SAME: Final = 0.85  # of the words of a sentence: where another one holds as many, it says the same
+_WORD: Final = re.compile(rf"[{HAN}]|\w+?(?=[{HAN}]|\b)")
 TextOf = Callable[[Graph, int], TurnRecorded]
 
 
@@ -233,9 +235,9 @@ def _summary(graph: Graph, text_of: TextOf, passages: list[int], *, worth: dict[
 
 
 def _repeats(one: _Sentence, other: _Sentence) -> bool:
-    """Check whether a sentence says the same as another one: in the same words, but for their forms and endings."""
-    plain, quoted = (" ".join(_WORD.findall(each.text.casefold())) for each in (one, other))
-    return plain == quoted or (bool(one.concepts) and one.concepts <= other.concepts and plain in quoted)
+    """Check whether a sentence says nearly the same as another one: most of the words of the shorter one."""
+    words, quoted = (set(_WORD.findall(each.text.casefold())) for each in (one, other))
+    return len(words & quoted) >= SAME * max(1, min(len(words), len(quoted)))
 
 
 def _gain(sentence: _Sentence, worth: dict[str, float], covered: Counter[str]) -> float:
