@@ -14,7 +14,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from emgas.errors import InvalidMessageError
-from evaluation import summary
+from evaluation import contexts, summary
 from evaluation.by_form import LEFT_OUT, MEAN, Part, by_form
 from evaluation.fit import fitted
 from evaluation.logged_memory import Advance, remember
@@ -23,12 +23,14 @@ from evaluation.measures.abstraction import abstraction
 from evaluation.measures.ageing import ageing, ages
 from evaluation.measures.forgetting import forgetting
 from evaluation.measures.patterns import patterns
+from evaluation.measures.silence import silence as measure_silence
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
 from evaluation.questions.datasets import DataSet, Question, is_corpus, read
 from evaluation.questions.forms import FORMS, UNCHANGED
 from evaluation.report import show
 from processors.recall.ranking.weights import FlowWeights
+from state.arrays import Floats
 from streams.cli.shared import output
 from streams.plugins.embedders import load
 from streams.plugins.model_store import named
@@ -47,6 +49,7 @@ class Result:
     examined: list[Examined]
     questions: list[Question]
     scores: dict[str, Scores]
+    contexts: dict[str, Floats]
     graphs: int
     turns: int
     forgotten: int
@@ -84,6 +87,10 @@ def evaluate(
         bool,
         typer.Option("--measures", help="Also measure memory over time: habits, ageing, abstraction, forgetting."),
     ] = False,
+    silence: Annotated[
+        bool,
+        typer.Option("--silence", help="Also measure silence: questions that a memory cannot answer, and `known`."),
+    ] = False,
     control: Annotated[
         str, typer.Option(help="shuffled: random evidence, as a control that no method should find.")
     ] = "none",
@@ -104,15 +111,13 @@ def evaluate(
             _check_groups(each.data for each in sets)
     results = [_measured(each, chosen, control) for each in sets]
     weights = _fit(results, chosen) if fit else {}
-    reports = [_report(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
+    whole = results if len(results) == 1 else [*results, _pooled(results)]
+    reports = [_report(result, control) | (_silence(result) if silence else {}) for result in whole]
     if weights:
         reports[-1]["weights"] = {left_out: dict(chosen_without) for left_out, chosen_without in weights.items()}
-    if len(results) > 1:
-        reports[-1]["by_form"] = by_form(
-            [Part(result.form, result.questions, result.scores) for result in results], np.random.default_rng(SEED)
-        )
+    reports[-1] |= _by_form(results)
     if measures:
-        reports[-1]["measures"] = over_time(results[0] if len(results) == 1 else _pooled(results))
+        reports[-1]["measures"] = over_time(whole[-1])
     for report in reports:
         show(report)
     if json:
@@ -257,12 +262,15 @@ def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
         examined = _with_shuffled(examined)
     with progress("asking", len(methods) * len(examined)) as advance:
         scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
+    with progress("packing", len(methods) * len(examined)) as advance:
+        shown = {name: _contexts(examined, name, method, advance) for name, method in methods.items()}
     return Result(
         file=of.name,
         form=of.form,
         examined=examined,
         questions=[question for each in examined for question in each.questions],
         scores=scores,
+        contexts=shown,
         graphs=len(examined),
         turns=len(data.turns),
         forgotten=len(data.turns) - sum(len(each.memory.texts) for each in examined),
@@ -287,6 +295,15 @@ def _scores(examined: Sequence[Examined], method: Method, advance: Advance) -> S
     return Scores.joined(parts)
 
 
+def _contexts(examined: Sequence[Examined], name: str, method: Method, advance: Advance) -> Floats:
+    """Measure the contexts of one method: the default's are the product's own."""
+    rows = [np.zeros((0, len(contexts.COLUMNS)))]
+    for each in examined:
+        rows.append(contexts.of_product(each) if name == summary.SUBJECT else contexts.of_method(each, method))
+        advance()
+    return np.concatenate(rows)
+
+
 def _pooled(results: Sequence[Result]) -> Result:
     """Join the files into one: every question weighs the same."""
     turns = sum(result.turns for result in results)
@@ -296,12 +313,24 @@ def _pooled(results: Sequence[Result]) -> Result:
         examined=[each for result in results for each in result.examined],
         questions=[question for result in results for question in result.questions],
         scores={name: Scores.joined([result.scores[name] for result in results]) for name in results[0].scores},
+        contexts={name: np.concatenate([each.contexts[name] for each in results]) for name in results[0].contexts},
         graphs=sum(result.graphs for result in results),
         turns=turns,
         forgotten=sum(result.forgotten for result in results),
         unusable=sum(result.unusable for result in results),
         ms_per_turn=sum(result.ms_per_turn * result.turns for result in results) / turns,
     )
+
+
+def _by_form(results: Sequence[Result]) -> dict[str, Any]:
+    if len(results) == 1:
+        return {}
+    parts = [Part(result.form, result.questions, result.scores) for result in results]
+    return {"by_form": by_form(parts, np.random.default_rng(SEED))}
+
+
+def _silence(result: Result) -> dict[str, Any]:
+    return {"silence": measure_silence(result.examined, np.random.default_rng(SEED))}
 
 
 def over_time(result: Result) -> dict[str, Any]:
@@ -326,6 +355,8 @@ def _report(result: Result, control: str) -> dict[str, Any]:
         name: summary.of_method(scores, result.questions, result.ms_per_turn, chance=by_chance)
         for name, scores in result.scores.items()
     }
+    for name, rows in result.contexts.items():
+        methods[name] |= summary.of_contexts(rows, result.questions)
     return {
         "file": result.file,
         "unit": "percent",

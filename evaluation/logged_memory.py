@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from emgas.errors import InvalidMessageError
@@ -22,8 +22,6 @@ from evaluation.memory import Memory
 from evaluation.questions.datasets import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
-from state.graph.graph import Graph
-from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.cli.shared.client import Session, session
 from streams.plugins import extractors
@@ -64,10 +62,7 @@ async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> As
             _, end = await log.bounds(partition)
             state = await refold(log, partition, end, MemoryStore())
             for graph in state.graphs():
-                memory = Memory(graph.view(), list(_texts(state, graph)), extractor)
+                turns = [state.text_of(graph, number) for number in range(graph.view().turns)]
+                memory = Memory(graph.view(), [turn.text for turn in turns], extractor)
                 of_graph = data.questions.get(graph.graph_id, []), data.patterns.get(graph.graph_id, ())
-                yield Examined(memory, of_graph[0], patterns=of_graph[1], graph=graph)
-
-
-def _texts(state: Partition, graph: Graph) -> Iterator[str]:
-    return (state.text_of(graph, number).text for number in range(len(graph.view().passage_id)))
+                yield Examined(memory, of_graph[0], patterns=of_graph[1], graph=graph, turns=turns)

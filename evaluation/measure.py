@@ -21,6 +21,7 @@ from evaluation.methods import Method
 from evaluation.metrics import Order, Ranked, by_chance, scored
 from evaluation.questions.datasets import Question
 from state.arrays import Floats, Integers
+from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter
@@ -41,6 +42,7 @@ class Examined:
     part     the data set within the form: those of one form weigh the same, too
     patterns what recurs in it, as turn ids, if that is known
     graph    what the memory's view is of, for measures of the memory itself; no method gets it
+    turns    its turns by number, as the log holds them
     """
 
     memory: Memory
@@ -49,6 +51,7 @@ class Examined:
     part: str = ""
     patterns: Sequence[frozenset[str]] = ()
     graph: Graph | None = None
+    turns: Sequence[TurnRecorded] = ()
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,11 @@ def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock)
     The first is asked once before, untimed: with the first question after a turn a graph makes its arrays.
     """
     for text in texts[:1]:
-        ranker(memory.extractor.of_query(text), text)
+        ranker(memory.question(text), text)
     rankings, ms = [], []
     for text in texts:
         began = clock()
-        rankings.append(ranker(memory.extractor.of_query(text), text))
+        rankings.append(ranker(memory.question(text), text))
         ms.append((clock() - began) * 1000)
     return rankings, np.array(ms)
 

@@ -42,6 +42,10 @@ class Memory:
     texts: Sequence[str]
     extractor: Extractor
 
+    def question(self, text: str) -> Extraction:
+        """Extract a question as the product does: "last week" is seen from the end of what the graph knows."""
+        return self.extractor.of_query(text, self.view.clock)
+
     @property
     def costs(self) -> Floats:
         """Estimate what each turn costs in a budget: (p,) tokens, from its words."""

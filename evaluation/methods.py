@@ -58,7 +58,9 @@ PEERS: dict[str, tuple[Walk, FlowWeights]] = {
     "steady-state-structured": (WALKS["steady-state"], STEADY_STATE),
 }
 MODES: dict[str, Method] = {
-    mode: recalled(RecallOptions(mode, POLICIES.retriever(mode).spreading)) for mode in get_args(Mode)
+    mode: recalled(RecallOptions(mode, POLICIES.retriever(mode).spreading))
+    for mode in get_args(Mode)
+    if mode != "inject"  # ranks as the default does
 }
 METHODS: dict[str, Method] = {
     "default": MODES["default"],

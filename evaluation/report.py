@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from evaluation.contexts import COLUMNS
 from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
 from evaluation.summary import OF_CATEGORY, SUBJECT
 from streams.cli.shared import output
@@ -28,12 +29,14 @@ def show(report: Mapping[str, Any]) -> None:
         output.out.print(_weights(report["weights"]))
     if "by_form" in report:
         output.out.print(_by_form(report["by_form"]))
+    if "silence" in report:
+        output.out.print(_silence(report["silence"]))
     if "measures" in report:
         show_over_time(report["measures"])
     output.out.print(_about(report), style="dim", highlight=False)
 
 
-def _measures(report: Mapping[str, Any]) -> tuple[Any, Any]:
+def _measures(report: Mapping[str, Any]) -> tuple[Any, ...]:
     """Lay out how methods rank and how long they take, and what fits into a context: a terminal has room for either."""
     title = f"{escape(report['file'])}: share of the evidence found, in percent"
     if report["evidence"] == "shuffled":
@@ -42,7 +45,38 @@ def _measures(report: Mapping[str, Any]) -> tuple[Any, Any]:
     return (
         _table(report, title, ranked, {"ms p50": "ms_per_query_p50", "ms p99": "ms_per_query_p99"}),
         _table(report, "of that, in a context", OF_CONTEXT, {}),
+        _contexts(report["methods"]),
     )
+
+
+def _contexts(methods: Mapping[str, Any]) -> Any:
+    """Lay out what a model gets: the evidence in the context that is shown, as a user asks."""
+    rows = output.table(
+        "in the context that a model gets, at 1,000 tokens", "method", "recall#", "precision#", "tokens#"
+    )
+    for name, method in methods.items():
+        if COLUMNS[0] in method:
+            rows.add_row(name, *(f"{method[column]:.1f}" for column in COLUMNS))
+    return rows
+
+
+def _silence(report: Mapping[str, Any]) -> Any:
+    title = f"questions that the memory cannot answer (calibration error {report['calibration']:.3f})"
+    columns = ("questions", "AUROC", "silent, %", "in inject, %", "tokens")
+    rows = output.table(title, "kind", *(f"{name}#" for name in columns))
+    for kind, count in report["questions"].items():
+        of_kind = report[kind]
+        rows.add_row(
+            kind,
+            str(count),
+            f"{of_kind['auroc']:.3f}" if "auroc" in of_kind else "",
+            f"{of_kind['silent_default']:.1f}",
+            f"{of_kind['silent_inject']:.1f}",
+            f"{of_kind['tokens']:.0f}",
+        )
+    own = report["own"]
+    rows.caption = f"recall lost: {own['lost_default']:.1f} points, in inject {own['lost_inject']:.1f}"
+    return rows
 
 
 def _table(report: Mapping[str, Any], title: str, metrics: Sequence[str], times: Mapping[str, str]) -> Any:

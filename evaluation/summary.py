@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.bootstrap import Generator, paired
+from evaluation.contexts import COLUMNS
 from evaluation.measure import Scores
 from evaluation.methods import ABLATIONS
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
@@ -49,6 +50,13 @@ def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float,
     p50, p99 = np.percentile(scores.ms, (50, 99))
     times = {"ms_per_query_p50": p50, "ms_per_query_p99": p99, "ms_per_turn": ms_per_turn}
     return report | {name: round(float(value), 3) for name, value in times.items()}
+
+
+def of_contexts(rows: NDArray[np.float64], questions: Sequence[Question]) -> dict[str, float]:
+    """Return what contexts hold on average: the shares in percent, the tokens as they are."""
+    recall, precision, tokens = rows[headline(questions)].mean(axis=0).tolist()
+    values = 100 * recall, 100 * precision, tokens
+    return {name: round(value, 2) for name, value in zip(COLUMNS, values, strict=True)}
 
 
 def _parts(scores: Scores, kinds: Sequence[str]) -> dict[str, Any]:

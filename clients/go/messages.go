@@ -388,6 +388,8 @@ type RecalledPassage struct {
 	Text    string  `json:"text"`
 	At      int64   `json:"at"`
 	Score   float64 `json:"score"`
+	// how likely it holds the answer, 0 to 1, in modes whose scores tell
+	Likelihood *float64 `json:"likelihood"`
 	// it had faded, and was found in the archive
 	Archived bool `json:"archived"`
 	// a user pinned it
@@ -1049,8 +1051,11 @@ type Query struct {
 	// explain why each passage was found
 	Explain   bool `json:"explain,omitempty"`
 	Reinforce bool `json:"reinforce,omitempty"`
-	// what to return if nothing is found: nothing, or the latest turns that pass the filter
+	// what to return if nothing answers: nothing, the nearest turns, or the latest ones that pass the filter
 	Fallback string `json:"fallback,omitempty"`
+	// return nothing if the graph holds an answer with a lower likelihood (known); 0: always return what is
+	// nearest; by default a low one, in mode inject a higher one
+	MinLikelihood *float64 `json:"min_likelihood,omitempty"`
 }
 
 // Checkpoint: ask the owner of a partition to write a snapshot to its folder of snapshots.
@@ -1284,8 +1289,12 @@ type Reply struct {
 	Tokens   int64              `json:"tokens"`
 	Position Position           `json:"position"`
 	Timing   Timing             `json:"timing"`
-	// false: nothing in the graph answers; any passages are the latest ones
+	// false: nothing in the graph answers; any passages are those that the query's fallback asks for
 	Matched bool `json:"matched"`
+	// what to say if nothing in the graph answers
+	Note *string `json:"note"`
+	// how likely the graph holds an answer
+	Known float64 `json:"known"`
 	// recalling is paused
 	Paused bool `json:"paused"`
 	// of the semantic memory: relations of the concepts in the question

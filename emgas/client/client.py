@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack
 from uuid import uuid4
 
 from emgas.client.bulk import Turns as Published
@@ -37,7 +37,7 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, MemoryKind, Query, Render, Reply
+from emgas.messages.queries import Describe, Description, Fallback, MemoryKind, Query, Render, Reply
 from emgas.messages.requests import Answer, Command, Failure, GraphQuestion, Outcome, PartitionQuestion, Question, Right
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
@@ -232,7 +232,8 @@ class MemoryClient:
         hint_from: float | None = None,
         explain: bool = False,
         reinforce: bool = False,
-        fallback: Literal["none", "recent"] | None = None,
+        fallback: Fallback | None = None,
+        min_likelihood: float | None = None,
         timeout: float | None = None,
     ) -> Reply:
         """Ask a graph a question; return the turns that answer it, and a context for a prompt.
@@ -264,6 +265,7 @@ class MemoryClient:
             "explain": explain,
             "reinforce": reinforce,
             "fallback": fallback,
+            "min_likelihood": min_likelihood,
         }
         named = {name: value for name, value in options.items() if value is not None}
         graph = checked_graph(graph)

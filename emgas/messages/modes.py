@@ -1,6 +1,7 @@
 """Modes of a question: which of the known retrievers answers it, what may be changed about that, and what it did.
 
     default       the flow between concepts and turns that EMGAS ships
+    inject        the same for a prompt that gets a context with every message: only what very likely answers
     literal       the original description of EMGAS, to the letter
     ppr           personalised PageRank, as HippoRAG walks          ppr-push   the same by forward push, up to an ε
     steady-state  activation that is kept up until nothing moves     subtractive  current − 1 / strength, as MaiBot
@@ -20,7 +21,9 @@ from emgas import limits
 from emgas.messages.fields import Message, Text
 from emgas.messages.relations import RelationType
 
-Mode = Literal["default", "literal", "ppr", "ppr-push", "steady-state", "subtractive", "path", "vector", "staged"]
+Mode = Literal[
+    "default", "inject", "literal", "ppr", "ppr-push", "steady-state", "subtractive", "path", "vector", "staged"
+]
 Weighting = Literal["fan", "ppmi", "npmi", "count", "max", "out_degree"]
 Rerank = Literal["hello-agents", "simplemem", "mofox"]
 Preference = Literal["episodic", "semantic"]

@@ -18,6 +18,8 @@ from emgas.messages.views import KnownRelation
 
 MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]
+Fallback = Literal["none", "nearest", "recent"]
+NOTHING_ANSWERS = "Nothing in this memory answers that."
 
 
 class ActivatedConcept(Message):
@@ -43,6 +45,11 @@ class RecalledPassage(Message):
     text: str
     at: int
     score: float
+    likelihood: float | None = Field(
+        None,
+        description="how likely it holds the answer, 0 to 1, in modes whose scores tell",
+        exclude_if=lambda it: it is None,
+    )
     archived: bool = Field(
         default=False, description="it had faded, and was found in the archive", exclude_if=lambda it: not it
     )
@@ -93,8 +100,14 @@ class Reply(Answer):
     timing: Timing
     matched: bool = Field(
         default=True,
-        description="false: nothing in the graph answers; any passages are the latest ones",
+        description="false: nothing in the graph answers; any passages are those that the query's `fallback` asks for",
         exclude_if=lambda matched: matched,
+    )
+    note: str | None = Field(
+        None, description="what to say if nothing in the graph answers", exclude_if=lambda note: note is None
+    )
+    known: float = Field(
+        0.0, ge=0, le=1, description="how likely the graph holds an answer", exclude_if=lambda known: known == 0
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
     relations: list[KnownRelation] = Field(
@@ -283,10 +296,19 @@ class Query(
         default=False, description="explain why each passage was found", exclude_if=lambda explain: not explain
     )
     reinforce: bool = False
-    fallback: Literal["none", "recent"] = Field(
+    fallback: Fallback = Field(
         "none",
-        description="what to return if nothing is found: nothing, or the latest turns that pass the filter",
+        description="what to return if nothing answers: nothing, the nearest turns, or the latest ones that pass the "
+        "filter",
         exclude_if=lambda fallback: fallback == "none",
+    )
+    min_likelihood: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="return nothing if the graph holds an answer with a lower likelihood (`known`); 0: always return "
+        "what is nearest; by default a low one, in mode `inject` a higher one",
+        exclude_if=lambda likelihood: likelihood is None,
     )
 
     def needed_rights(self) -> tuple[Right, ...]:
@@ -295,8 +317,8 @@ class Query(
 
     @property
     def retriever(self) -> Mode:
-        """The mode of the answer, for a graph without its own."""
-        return self.mode or "default"
+        """The mode of the answer, for a graph without its own; `inject` is the default, more silent."""
+        return "default" if self.mode in (None, "inject") else self.mode
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

@@ -107,7 +107,7 @@ def _examples(examined: Examined, method: Fittable, share: float, leaving_out: K
     for question in examined.questions:
         evidence = np.array(sorted(numbers[turn] for turn in question.evidence if turn in numbers), np.int64)
         if len(evidence) and not question.any_of:
-            values = weighed(memory.extractor.of_query(question.text), question.text).astype(np.float32)
+            values = weighed(memory.question(question.text), question.text).astype(np.float32)
             group = _left_out(examined, leaving_out, question)
             yield Example(values, memory.costs, evidence, group, share * _weight(question))
 

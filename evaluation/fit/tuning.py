@@ -149,7 +149,7 @@ def _examples(examined: Examined) -> list[Example]:
     numbers = {turn: number for number, turn in enumerate(memory.view.passage_id)}
     examples = []
     for question in examined.questions:
-        values = features(memory.view, memory.extractor.of_query(question.text), question.text).astype(np.float32)
+        values = features(memory.view, memory.question(question.text), question.text).astype(np.float32)
         evidence = np.array(sorted(numbers[turn] for turn in question.evidence if turn in numbers), np.int64)
         examples.append(Example(values, memory.costs, evidence, question.group))
     return examples
@@ -225,7 +225,7 @@ def _cases(examined: Sequence[Examined], weights: FlowWeights) -> list[tuple[Que
     for each in examined:
         view, options = each.memory.view, RecallOptions(flow=weights, passages=most_lines(BUDGET))
         for question in each.questions:
-            listed = recall(view, each.memory.extractor.of_query(question.text), question.text, options).passages
+            listed = recall(view, each.memory.question(question.text), question.text, options).passages
             scores = np.array([one.score for one in listed], np.float64)
             if len(scores) >= LEAST_DEPTH:
                 scores = np.minimum(scores - scores[LEAST_DEPTH - 1], 0.0)

@@ -75,6 +75,7 @@ class RecalledTurn(BaseModel):
     text: str
     at: int = Field(description="when it was said, ms since 1970, UTC")
     score: float
+    likelihood: float | None = Field(None, description="how likely it holds the answer, 0 to 1")
     why: Why | None = Field(None, description="if `explain` was asked for")
 
 
@@ -82,7 +83,9 @@ class Recalled(BaseModel):
     """The answer to a question."""
 
     found: bool = Field(description="whether this graph exists")
-    context: str = Field(description="ready to be put into the prompt")
+    note: str | None = Field(None, description="what to say if nothing in this memory answers, else null")
+    known: float = Field(description="how likely this memory holds an answer, 0 to 1")
+    context: str = Field(description="ready to be put into the prompt; empty if nothing answers")
     passages: list[RecalledTurn]
     concepts: list[str]
     relations: list[KnownRelation] = Field(description="kind semantic: relations of the concepts in the question")
@@ -275,6 +278,12 @@ async def _recall(
     asker: Annotated[str | None, Field(description="who asks: the person whom `my` and `I` mean")] = None,
     explain: Annotated[bool, Field(description="explain why each passage was found")] = False,
     mode: Annotated[Mode, Field(description="the retriever: keep the default unless you compare")] = "default",
+    nearest: Annotated[
+        bool, Field(description="if nothing answers, return what comes nearest; it may have nothing to do with it")
+    ] = False,
+    min_likelihood: Annotated[
+        float | None, Field(ge=0, le=1, description="return nothing if an answer is less likely than this")
+    ] = None,
     weighting: Annotated[Weighting | None, Field(description="of links; the mode's own by default")] = None,
     guidance: Annotated[
         Guidance | None, Field(description="how thoroughly to search, in which mood, for whom, if you know it")
@@ -286,10 +295,12 @@ async def _recall(
     with _tool_errors("read", graph):
         options: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}
         options |= {"weighting": weighting, "guidance": guidance or Guidance(), "memory": kind, "asker": asker}
+        options |= {"fallback": "nearest" if nearest else "none", "min_likelihood": min_likelihood}
         reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **options)
     passages = [RecalledTurn(**_fields(RecalledTurn, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
     others = {"found": reply.found, "context": reply.context, "relations": reply.relations, "how": reply.how}
+    others |= {"known": reply.known, "note": reply.note}
     return Recalled(passages=passages, concepts=concepts, **others)
 
 

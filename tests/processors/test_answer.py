@@ -61,7 +61,9 @@ def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options:
 
 
 def passages(only: dict[str, Any] | None = None, **options: Any) -> list[RecalledPassage]:
-    return ask(only=only, top_passages=100, **options).passages
+    """List what comes back; a likelihood is a share of what was found, so it is another one with each filter."""
+    found = ask(only=only, top_passages=100, **options).passages
+    return [each.model_copy(update={"likelihood": None}) for each in found]
 
 
 def turn(passage: RecalledPassage) -> TurnRecorded:
@@ -114,7 +116,7 @@ def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) ->
     left = [each for each in passages() if all(FILTERS[name][1](turn(each)) for name in chosen)]
     assert passages(only) == left
     top = data.draw(st.integers(0, 10))
-    assert ask(only=only, top_passages=top).passages == left[:top]
+    assert [each.id for each in ask(only=only, top_passages=top).passages] == [each.id for each in left[:top]]
 
 
 @pytest.mark.parametrize("name", FILTERS)

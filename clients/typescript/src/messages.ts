@@ -478,7 +478,17 @@ export interface Hop {
  * guidance    what guidance did, if there was any
  */
 export interface How {
-  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  mode:
+    | "default"
+    | "inject"
+    | "literal"
+    | "ppr"
+    | "ppr-push"
+    | "steady-state"
+    | "subtractive"
+    | "path"
+    | "vector"
+    | "staged";
   source: string;
   weighting: "fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree";
   window: string;
@@ -556,6 +566,10 @@ export interface RecalledPassage {
   text: string;
   at: number;
   score: number;
+  /**
+   * how likely it holds the answer, 0 to 1, in modes whose scores tell
+   */
+  likelihood: number | null;
   /**
    * it had faded, and was found in the archive
    */
@@ -1141,7 +1155,19 @@ export interface Configure {
    * mode of questions without one; null: unchanged, or the new preset's if the preset changes
    */
   mode?:
-    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
+    | (
+        | "default"
+        | "inject"
+        | "literal"
+        | "ppr"
+        | "ppr-push"
+        | "steady-state"
+        | "subtractive"
+        | "path"
+        | "vector"
+        | "staged"
+      )
+    | null;
   /**
    * the system whose formula orders their results; null: as for `mode`
    */
@@ -1344,7 +1370,19 @@ export interface Query {
    * which retriever answers; by default the graph's own, else `default`
    */
   mode?:
-    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
+    | (
+        | "default"
+        | "inject"
+        | "literal"
+        | "ppr"
+        | "ppr-push"
+        | "steady-state"
+        | "subtractive"
+        | "path"
+        | "vector"
+        | "staged"
+      )
+    | null;
   spreading?: Spreading;
   /**
    * weighting of links between concepts, instead of the mode's own
@@ -1408,9 +1446,13 @@ export interface Query {
   explain?: boolean;
   reinforce?: boolean;
   /**
-   * what to return if nothing is found: nothing, or the latest turns that pass the filter
+   * what to return if nothing answers: nothing, the nearest turns, or the latest ones that pass the filter
    */
-  fallback?: "none" | "recent";
+  fallback?: "none" | "nearest" | "recent";
+  /**
+   * return nothing if the graph holds an answer with a lower likelihood (`known`); 0: always return what is nearest; by default a low one, in mode `inject` a higher one
+   */
+  min_likelihood?: number | null;
 }
 /**
  * Ask the owner of a partition to write a snapshot to its folder of snapshots.
@@ -1796,9 +1838,17 @@ export interface Reply {
   position: Position;
   timing: Timing;
   /**
-   * false: nothing in the graph answers; any passages are the latest ones
+   * false: nothing in the graph answers; any passages are those that the query's `fallback` asks for
    */
   matched?: boolean;
+  /**
+   * what to say if nothing in the graph answers
+   */
+  note: string | null;
+  /**
+   * how likely the graph holds an answer
+   */
+  known: number;
   /**
    * recalling is paused
    */
@@ -1874,7 +1924,17 @@ export interface Description {
   /**
    * of questions without one
    */
-  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  mode?:
+    | "default"
+    | "inject"
+    | "literal"
+    | "ppr"
+    | "ppr-push"
+    | "steady-state"
+    | "subtractive"
+    | "path"
+    | "vector"
+    | "staged";
   /**
    * of questions without a mode
    */

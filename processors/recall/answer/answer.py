@@ -25,7 +25,7 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.modes import Mode, Rerank
-from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.messages.queries import NOTHING_ANSWERS, Query, RecalledPassage, Reply, Timing
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
@@ -41,8 +41,11 @@ from processors.recall.context.context import ContextPacker, ContextPassage, Pac
 from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
+from processors.recall.ranking.evidence import find_evidence
 from processors.recall.ranking.filters import Allowed
+from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS
+from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
 from processors.recall.ranking.query_terms import QueryTerms, worth
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
@@ -170,6 +173,7 @@ class QueriedGraph(NamedTuple):
 class Answer(NamedTuple):
     """A reply, and what a reinforcing question records: nothing if it does not reinforce.
 
+    shown     numbers of the turns in the context, in its order
     recalled  ids of the concepts that it woke
     restored  ids of the turns that it brought back from the archive, of as many as it needed
     """
@@ -177,6 +181,7 @@ class Answer(NamedTuple):
     reply: Reply
     recalled: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    shown: tuple[int, ...] = ()
 
 
 class Answerer:
@@ -184,6 +189,7 @@ class Answerer:
 
     def __init__(self, extractor: Extractor, embedder: Embedder | None = None, policies: Policies = CORE) -> None:
         self.extractor, self.embedder, self.policies = extractor, embedder, policies
+        self.baselines = Baselines(extractor)
 
     def answer(self, query: Query, memory: QueriedGraph, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
         """Answer a query from `memory`, step by step; it is asked as it is when the first step is taken.
@@ -197,7 +203,7 @@ class Answerer:
             return Answer(_nothing(query, memory.position))
         if not graph.settings.recalling:
             nothing = _nothing(query, memory.position)
-            return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
+            return Answer(nothing.model_copy(update={"found": True, "note": None, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
         question = _prepare(self, query, memory, graph)
@@ -224,6 +230,7 @@ class _Question:
 
     concepts   what its text names           guiding  what its mood and role name
     goes_on    whether it only asks for more of the conversation ("go on")
+    baseline   what its graph shows of general questions (ranking/known.py)
     """
 
     query: Query
@@ -238,6 +245,7 @@ class _Question:
     goes_on: bool
     policies: Policies
     retriever: Retriever
+    baseline: float
 
     @property
     def perceives(self) -> bool:
@@ -249,15 +257,31 @@ class _Question:
         """Whether turns come by how well they answer, not as the latest, or by what came with them."""
         return not (self.goes_on or self.perceives)
 
+    @property
+    def has_odds(self) -> bool:
+        """Whether scores of turns are log-odds."""
+        return self.is_ranked and not self.options.kind.in_mind and self.options.rerank is None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its words tell if anything answers: not where it goes on, or asks what is in mind."""
+        goes_on = self.options.session is not None and continuation(self.query.text) is not None
+        return self.is_ranked and not self.options.kind.in_mind and not goes_on
+
 
 @dataclass(frozen=True)
 class _Matches:
-    """What a question brought back; is_match: whether any of it answers, and is not only the latest that there is."""
+    """What a question brought back.
+
+    is_match  whether any of it answers, and is not only the latest or the nearest that there is
+    known     how likely the graph holds an answer
+    """
 
     recalled: RecallResult
     habits: list[Habit]
     relations: list[KnownRelation]
     is_match: bool
+    known: float
 
 
 def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Graph) -> _Question:
@@ -281,6 +305,7 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
         goes_on=query.retriever == "default" and continuation(query.text) == "alone",
         policies=policies,
         retriever=retriever,
+        baseline=answerer.baselines.of(graph),
     )
 
 
@@ -288,13 +313,56 @@ def _match(question: _Question) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
     query, recalled = question.query, _recall_turns(question)
     habits, relations = _recurring(question), _relations(question, recalled)
-    is_match = bool(recalled.passages or habits or relations)
+    known = _known(question, recalled)
+    is_known = bool(recalled.passages) and known >= _least_known(question)
+    if is_known:
+        recalled = _worth_their_tokens(question, recalled, known)
+    elif habits or relations or query.fallback != "nearest":
+        recalled = replace(recalled, passages=(), recalled=())
+    is_match = bool(recalled.passages and is_known) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
         recalled = replace(recalled, passages=latest, depth=LATEST)
     if query.load is not None:
         recalled = replace(recalled, depth=min(recalled.depth, items(query.load)))
-    return _Matches(recalled, habits, relations, is_match)
+    return _Matches(recalled, habits, relations, is_match, known)
+
+
+def _known(question: _Question, recalled: RecallResult) -> float:
+    """Return how likely the graph holds an answer; what is not ranked by its words is known if there is any."""
+    if not recalled.passages or not question.is_judged:
+        return float(bool(recalled.passages))
+    evidence = recalled.evidence
+    if evidence is None:
+        view, nothing = question.view, np.zeros(question.view.concepts)
+        inquiry = Inquiry(view, _terms(question, recalled), nothing)
+        evidence = find_evidence(inquiry, question.concepts, question.query.text, view.turns)
+    return likelihood_of(evidence, question.baseline)
+
+
+def _least_known(question: _Question) -> float:
+    """Return the likelihood below which the question gets nothing."""
+    query = question.query
+    if query.min_likelihood is not None:
+        return query.min_likelihood
+    return WEIGHTS.inject if query.mode == "inject" else WEIGHTS.silent
+
+
+def _worth_their_tokens(question: _Question, recalled: RecallResult, known: float) -> RecallResult:
+    """Leave out, in mode inject, what this session said, and turns whose tokens are worth more than what they tell."""
+    query, view = question.query, question.view
+    if query.mode != "inject" or not recalled.passages:
+        return recalled
+    numbers = np.array([each.number for each in recalled.passages])
+    tells = passage_likelihoods(_scores(recalled), known) * max(query.budget, 1)
+    here = np.isin(view.of_turns("session", numbers), view.session_numbers([query.session or ""]))
+    keep = (tells >= view.of_turns("tokens", numbers)) & ~here
+    kept = [each for each, stays in zip(recalled.passages, keep.tolist(), strict=True) if stays]
+    return replace(recalled, passages=tuple(kept))
+
+
+def _scores(recalled: RecallResult) -> Floats:
+    return np.array([each.score for each in recalled.passages], np.float64)
 
 
 def _recall_turns(question: _Question) -> RecallResult:
@@ -354,14 +422,14 @@ class _ReplyWriter:
             found=True,
             seeds=list(result.seeds),
             concepts=list(result.concepts),
-            passages=self._with_habits(
-                [self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)]
-            ),
+            passages=self._with_habits(list(map(self._passage, listed, shown, whys, self._likelihoods(len(listed))))),
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._matches.is_match,
+            note=None if self._matches.is_match else NOTHING_ANSWERS,
+            known=self._matches.known,
             relations=self._matches.relations,
             how=describe_method(
                 query,
@@ -373,7 +441,9 @@ class _ReplyWriter:
             ),
             timezone=self._zone,
         )
-        return Answer(reply, result.recalled, archived) if query.reinforce else Answer(reply)
+        packed = tuple(number for number in context.passages if number >= 0)
+        recalled, restored = (result.recalled, archived) if query.reinforce else ((), ())
+        return Answer(reply, recalled, restored, packed)
 
     def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
         """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
@@ -381,6 +451,12 @@ class _ReplyWriter:
         top = self._query.top_passages
         result = [*(_habit(habit, best) for habit in self._matches.habits), *passages]
         return result if top is None else result[:top]
+
+    def _likelihoods(self, listed: int) -> list[float | None]:
+        """Return how likely each of the listed passages holds the answer, None where scores do not tell."""
+        if not (self._matches.is_match and self._question.has_odds and self._query.retriever == "default"):
+            return [None] * listed
+        return list(passage_likelihoods(_scores(self._found), self._matches.known)[:listed].tolist())
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
@@ -483,8 +559,7 @@ class _ReplyWriter:
         """
         query, result = self._query, self._found.passages
         result = result[: most_lines(query.budget)]  # however many more are listed
-        is_by_odds = self._question.is_ranked and not self._options.kind.in_mind
-        plain = is_by_odds and self._options.rerank is None  # else scores are no odds
+        plain = self._question.has_odds
         shown = worth_showing(result, query.retriever, self._graph.settings.drop) if plain else result
         is_listed_order = query.context_passages is not None or not self._matches.is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
@@ -547,7 +622,7 @@ class _ReplyWriter:
     def _meant(self) -> QueryTerms:
         return _terms(self._question, self._found)
 
-    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
+    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None, likelihood: float | None) -> RecalledPassage:
         turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)
         return RecalledPassage(
             id=turn.id,
@@ -557,6 +632,7 @@ class _ReplyWriter:
             text=turn.text,
             at=turn.at,
             score=ranked.score,
+            likelihood=likelihood,
             archived=shown.archived,
             pinned=shown.pinned,
             superseded_by=shown.superseded_by,
@@ -659,4 +735,6 @@ def _nothing(query: Query, position: Position) -> Reply:
         tokens=0,
         position=position,
         timing=UNTIMED,
+        matched=False,
+        note=NOTHING_ANSWERS,
     )

@@ -133,7 +133,7 @@ class Policies:
 
     def __init__(self, load: Callable[[str, str], object] = load_nothing) -> None:
         self._load = load
-        self._retrievers: dict[Mode, Retriever] = {"default": DEFAULT_RETRIEVER}
+        self._retrievers: dict[Mode, Retriever] = {"default": DEFAULT_RETRIEVER, "inject": DEFAULT_RETRIEVER}
         self._rerankers: dict[Rerank, Reranker] = {}
         self._renderers: dict[str, Renderer] = {}
 

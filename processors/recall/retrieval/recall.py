@@ -28,6 +28,7 @@ from processors.recall.ranking.activation import DEFAULT, Activation, SpreadingP
 from processors.recall.ranking.associations import associations
 from processors.recall.ranking.best_turns import FEW, best_turns
 from processors.recall.ranking.edge_scores import Mask
+from processors.recall.ranking.evidence import find_evidence
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS, MemoryKindRules
@@ -152,6 +153,7 @@ class RecallResult:
     topics    passage number → the concept through which it was found, in modes that go by concepts
     activation  what the spreading left behind
     meant       what the question means to the graph, in modes that are asked in one round
+    evidence    what the graph holds of the question (ranking/evidence.py), None in modes that do not count it
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -166,6 +168,7 @@ class RecallResult:
     topics: Mapping[int, int] = field(default_factory=dict)
     activation: Activation | None = field(default=None, compare=False, repr=False)
     meant: QueryTerms | None = field(default=None, compare=False, repr=False)
+    evidence: Floats | None = field(default=None, compare=False, repr=False)
 
 
 def ranked(passages: Integers, scores: Floats) -> tuple[Ranked, ...]:
@@ -201,10 +204,10 @@ def recall(
     allowed = Allowed(view, options.only)
     if options.kind.depth is not None:
         needed = options.kind.depth
+    inquiry = Inquiry(view, meant, activation.energy, cosine)
     if options.kind.in_mind:
         passages = _of_mind(view, meant, options, allowed, limit)
     else:
-        inquiry = Inquiry(view, meant, activation.energy, cosine)
         best = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
         passages = succeeded(inquiry, best, allowed, options.weights, limit)
     return RecallResult(
@@ -217,6 +220,7 @@ def recall(
         recalled=recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
         activation=activation,
         meant=meant,
+        evidence=find_evidence(inquiry, question, text, view.turns),
     )
 
 
@@ -295,9 +299,8 @@ def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floa
 
 
 def seeds_of(view: GraphView, meant: QueryTerms) -> Integers:
-    """Find (k,) where energy is put in."""
-    wants = [number for mark in sorted(meant.wants) if (number := view.number(mark)) is not None]
-    return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
+    """Find (k,) where energy is put in: what the question mentions.  What kind of answer it wants only ranks."""
+    return meant.seeds
 
 
 def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Activation:

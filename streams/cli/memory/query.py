@@ -75,7 +75,7 @@ def query(
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
     fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
     also, timeout = fields.pop("also", []), fields.pop("timeout", 10.0)
-    fields |= {"fallback": "recent"} if fields.pop("recent", False) else {}
+    fields |= {"fallback": name for name in ("recent", "nearest") if fields.pop(name, False)}
     fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}
     fields |= {} if top is None else {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is reported even if there is no memory
@@ -174,8 +174,8 @@ def show(reply: Reply) -> None:
         output.out.print(report, highlight=False, markup=False, soft_wrap=True)
         return
     if not reply.matched:
-        instead = ": the latest turns instead" if reply.passages else " (use --recent to show the latest turns)"
-        output.out.print(f"nothing in {reply.graph} matches this question{instead}", highlight=False, markup=False)
+        instead = "Instead:" if reply.passages else "(--nearest shows what comes nearest.)"
+        output.out.print(f"{reply.note} {instead}", highlight=False, markup=False, soft_wrap=True)
     _show_concepts(reply)
     _show_relations(reply)
     _show_passages(reply)

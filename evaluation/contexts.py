@@ -1,0 +1,101 @@
+"""What a model gets: the evidence in the context that an answer shows, at 1,000 tokens, asked as a user asks.
+
+the default    the product's own answer: its graph's clock, its silence, its cut, its lines
+other methods  their turns in the order in which they rank them, packed into the same lines, without silence
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from emgas.messages.fields import Position
+from emgas.messages.queries import Query, Reply
+from emgas.times import wall_clock
+from evaluation.measure import Examined
+from evaluation.methods import Method
+from evaluation.questions.datasets import Question
+from lab.catalogue import POLICIES
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.context.context import ContextPacker, ContextPassage
+from state.arrays import Floats
+
+BUDGET: Final = 1000
+COLUMNS: Final = ("context_recall", "context_precision", "context_tokens")
+NOWHERE: Final = Position(partition=0, watermark=0, source=0)
+
+
+class Shown(NamedTuple):
+    """A reply, and the numbers of the turns in its context."""
+
+    reply: Reply
+    turns: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A memory that is asked as a query of the wire asks it."""
+
+    examined: Examined
+    answerer: Answerer
+
+    @classmethod
+    def of(cls, examined: Examined) -> Asked:
+        """Prepare a memory to be asked."""
+        return cls(examined, Answerer(examined.memory.extractor, policies=POLICIES))
+
+    def ask(self, text: str, **options: object) -> Shown:
+        """Return the product's answer."""
+        query = Query.model_validate({"graph": "eval", "text": text, "budget": BUDGET, **options})
+        turns = self.examined.turns
+        graph = QueriedGraph(self.examined.graph, lambda _, number: turns[number], NOWHERE)
+        answer = in_one_go(self.answerer.answer(query, graph))
+        return Shown(answer.reply, answer.shown)
+
+
+def of_product(examined: Examined, asked: Asked | None = None, **options: object) -> Floats:
+    """Measure COLUMNS of the product's contexts for every question: (q, 3).  options: of the queries."""
+    asked = asked or Asked.of(examined)
+    shown = (asked.ask(question.text, **options) for question in examined.questions)
+    return _rows(
+        _against(examined, each.turns, question, each.reply.tokens)
+        for each, question in zip(shown, examined.questions, strict=True)
+    )
+
+
+def of_method(examined: Examined, method: Method) -> Floats:
+    """Measure COLUMNS of contexts that are packed in the order of a method: (q, 3)."""
+    ranker = method(examined.memory)
+    rows = []
+    for question in examined.questions:
+        order = ranker(examined.memory.question(question.text), question.text).packed
+        turns, tokens = _packed(examined, order.tolist())
+        rows.append(_against(examined, turns, question, tokens))
+    return _rows(rows)
+
+
+def _packed(examined: Examined, order: Iterable[int]) -> tuple[tuple[int, ...], int]:
+    packer = ContextPacker(BUDGET)
+    for number in order:
+        turn = examined.turns[number]
+        line = ContextPassage(number, wall_clock(turn.at, "UTC"), turn.speaker, turn.text, session=turn.session)
+        if not packer.add(line):
+            break
+    context = packer.context()
+    return context.passages, context.tokens
+
+
+def _against(examined: Examined, turns: Sequence[int], question: Question, tokens: int) -> tuple[float, float, float]:
+    """Compare the turns of one context with the evidence."""
+    ids = examined.memory.view.passage_id
+    hits = sum(ids[number] in question.evidence for number in turns)
+    needed = 1 if question.any_of else len(question.evidence)
+    return min(1.0, hits / needed), hits / max(len(turns), 1), float(tokens)
+
+
+def _rows(rows: Iterable[tuple[float, float, float]]) -> Floats:
+    return np.array(list(rows), np.float64).reshape(-1, len(COLUMNS))

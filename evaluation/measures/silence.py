@@ -1,0 +1,122 @@
+"""Does a memory say nothing where it knows nothing?  Questions are put to the product, with an answer and without.
+
+own          in its own memory                       adversarial  LoCoMo's: the right topic, the wrong person
+other        in another memory of the file           general      questions/data/unanswerable.tsv
+
+auroc        how often `known` is higher for a question of its own memory than for one of the kind
+calibration  mean distance between `known` and how often there is an answer, own and unanswerable weighing the same
+silent       share of questions that get nothing, by default and in mode inject
+tokens       of a context, on average
+lost         points of context recall that silence costs
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from evaluation.contexts import Asked, of_product
+from evaluation.measure import Examined
+from evaluation.questions.datasets import UNANSWERABLE
+from evaluation.questions.unanswerable import read_unanswerable
+from processors.recall.ranking.known import WEIGHTS
+from processors.text.scripts import HAN
+from state.arrays import Floats, Mask
+
+BINS: Final = 10
+UNKNOWN: Final = ("general", "other")  # the kinds that calibration counts
+MODES: Final = {"default": WEIGHTS.silent, "inject": WEIGHTS.inject}
+
+
+class Chooser(Protocol):
+    """The part of numpy's Generator that draws whole numbers."""
+
+    def integers(self, low: int, high: int) -> Any:
+        """Return a number from `low` to below `high`."""
+
+
+class Reading(NamedTuple):
+    """A question of a kind, as it was answered."""
+
+    kind: str
+    known: float
+    tokens: float
+
+
+def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
+    """Measure the silence of memories; every share in percent."""
+    asked = [Asked.of(each) for each in examined]
+    readings = list(_readings(asked, generator))
+    kinds = np.array([each.kind for each in readings])
+    known = np.array([each.known for each in readings])
+    tokens = np.array([each.tokens for each in readings])
+    recall = np.concatenate([of_product(each.examined, each, min_likelihood=0.0)[:, 0] for each in asked])
+    own, counts = kinds == "own", np.concatenate([_counted(each) for each in asked])
+    report: dict[str, Any] = {"questions": {kind: int((kinds == kind).sum()) for kind in dict.fromkeys(kinds.tolist())}}
+    for kind in report["questions"]:
+        if kind != "own":
+            chosen = own | (kinds == kind)
+            report[kind] = {"auroc": round(auroc(own[chosen], known[chosen]), 3)} | _silent(
+                kinds == kind, known, tokens
+            )
+    report["calibration"] = round(calibration_error(own, known, own | np.isin(kinds, UNKNOWN)), 3)
+    report["own"] = _silent(own, known, tokens) | {
+        f"lost_{mode}": round(100 * float(np.where(known[own] < least, recall[counts], 0.0).mean()), 2)
+        for mode, least in MODES.items()
+    }
+    return report
+
+
+def _readings(asked: Sequence[Asked], generator: Chooser) -> Iterator[Reading]:
+    general = read_unanswerable()
+    for place, each in enumerate(asked):
+        for question in each.examined.questions:
+            yield _read("adversarial" if question.category == UNANSWERABLE else "own", each, question.text)
+            if len(asked) > 1 and question.category != UNANSWERABLE:
+                other = (place + int(generator.integers(1, len(asked)))) % len(asked)
+                yield _read("other", asked[other], question.text)
+        for text in general[_language(each)]:
+            yield _read("general", each, text)
+
+
+def _read(kind: str, asked: Asked, text: str) -> Reading:
+    reply = asked.ask(text).reply
+    return Reading(kind, reply.known, reply.tokens)
+
+
+def _counted(asked: Asked) -> Mask:
+    """Mark the questions of a memory that it can answer."""
+    return np.array([question.category != UNANSWERABLE for question in asked.examined.questions], np.bool_)
+
+
+def _language(asked: Asked) -> str:
+    """Return the language of a memory's questions: zh if most are written in Han, else en."""
+    texts = [question.text for question in asked.examined.questions]
+    chinese = sum(re.search(f"[{HAN}]", text) is not None for text in texts)
+    return "zh" if 2 * chinese > len(texts) else "en"
+
+
+def _silent(chosen: Mask, known: Floats, tokens: Floats) -> dict[str, float]:
+    shares = {f"silent_{mode}": float((known[chosen] < least).mean()) for mode, least in MODES.items()}
+    report = {name: round(100 * share, 1) for name, share in shares.items()}
+    return report | {"tokens": round(float(tokens[chosen].mean()), 1)}
+
+
+def auroc(positive: Mask, values: Floats) -> float:
+    """Compute how often a positive has a higher value than a negative; a tie counts half."""
+    ordered = np.sort(values[~positive])
+    below = np.searchsorted(ordered, values[positive], side="left")
+    upto = np.searchsorted(ordered, values[positive], side="right")
+    return float((below + upto).sum() / 2 / max(len(ordered) * int(positive.sum()), 1))
+
+
+def calibration_error(positive: Mask, values: Floats, among: Mask) -> float:
+    """Compute the expected calibration error; positives and negatives weigh the same."""
+    positive, values = positive[among], values[among]
+    weights = np.where(positive, 0.5 / max(int(positive.sum()), 1), 0.5 / max(int((~positive).sum()), 1))
+    bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
+    gaps = np.bincount(bins, weights * (positive - values), BINS)
+    return float(np.abs(gaps).sum())

@@ -1,0 +1,97 @@
+"""What a graph holds of a question, as a few numbers from which `known` follows (known.py).
+
+    pair      words of the question that meet in one turn, at most
+    covered   rarity (idf) of the words that one turn mentions, at most, as a multiple of that of a word that no turn
+              holds; a turn of the named speaker, if there is one
+    unknown   share of the question's rarity in words that the graph does not know
+    named     speakers that the question names
+
+They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
+how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction
+from processors.recall.ranking.bm25 import idf
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.query_terms import named_speakers
+from state.arrays import Floats, Integers
+
+EVIDENCE: Final = ("pair", "covered", "unknown", "named")
+SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
+COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
+
+
+class _Mentions(NamedTuple):
+    """Mentions of a question's words, (m,) each: of which word, in which turn, and as what share of one, at most 1."""
+
+    word: Integers
+    passage: Integers
+    share: Floats
+
+
+def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) -> Floats:
+    """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
+    words, named = _words(inquiry, question), inquiry.terms.named
+    found = _mentions(inquiry, words, upto)
+    turns = np.bincount(found.word, found.share >= 1, len(words)).astype(np.int64)
+    rarest = np.log1p(2 * upto + 1)
+    rarity = np.where(turns > 0, idf(upto, turns), rarest)
+    turn, of, pairs = np.unique(found.passage, return_inverse=True, return_counts=True)
+    covered = np.bincount(of, rarity[found.word] * found.share, len(turn))
+    if len(named) == 1:
+        covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
+    unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
+    # Who asks is named by "my" too, which tells nothing.
+    by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
+    return np.array([pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, by_name], np.float64)
+
+
+def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
+    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows."""
+    view, terms = inquiry.view, inquiry.terms
+    names = {view.speakers[number].casefold() for number in terms.named}
+    words = [each.id for each in question.concepts if not each.id.startswith("@") and each.id not in names]
+    return words + [view.ids[number] for number in terms.dates.tolist()]
+
+
+def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:
+    """Find the turns that mention each of `words` or a relative, each turn once for a word, strongest share."""
+    of_word, share = _rows(inquiry, words)
+    posted = inquiry.posted
+    here = np.flatnonzero((posted.passage < upto) & (of_word[posted.row] >= 0))
+    row = posted.row[here]
+    order = np.lexsort((-np.minimum(posted.times[here], 1) * share[row], posted.passage[here], of_word[row]))
+    here, row = here[order], row[order]
+    found = _Mentions(of_word[row], posted.passage[here], np.minimum(posted.times[here], 1) * share[row])
+    first = np.unique(found.word * upto + found.passage, return_index=True)[1]
+    return _Mentions(found.word[first], found.passage[first], found.share[first])
+
+
+def _rows(inquiry: Inquiry, words: list[str]) -> tuple[Integers, Floats]:
+    """Map each row of the match to the word that it speaks for, -1 for none, and what a mention of it counts for."""
+    terms = inquiry.terms
+    of_word = np.full(len(inquiry.row_weights[1].weights), -1)
+    share = np.ones(len(of_word))
+    row_of = {inquiry.view.ids[number]: row for row, number in enumerate(terms.words.tolist())}
+    row_of.update((inquiry.view.ids[number], len(terms.words) + row) for row, number in enumerate(terms.dates.tolist()))
+    rows_of_unknown = {word: len(terms.seeds) + row for row, word in enumerate(terms.unknown)}
+    for place, word in enumerate(words):
+        if (row := row_of.get(word, rows_of_unknown.get(word))) is not None:
+            of_word[row] = place
+    for name, row in row_of.items():
+        if row < len(terms.words) and of_word[row] < 0 and (whole := _speaks_for(name, words)) is not None:
+            of_word[row], share[row] = whole, min(1.0, COMPOUND * terms.weight[row])
+    return of_word, share
+
+
+def _speaks_for(name: str, words: list[str]) -> int | None:
+    """Find the word that a compound, or a correction, stands in for: the one that shares most signs with it."""
+    shared = [len(set(name) & set(word)) for word in words]
+    best = int(np.argmax(shared)) if shared else 0
+    return best if shared and shared[best] >= SHARED else None

@@ -1,0 +1,140 @@
+"""What a memory does not know: nothing comes back, and `known` says how likely it holds an answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emgas.client.query_arguments import build_query
+from emgas.messages.fields import Position
+from emgas.messages.queries import NOTHING_ANSWERS, Reply
+from evaluation.questions.unanswerable import read_unanswerable
+from lab.catalogue import POLICIES
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.ranking.evidence import EVIDENCE, find_evidence
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods, rounded
+from processors.recall.ranking.query_terms import find_query_terms
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from tests.support.clocks import DAY, NOON
+from tests.support.stories import extracted
+
+EXTRACTOR = YakeExtractor(language="en")
+TALK = (
+    ("Ada", "My dentist in Lisbon moved my appointment to Thursday."),
+    ("Bob", "I sold the old canoe to a fisherman for two hundred euros."),
+    ("Ada", "We planted three cherry trees behind the greenhouse."),
+    ("Bob", "The choir rehearses Bach's cantata in the church every week."),
+    ("Ada", "Our cat Pepper had an operation on her left paw."),
+    ("Bob", "I bought a telescope, and saw the rings of Saturn from the balcony."),
+    ("Ada", "The greenhouse lost two windows in the storm."),
+    ("Bob", "My brother teaches physics at a school in Porto."),
+)
+ANSWERED = {
+    "What happened to Pepper's paw?": "t4",
+    "Whom did Bob sell the canoe to?": "t1",
+    "Where does Bob's brother teach physics?": "t7",
+    "Which trees did Ada plant behind the greenhouse?": "t2",
+}
+
+
+def remembered() -> tuple[Graph, tuple[TurnRecorded, ...]]:
+    graph, turns = Graph("ada"), []
+    for n, (speaker, text) in enumerate(TALK):
+        there = {"id": f"t{n}", "speaker": speaker, "session": f"s{n // 4}", "at": NOON + n * DAY}
+        turns.append(extracted(text, **there, by=EXTRACTOR))
+        graph.fold(turns[-1])
+    return graph, tuple(turns)
+
+
+GRAPH, TURNS = remembered()
+ANSWERER = Answerer(EXTRACTOR, policies=POLICIES)
+
+
+def ask(text: str, **options: object) -> Reply:
+    query = build_query(None, None, {"graph": "ada", "text": text, **options})
+    memory = QueriedGraph(GRAPH, lambda _, number: TURNS[number], Position(partition=0, watermark=8, source=8))
+    return in_one_go(ANSWERER.answer(query, memory)).reply
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+def test_what_was_said_comes_back_first_and_is_known(question: str) -> None:
+    reply = ask(question)
+    assert reply.matched
+    assert reply.note is None
+    assert reply.passages[0].id == ANSWERED[question]
+    assert reply.known > WEIGHTS.silent
+
+
+@pytest.mark.parametrize("question", read_unanswerable()["en"][:40])
+def test_a_general_question_gets_nothing_or_is_hardly_known(question: str) -> None:
+    reply = ask(question)
+    least = min(ask(each).known for each in ANSWERED)
+    assert reply.known < least, "no general question is as well known as one that was answered"
+    assert reply.matched == bool(reply.passages)
+
+
+@pytest.mark.parametrize("question", ["Who wrote Hamlet?", "When was I born?", "What is the capital of Peru?"])
+def test_a_reply_without_evidence_is_empty_and_says_so(question: str) -> None:
+    reply = ask(question)
+    assert (reply.matched, reply.passages, reply.context, reply.tokens) == (False, [], "", 0)
+    assert reply.note == NOTHING_ANSWERS
+
+
+def test_the_nearest_turns_come_back_on_request_and_do_not_match() -> None:
+    question = "Which school did my grandfather attend?"
+    assert not ask(question, min_likelihood=0.6).passages
+    nearest = ask(question, min_likelihood=0.6, fallback="nearest")
+    assert not nearest.matched
+    assert nearest.note == NOTHING_ANSWERS
+    assert "t7" in [each.id for each in nearest.passages]
+
+
+def test_min_likelihood_0_returns_whatever_is_nearest_and_1_nothing() -> None:
+    question = "Which school did my grandfather attend?"
+    assert ask(question, min_likelihood=0).matched
+    assert not ask(next(iter(ANSWERED)), min_likelihood=1).matched
+
+
+def test_inject_is_silent_where_the_default_is_and_repeats_nothing_of_the_session() -> None:
+    question = "Which trees did Ada plant behind the greenhouse?"
+    assert "t2" in [each.id for each in ask(question, mode="inject").passages]
+    again = ask(question, mode="inject", session="s0")
+    assert {each.session for each in again.passages} <= {"s1"}
+    assert not ask("Who wrote Hamlet?", mode="inject").passages
+
+
+def test_likelihoods_of_passages_share_what_is_known() -> None:
+    reply = ask("What happened to Pepper's paw?", top_passages=100)
+    likelihoods = [each.likelihood or 0.0 for each in reply.passages]
+    assert sorted(likelihoods, reverse=True) == likelihoods
+    assert sum(likelihoods) == pytest.approx(reply.known)
+    assert passage_likelihoods(np.zeros(0), 0.5).tolist() == []
+
+
+def test_evidence_counts_words_that_meet_and_the_share_that_nobody_said() -> None:
+    def evidence(text: str) -> dict[str, float]:
+        view, question = GRAPH.view(), EXTRACTOR.of_query(text)
+        inquiry = Inquiry(view, find_query_terms(view, question, text), np.zeros(view.concepts))
+        return dict(zip(EVIDENCE, find_evidence(inquiry, question, text, view.turns).tolist(), strict=True))
+
+    near, far = evidence("Which cherry trees are behind the greenhouse?"), evidence("Which zeppelin crossed the fjord?")
+    assert near["pair"] >= 3
+    assert near["unknown"] == 0
+    assert far["pair"] == 0
+    assert far["covered"] == 0
+    assert far["unknown"] == 1
+    assert evidence("What did Bob sell?")["named"] == 1
+    by_bob = evidence("Did Bob plant cherry trees?")
+    assert by_bob["covered"] < near["covered"], "only what the named speaker said counts"
+
+
+def test_a_baseline_is_kept_until_the_graph_has_grown_by_a_sixteenth() -> None:
+    assert [rounded(turns) for turns in (5, 16, 31, 32, 33, 100, 1000)] == [5, 16, 31, 32, 32, 100, 992]
+    first = Baselines(EXTRACTOR).of(GRAPH)
+    assert Baselines(EXTRACTOR).of(GRAPH) == first
+    nothing = np.zeros(len(EVIDENCE))
+    assert likelihood_of(nothing, 0.0) < likelihood_of(nothing, -1.0)
