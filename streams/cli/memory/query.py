@@ -75,7 +75,8 @@ def query(
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
     fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
     also, timeout = fields.pop("also", []), fields.pop("timeout", 10.0)
-    fields |= {"fallback": name for name in ("recent", "nearest") if fields.pop(name, False)}
+    for fallback in ("recent", "nearest"):
+        fields |= {"fallback": fallback} if fields.pop(fallback, False) else {}
     fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}
     fields |= {} if top is None else {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is reported even if there is no memory
