@@ -33,7 +33,7 @@ EXTRACTOR = YakeExtractor()
 ANSWERER = Answerer(EXTRACTOR, policies=POLICIES)
 HERE = Position(partition=0, watermark=7, source=3)
 ALL: tuple[Mode, ...] = get_args(Mode)
-OTHERS = [mode for mode in ALL if mode not in ("default", "literal")]
+OTHERS = [mode for mode in ALL if mode not in ("default", "inject", "literal")]
 ENGLISH = (
     "Ada: The vet prescribed ear drops for Biscuit.",
     "Bob: Does the cat hate the ear drops?",
@@ -504,6 +504,6 @@ def test_every_formula_weighs_1_in_all() -> None:
 def test_the_default_is_as_it_was_where_nothing_of_this_is_asked() -> None:
     reply = ask("What did the vet prescribe?")
     assert set(reply.model_dump()) == {
-        *("kind", "graph", "found", "seeds", "concepts", "passages", "context", "tokens", "position", "timing")
+        *("kind", "graph", "found", "seeds", "concepts", "passages", "context", "tokens", "position", "timing", "known")
     }
     assert reply == ask("What did the vet prescribe?", mode="default", guidance={})
