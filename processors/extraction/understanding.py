@@ -28,8 +28,10 @@ from emgas.times import datetime_of
 from processors.dates.resolve import resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
+from processors.text.greetings import vocatives
 from processors.text.language import clean
 from processors.text.mentions import LOOKED_BACK, TurnBefore, mentions, those_meant
+from processors.text.names import is_first_name
 from processors.text.scripts import HAN
 from processors.text.statements import DOES, SKIPS, contradicts, statements
 from state.events.extraction_types import Concept, Mention, Relation, Statement, TimeSpan
@@ -94,6 +96,9 @@ def _entities(text: str, concepts: Iterable[Concept]) -> Iterator[ExtractedEntit
         if kind:
             for match in re.finditer(re.escape(concept.label), text):
                 yield ExtractedEntity(start=match.start(), end=match.end(), text=match.group(), kind=kind)
+    for start, end in vocatives(text):  # who is called is no concept of what is said
+        if is_first_name(text[start:end].split(maxsplit=1)[0], inside=True):
+            yield ExtractedEntity(start=start, end=end, text=text[start:end], kind="person")
 
 
 def _times(text: str, spans: Iterable[TimeSpan]) -> Iterator[ExtractedTime]:

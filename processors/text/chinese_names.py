@@ -47,6 +47,12 @@ _OFFICES: Final = ("政府", "地区", "总统", "总理", "公司", "机场")
 _SOUND_RUN: Final = re.compile(f"[{''.join(_LISTS['translit'])}]{{2,6}}")
 _CALLED: Final = re.compile(f"(?:名字[叫是]|取名[叫为]?|名叫|叫做|叫作|叫|{'|'.join(_KIN)})")
 _DOUBLED_ADVERBS: Final = frozenset(("哈哈", "天天", "常常", "刚刚", "慢慢"))
+_ROLE_ENDS: Final = tuple("师员长手者工")  # 架构师, 护士长: a person, and often the name behind
+_MEASURES: Final = frozenset("张段包万项管")  # 有张卡
+_COUNTS: Final = frozenset("有一两二三四五六七八九十几这那每半多数整")
+_ASPECTS: Final = frozenset("了着过好起完给")  # 发了: what stands before is a verb
+_DOES: Final = frozenset("发送打请到住开做教写演约生换修")
+_PETS: Final = ("狗", "猫", "猫咪", "兔子", "鸟", "鱼", "宠物", "龟", "仓鼠", "鹦鹉")
 _LONGEST_WESTERN: Final = 4
 _BEGINS: Final = _SURNAMES | _WEAK | {name[0] for name in _DOUBLE} | frozenset("小老阿")
 _SURE: Final = 0.98
@@ -142,7 +148,7 @@ class _Run:
     def names(self) -> Iterator[ChineseName]:
         """Yield what each rule finds; names may overlap."""
         for start, letter in enumerate(self._run):
-            if letter in _BEGINS:
+            if letter in _BEGINS and not (letter in _MEASURES and start and self._run[start - 1] in _COUNTS):
                 yield from self._titled(start)
                 yield from self._short(start)
                 yield from self._full(start)
@@ -168,14 +174,14 @@ class _Run:
         before = self._run[:start]
         if before.endswith(_KIN):
             return 0.3
-        if before.endswith(_CUES):
+        if before.endswith((*_CUES, *_ROLE_ENDS)):
             return 0.15
         return 0.0 if before else 0.08
 
     def _titled(self, start: int) -> Iterator[ChineseName]:
         """Find 张总, 李经理, 欧阳老师; of 王建国教授, 王建国."""
         surname = _surname(self._run, start)
-        if not surname or start not in self._edges:
+        if not surname or self._is_inside_word(start):
             return
         for length in range(3):
             at = start + len(surname) + length
@@ -225,11 +231,11 @@ class _Run:
         """Find 李婷, 陈志远, 欧阳靖: the best of two to four characters that begin with a surname."""
         surname = _surname(self._run, start)
         begins_western = self._run[start : start + 2] in _WESTERN or self._run[start : start + 3] in _WESTERN
-        if not surname or start not in self._edges or begins_western:
+        if not surname or self._is_inside_word(start) or begins_western:
             return
         rated = [self._rated(start, surname, length) for length in (2, 1)]
         score, end = max(rated, key=lambda each: each[0] + 0.01 * (each is rated[0]))
-        if score >= (0.7 if surname not in _WEAK else 0.8):
+        if score >= (0.7 if surname not in _WEAK else 0.78):
             yield self._name(start, end, score)
 
     def _rated(self, start: int, surname: str, length: int) -> tuple[float, int]:
@@ -237,16 +243,31 @@ class _Run:
         options = self._run[start + len(surname) : end]
         if len(options) < length or not _NOT_GIVEN.isdisjoint(options) or self._is_other(start, end, surname):
             return 0.0, end
-        score = 0.75 if surname in _DOUBLE else 0.46 if surname in _SURNAMES else 0.14
+        score = self._by_surname(surname, start, end)
         score += sum(0.12 if letter in _GIVEN else -0.04 for letter in options) - 0.02 * (length == 1)
+        if start and self._knows(self._run[start - 1 : start + 1]):
+            score -= 0.15  # 师|傅
         score += self._by_dictionary(start, end) + self._by_end(start, end, surname, options) + self._cue(start)
         return score, end
+
+    def _by_surname(self, surname: str, start: int, end: int) -> float:
+        """Rate a surname; one that is an ordinary word as well counts if what follows is as of a name."""
+        if surname not in _WEAK:
+            return 0.75 if surname in _DOUBLE else 0.46
+        whole = self._run[start:end]
+        is_tagged = len(whole) == 2 and self._tag(start, end).startswith("nr")
+        is_whole = (
+            len(whole) > 2 and start in self._edges and _GIVEN.issuperset(whole[1:]) and not self._knows(whole[:2])
+        )
+        return 0.42 if is_tagged else 0.34 if is_whole else 0.14
 
     def _is_other(self, start: int, end: int, surname: str) -> bool:
         """Return whether these characters name something else: a place, an ordinary word, a weekday."""
         whole = self._run[start:end]
         options = whole[len(surname) :]
         if whole in _NOBODY or whole in _PLACES or whole in _LOANS or whole.endswith(_PLACE_ENDS):
+            return True
+        if whole[-1] == "人" and (whole[:-1] in _PLACES or self._knows(whole[:-1])):  # 韩国人
             return True
         is_place = len(surname) == 1 and self._tag(start, end) == "ns" and self._knows(whole)
         is_weekday = surname == "周" and options[0] in "一二三四五六日末天年"
@@ -255,7 +276,8 @@ class _Run:
     def _by_dictionary(self, start: int, end: int) -> float:
         whole, tag = self._run[start:end], self._tag(start, end)
         if self._knows(whole) and whole[:2] not in _DOUBLE:  # for which the dictionary has 欧阳靖 as a place
-            return (0.25 if len(whole) > 2 else 0.08) if tag.startswith("nr") else -0.5
+            near = -0.2 if self._cue(start) >= 0.3 else -0.5  # 师兄乔木
+            return (0.25 if len(whole) > 2 else 0.08) if tag.startswith("nr") else near
         return 0.25 if tag.startswith("nr") else 0.0
 
     def _by_end(self, start: int, end: int, surname: str, options: str) -> float:
@@ -268,6 +290,8 @@ class _Run:
             if self._knows(options) and options not in _NOBODY and not self._tag(start, end).startswith("nr"):
                 score -= 0.12
         after = self._run[end : end + 1]
+        if len(options) == 2 and options[-1] in _DOES and after and after in _ASPECTS:
+            score -= 0.3  # 熊莉|发了
         return score + (0.1 if not after or after in _FOLLOWS else -0.05)
 
     def _foreign(self) -> Iterator[ChineseName]:
@@ -325,6 +349,8 @@ class _Run:
         """Find 我女儿叫朵朵, 表姐佳佳: behind 叫 or a word of kinship, up to the end or a verb."""
         for match in _CALLED.finditer(self._run):
             start, is_called = match.end(), match.group() not in _KIN
+            if is_called and self._run[: match.start()].endswith(_PETS):
+                continue
             for end in self._edges.intersection((start + 2, start + 3)):
                 if self._may_be_called(start, end, is_called=is_called):
                     is_doubled = self._run[start:end] == 2 * self._run[start]

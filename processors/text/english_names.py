@@ -18,7 +18,10 @@ from processors.text.language import Word
 
 
 def _lists() -> dict[str, frozenset[str]]:
-    return {name: frozenset(words.split()) for name, words in tables.rows(__package__, "english_names")}
+    lists: dict[str, set[str]] = {}
+    for name, words in tables.rows(__package__, "english_names"):
+        lists.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 _LISTS: Final = _lists()
@@ -28,17 +31,26 @@ _NOISE: Final = re.compile(
 )
 
 
-def shown_as_person(words: Sequence[Word], place: int) -> bool:
-    """Return whether the capitalised word at `place` of the whole words of a text names a person by its place."""
+def shown_as_person(words: Sequence[Word], place: int, *, listed: bool) -> bool:
+    """Return whether the capitalised word at `place` of the whole words of a text names a person by its place.
+
+    listed  whether it is a first name, though maybe an ordinary word as well
+    """
     word = words[place]
     if word.form in _LISTS["never"] or len(word.surface) < 3 or _NOISE.search(word.surface) or word.surface.isupper():
         return False
     before = words[place - 1] if place and _follows(words[place], words[place - 1]) else None
     after = words[place + 1] if place + 1 < len(words) and _follows(words[place + 1], word) else None
     if before is not None and before.surface.casefold() in _LISTS["with"]:
-        return not _is_capital(after) and not is_ordinary(word.form)
-    does = after is not None and after.surface.casefold() in _LISTS["does"]
-    return does and not _is_capital(before) and not is_ordinary(word.form)
+        return not _is_capital(after) and (listed or not is_ordinary(word.form))
+    is_other = _is_capital(before) or (not listed and is_ordinary(word.form))
+    return after is not None and not is_other and _does(words, place + 1, after)
+
+
+def _does(words: Sequence[Word], place: int, after: Word) -> bool:
+    """Return whether what follows is done by people alone, also by them and me."""
+    following = words[place + 1].surface if place + 1 < len(words) else ""
+    return after.surface.casefold() in _LISTS["does"] or (after.surface == "and" and following in ("I", "me"))
 
 
 def _follows(word: Word, before: Word) -> bool:

@@ -138,7 +138,10 @@ def _word_kind(words: Sequence[Word], place: int) -> Kind | None:
     if follows and before and word.form not in _DATES and (kind := names.before(before.surface)):
         return kind
     is_inside = before is not None and before.sentence == word.sentence
-    is_person = names.is_first_name(word.surface, inside=is_inside) or english_names.shown_as_person(words, place)
+    is_listed = names.is_first_name(word.surface, inside=True)
+    is_person = (is_listed and (is_inside or names.is_first_name(word.surface))) or english_names.shown_as_person(
+        words, place, listed=is_listed
+    )
     return "person" if is_person else None
 
 
