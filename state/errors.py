@@ -8,7 +8,7 @@ HaltedError
 ├── KeysError              a key that an encrypted event needs is not there, or cannot be read or kept
 ├── KeyStoreError          no key can be had: the directory or the topic of the keys is not there
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
-├── DiskFullError          nothing more can be written
+├── DiskFullError          nothing more can be written, of any partition: the worker ends
 ├── GraphUnavailableError  one graph cannot be read, and no other is stopped by it (state/partition.py)
 │   ├── GraphLockedError   and a KeysError: its key is missing or damaged
 │   └── GraphDamagedError  and a StoreCorruptError: what is stored of it is damaged
@@ -59,7 +59,7 @@ class StoreCorruptError(HaltedError):
 
 
 class DiskFullError(HaltedError):
-    """The disk is full.  Operator action: make room; nothing is lost, and a worker goes on."""
+    """The disk is full.  Operator action: make room, and start the worker again; nothing is lost."""
 
 
 class GraphUnavailableError(HaltedError):

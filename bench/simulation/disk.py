@@ -6,13 +6,12 @@ cut may take is the newest writes, whole ones (docs/reliability.md).
 
 from __future__ import annotations
 
-import errno
 import zlib
 from collections import Counter, deque
 from pathlib import Path
 
 from emgas.errors import DataDirectoryInUseError
-from state.errors import StoreCorruptError
+from state.errors import DiskFullError, StoreCorruptError
 from state.store.store import Batch, MemoryStore
 
 REWOUND = 6  # writes, at most, that a power cut takes
@@ -106,7 +105,7 @@ class Folders:
 
     def check_room(self) -> None:
         if self._disk.is_full:
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise DiskFullError("the disk is full")
 
 
 class SimulatedStore:

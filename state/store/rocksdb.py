@@ -171,7 +171,7 @@ class RocksStore:
             if _FULL.match(text):
                 raise DiskFullError(
                     f"the disk of {self._path} is full ({text}). Make room on it, or move EMGAS_DATA to a larger one: "
-                    "nothing is lost, the partition goes on from its log."
+                    "nothing is lost, a worker that starts again goes on from the log."
                 ) from error
             if _DAMAGED.match(text):
                 raise StoreCorruptError(

@@ -27,7 +27,7 @@ from emgas.errors import HaltedError
 from emgas.wire import Record
 from replay.accepted_events import check_same, fold_record, read_records, values_of
 from replay.log import LogReader, keys_of
-from state.errors import LogRewrittenError
+from state.errors import DiskFullError, LogRewrittenError
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, Draft, LogPosition, stamp
 from state.partition import Partition, taken_back
@@ -328,5 +328,8 @@ def _key(event: DataEvent) -> bytes | None:
 
 
 def halts_alone(error: BaseException) -> bool:
-    """Return whether `error` concerns one partition only: the worker's other partitions go on."""
-    return isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError)
+    """Return whether `error` concerns one partition only: the worker's other partitions go on.
+
+    A full disk has no room for any partition: the worker ends, so that workers with room take them over.
+    """
+    return isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError | DiskFullError)

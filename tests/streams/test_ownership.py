@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from state.errors import StoreCorruptError, UnreadableEventError
+from state.errors import DiskFullError, StoreCorruptError, UnreadableEventError
 from streams.errors import AppendFailedError, FencedError
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 from tests.support.clocks import PATIENCE, eventually
@@ -194,7 +194,9 @@ async def test_a_partition_that_cannot_be_claimed_halts_alone_until_it_can(worke
     assert (worker.claims, worker.reopened, worker.halts) == ([1] * 5, [1] * 4, [])
 
 
-@pytest.mark.parametrize("error", [FencedError("another"), AppendFailedError("no ack"), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [FencedError("another"), AppendFailedError("no ack"), DiskFullError("no room"), ZeroDivisionError()]
+)
 async def test_what_concerns_all_partitions_halts_the_worker(worker: Worker, error: Exception) -> None:
     await owning(worker, 1, 2)
     worker.ownership.fail(1, error)

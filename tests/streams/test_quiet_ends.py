@@ -122,9 +122,7 @@ def test_any_other_error_of_the_system_still_shows_its_place() -> None:
         output.run(work())
 
 
-def test_a_store_on_a_full_disk_halts_its_partition_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_on_a_full_disk_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = RocksStore(tmp_path / "store")
 
     class Full:
