@@ -23,7 +23,7 @@ from typing import Any
 
 from bench.simulation.mutations import WITHOUT, without
 from bench.simulation.run import run
-from bench.simulation.world import Result
+from bench.simulation.world import RunResult
 
 MOST_SHOWN = 5  # failing runs whose trace is printed
 REPORT_EVERY = 50  # runs, on stderr
@@ -39,10 +39,10 @@ class Sum:
     questions: int = 0
     halts: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    failed: list[Result] = field(default_factory=list)
+    failed: list[RunResult] = field(default_factory=list)
     slowest: float = 0.0
 
-    def add(self, result: Result) -> None:
+    def add(self, result: RunResult) -> None:
         self.runs += 1
         self.steps += result.steps
         self.turns += result.turns
@@ -68,7 +68,7 @@ class Sum:
         }
 
 
-def format_result(result: Result, protection: str = "", *, plain: bool = False) -> str:
+def format_result(result: RunResult, protection: str = "", *, plain: bool = False) -> str:
     """Tell of a run: its trace, what did not hold, and how to see it again."""
     again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
     again += " --plain" if plain else ""

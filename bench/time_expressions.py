@@ -46,7 +46,7 @@ class Expression(NamedTuple):
         return CHINESE if re.search(f"[{HAN}]", self.text) else ENGLISH
 
 
-class Scores(NamedTuple):
+class ExpressionScores(NamedTuple):
     """What a library makes of some expressions: counts of spans, and the milliseconds of each text."""
 
     noted: int
@@ -78,7 +78,7 @@ def _whole(text: str) -> Days:
     return month(date(parts[0], parts[1], 1)) if len(parts) == 2 else Days(date(*parts), date(*parts))
 
 
-def measured(find: Finder, expressions_given: Iterable[Expression]) -> Scores:
+def measured(find: Finder, expressions_given: Iterable[Expression]) -> ExpressionScores:
     """Let a library read every text."""
     noted = meant = right = about = 0
     took = []
@@ -89,7 +89,7 @@ def measured(find: Finder, expressions_given: Iterable[Expression]) -> Scores:
         noted, meant = noted + len(spans), meant + len(each.means)
         right += (Counter(spans) & Counter(each.means)).total()
         about += inside(spans, each.means)
-    return Scores(noted, meant, right, about, took)
+    return ExpressionScores(noted, meant, right, about, took)
 
 
 def inside(spans: Iterable[Days], means: Iterable[Days]) -> int:
@@ -103,7 +103,7 @@ def inside(spans: Iterable[Days], means: Iterable[Days]) -> int:
     return count
 
 
-def row(name: str, language: str, scores: Scores) -> str:
+def row(name: str, language: str, scores: ExpressionScores) -> str:
     """Write a row of the table, in Markdown."""
     shares = (scores.right / max(scores.noted, 1), scores.about / max(scores.noted, 1))
     covered = (scores.right / max(scores.meant, 1), scores.about / max(scores.meant, 1))

@@ -36,22 +36,22 @@ class Copied(Protocol):
 M = TypeVar("M", bound=Copied)
 
 
-class Kind(NamedTuple):
+class SecretKind(NamedTuple):
     """A kind of secret.  If its pattern has a group `secret`, only that part is replaced."""
 
     name: str
     pattern: re.Pattern[str]
 
 
-def _kind(name: str, pattern: str) -> Kind:
-    return Kind(name, re.compile(pattern))
+def _kind(name: str, pattern: str) -> SecretKind:
+    return SecretKind(name, re.compile(pattern))
 
 
-def _token(name: str, pattern: str) -> Kind:
+def _token(name: str, pattern: str) -> SecretKind:
     return _kind(name, _WORD + pattern + _END)
 
 
-def _named(name: str, words: str, value: str) -> Kind:
+def _named(name: str, words: str, value: str) -> SecretKind:
     """Build a kind without a form of its own: its issuer's name comes before it."""
     return _kind(name, rf"(?i:{words})[^\n]{{0,40}}?(?<![A-Za-z0-9_\-/+])(?P<secret>{value})(?![A-Za-z0-9_\-/+])")
 

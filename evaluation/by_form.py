@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.bootstrap import Generator, of_means
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from evaluation.summary import SUBJECT, headline
 from state.arrays import Floats
 
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     """One data set: its form of talk, its questions, and every method's scores of them."""
 
     form: str
-    questions: Sequence[Question]
+    questions: Sequence[LabelledQuestion]
     scores: Mapping[str, Scores]
 
 

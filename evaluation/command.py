@@ -26,7 +26,7 @@ from evaluation.measures.patterns import patterns
 from evaluation.measures.silence import silence as measure_silence
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import DataSet, Question, is_corpus, read
+from evaluation.questions.datasets import DataSet, LabelledQuestion, is_corpus, read
 from evaluation.questions.forms import FORMS, UNCHANGED
 from evaluation.report import show
 from processors.recall.ranking.weights import FlowWeights
@@ -41,13 +41,13 @@ CROSSED: tuple[tuple[fitted.Kind, str], ...] = (("conversation", "{}-fitted"), (
 
 
 @dataclass(frozen=True)
-class Result:
+class EvaluationResult:
     """All that was measured on one data set in one form: its questions, and every method's scores in their order."""
 
     file: str
     form: str
     examined: list[Examined]
-    questions: list[Question]
+    questions: list[LabelledQuestion]
     scores: dict[str, Scores]
     contexts: dict[str, Floats]
     graphs: int
@@ -233,7 +233,7 @@ def _check_groups(sets: Iterable[DataSet]) -> None:
         raise InvalidMessageError("--fit leaves one conversation out, so it needs two that have questions")
 
 
-def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeights]:
+def _fit(results: Sequence[EvaluationResult], chosen: Iterable[str]) -> dict[str, FlowWeights]:
     """Fit weights to all files together, and measure each file with those that have not seen its questions.
 
     Conversations are left out one by one and, where there are several forms of talk, whole forms.  Returns the weights
@@ -253,7 +253,7 @@ def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeig
     return fitted_weights[summary.SUBJECT]
 
 
-def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
+def _measured(of: _Set, methods: dict[str, Method], control: str) -> EvaluationResult:
     data = of.data
     with progress("publishing", len(data.turns)) as advance:
         examined, ms_per_turn = output.run(remember(data, output.settings(), advance))
@@ -264,7 +264,7 @@ def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
         scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
     with progress("packing", len(methods) * len(examined)) as advance:
         shown = {name: _contexts(examined, name, method, advance) for name, method in methods.items()}
-    return Result(
+    return EvaluationResult(
         file=of.name,
         form=of.form,
         examined=examined,
@@ -304,10 +304,10 @@ def _contexts(examined: Sequence[Examined], name: str, method: Method, advance: 
     return np.concatenate(rows)
 
 
-def _pooled(results: Sequence[Result]) -> Result:
+def _pooled(results: Sequence[EvaluationResult]) -> EvaluationResult:
     """Join the files into one: every question weighs the same."""
     turns = sum(result.turns for result in results)
-    return Result(
+    return EvaluationResult(
         file=", ".join(result.file for result in results),
         form=MEAN,
         examined=[each for result in results for each in result.examined],
@@ -322,18 +322,18 @@ def _pooled(results: Sequence[Result]) -> Result:
     )
 
 
-def _by_form(results: Sequence[Result]) -> dict[str, Any]:
+def _by_form(results: Sequence[EvaluationResult]) -> dict[str, Any]:
     if len(results) == 1:
         return {}
     parts = [Part(result.form, result.questions, result.scores) for result in results]
     return {"by_form": by_form(parts, np.random.default_rng(SEED))}
 
 
-def _silence(result: Result) -> dict[str, Any]:
+def _silence(result: EvaluationResult) -> dict[str, Any]:
     return {"silence": measure_silence(result.examined, np.random.default_rng(SEED))}
 
 
-def over_time(result: Result) -> dict[str, Any]:
+def over_time(result: EvaluationResult) -> dict[str, Any]:
     """Measure what the memories of a result do over time (evaluation/measures)."""
     generator = np.random.default_rng(SEED)
     recalled = result.scores[summary.SUBJECT].values[:, METRICS.index(WITHIN_BUDGETS[-1])]
@@ -348,7 +348,7 @@ def over_time(result: Result) -> dict[str, Any]:
     }
 
 
-def _report(result: Result, control: str) -> dict[str, Any]:
+def _report(result: EvaluationResult, control: str) -> dict[str, Any]:
     """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
     methods = {

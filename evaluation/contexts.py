@@ -17,7 +17,7 @@ from emgas.messages.queries import Query, Reply
 from emgas.times import wall_clock
 from evaluation.measure import Examined
 from evaluation.methods import Method
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from lab.catalogue import POLICIES
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
@@ -89,7 +89,7 @@ def _packed(examined: Examined, order: Iterable[int]) -> tuple[tuple[int, ...], 
     return context.passages, context.tokens
 
 
-def _against(examined: Examined, turns: Sequence[int], question: Question, tokens: int) -> tuple[float, float, float]:
+def _against(examined: Examined, turns: Sequence[int], question: LabelledQuestion, tokens: int) -> tuple[float, float, float]:
     """Compare the turns of one context with the evidence."""
     ids = examined.memory.view.passage_id
     hits = sum(ids[number] in question.evidence for number in turns)

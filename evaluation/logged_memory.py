@@ -18,21 +18,20 @@ from pathlib import Path
 from emgas.errors import InvalidMessageError
 from emgas.messages.requests import Outcome
 from evaluation.measure import Examined
-from evaluation.memory import Memory
 from evaluation.questions.datasets import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
 from streams.cli.shared.client import Session, session
 from streams.plugins import extractors
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.select import connect
 
 Advance = Callable[[], None]
 PATIENCE = 60.0  # seconds without an answer until publishing fails
 
 
-async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple[list[Examined], float]:
+async def remember(data: DataSet, settings: WorkerSettings, advance: Advance) -> tuple[list[Examined], float]:
     """Publish the turns of `data`; give back its graphs with their questions, and the milliseconds per turn.
 
     Raises InvalidMessageError when a turn is refused.
@@ -55,7 +54,7 @@ async def _publish(connected: Session, data: DataSet, advance: Advance) -> None:
         advance()
 
 
-async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> AsyncIterator[Examined]:
+async def _graphs(settings: WorkerSettings, data: DataSet, extractor: Extractor) -> AsyncIterator[Examined]:
     async with connect(settings) as transport:
         log = transport.reader(settings.topics.events)
         for partition in range(transport.partitions):
@@ -63,6 +62,6 @@ async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> As
             state = await refold(log, partition, end, MemoryStore())
             for graph in state.graphs():
                 turns = [state.text_of(graph, number) for number in range(graph.view().turns)]
-                memory = Memory(graph.view(), [turn.text for turn in turns], extractor)
+                memory = EvaluatedMemory(graph.view(), [turn.text for turn in turns], extractor)
                 of_graph = data.questions.get(graph.graph_id, []), data.patterns.get(graph.graph_id, ())
                 yield Examined(memory, of_graph[0], patterns=of_graph[1], graph=graph, turns=turns)

@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evaluation.memory import Memory, Ranker, Ranking
+from evaluation.memory import EvaluatedMemory, Ranker, Ranking
 from evaluation.methods import Method
-from evaluation.metrics import Order, Ranked, by_chance, scored
-from evaluation.questions.datasets import Question
+from evaluation.metrics import Order, RankedPlaces, by_chance, scored
+from evaluation.questions.datasets import LabelledQuestion
 from state.arrays import Floats, Integers
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -45,8 +45,8 @@ class Examined:
     turns    its turns by number, as the log holds them
     """
 
-    memory: Memory
-    questions: Sequence[Question]
+    memory: EvaluatedMemory
+    questions: Sequence[LabelledQuestion]
     form: str = ""
     part: str = ""
     patterns: Sequence[frozenset[str]] = ()
@@ -81,7 +81,9 @@ def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
     return Scores(np.array(values), np.array(chance), ms)
 
 
-def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock) -> tuple[list[Ranking], Floats]:
+def _answers(
+    memory: EvaluatedMemory, ranker: Ranker, texts: Sequence[str], clock: Clock
+) -> tuple[list[Ranking], Floats]:
     """Return the ranking and the milliseconds of every question; the time includes extraction.
 
     The first is asked once before, untimed: with the first question after a turn a graph makes its arrays.
@@ -96,7 +98,7 @@ def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock)
     return rankings, np.array(ms)
 
 
-def _against(memory: Memory, ranking: Ranking, question: Question) -> list[float]:
+def _against(memory: EvaluatedMemory, ranking: Ranking, question: LabelledQuestion) -> list[float]:
     costs = _costs(memory, ranking)
     return scored({name: _seen(memory, order, costs[name], question) for name, order in _orders(ranking).items()})
 
@@ -105,21 +107,23 @@ def _orders(ranking: Ranking) -> dict[Order, Integers]:
     return {"listed": ranking.listed, "packed": ranking.packed, "shown": ranking.shown}
 
 
-def _costs(memory: Memory, ranking: Ranking) -> dict[Order, Floats]:
+def _costs(memory: EvaluatedMemory, ranking: Ranking) -> dict[Order, Floats]:
     return {name: memory.costs[order] for name, order in _orders(ranking).items()}
 
 
-def _seen(memory: Memory, order: Integers, costs: Floats, question: Question) -> Ranked:
+def _seen(memory: EvaluatedMemory, order: Integers, costs: Floats, question: LabelledQuestion) -> RankedPlaces:
     turns = [memory.view.passage_id[number] for number in order.tolist()]
-    return Ranked.of(turns, costs, question.evidence, any_of=question.any_of)
+    return RankedPlaces.of(turns, costs, question.evidence, any_of=question.any_of)
 
 
-def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
+def shuffled(
+    questions: Sequence[LabelledQuestion], turns: Sequence[str], generator: Shuffler
+) -> list[LabelledQuestion]:
     """Return the questions with other evidence: as many turns as are to be found, drawn from `turns` by chance."""
     return [replace(question, evidence=_drawn(_evidence_count(question), turns, generator)) for question in questions]
 
 
-def _evidence_count(question: Question) -> int:
+def _evidence_count(question: LabelledQuestion) -> int:
     return 1 if question.any_of else len(question.evidence)
 
 

@@ -35,7 +35,7 @@ Ranker = Callable[[Extraction, str], Ranking]  # of a question's extraction and 
 
 
 @dataclass(frozen=True)
-class Memory:
+class EvaluatedMemory:
     """A folded graph.  `texts` (p,) are the turns' texts, for methods that read them; a view holds none."""
 
     view: GraphView

@@ -25,7 +25,7 @@ from evaluation.baselines.bm25 import Vocabulary, bm25
 from evaluation.baselines.structured import structured
 from evaluation.baselines.walks import WALKS, Walk
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
-from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
+from evaluation.memory import DEPTH, EvaluatedMemory, Ranker, Ranking, best, ranking
 from lab.catalogue import POLICIES
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Embedder, Vectors, cosines, fused
@@ -34,7 +34,7 @@ from processors.recall.retrieval.recall import RecallOptions
 from processors.recall.retrieval.retrieval import retrieve
 from state.arrays import Floats
 
-Method = Callable[[Memory], Ranker]
+Method = Callable[[EvaluatedMemory], Ranker]
 
 
 def recalled(options: RecallOptions) -> Method:
@@ -42,7 +42,7 @@ def recalled(options: RecallOptions) -> Method:
     options = replace(options, passages=DEPTH)
     packed_as = options.mode if options.rerank is None else "vector"  # scores of another formula are no odds
 
-    def method(memory: Memory) -> Ranker:
+    def method(memory: EvaluatedMemory) -> Ranker:
         def rank(question: Extraction, text: str) -> Ranking:
             result = retrieve(memory.view, question, text, options, policies=POLICIES)
             return ranking(memory.view, result.passages, packed_as)
@@ -79,7 +79,7 @@ ABLATIONS: dict[str, Method] = {
 class _Dense:
     """The texts of one memory as vectors."""
 
-    def __init__(self, memory: Memory, embedder: Embedder) -> None:
+    def __init__(self, memory: EvaluatedMemory, embedder: Embedder) -> None:
         self._embedder = embedder
         self._passages: Vectors = embedder.embed(memory.texts)
 
@@ -91,15 +91,15 @@ class _Dense:
 def dense_methods(embedder: Embedder) -> dict[str, Method]:
     """Make the methods that need embeddings."""
 
-    def dense(memory: Memory) -> Ranker:
+    def dense(memory: EvaluatedMemory) -> Ranker:
         view = _Dense(memory, embedder)
         return lambda _, text: best(2 + view.cosines(text))  # above 0, so that all are ranked
 
-    def with_bm25(memory: Memory) -> Ranker:
+    def with_bm25(memory: EvaluatedMemory) -> Ranker:
         view, words = _Dense(memory, embedder), Vocabulary(memory)
         return lambda question, text: best(fused(words.index.scores(words.query_ids(question)), view.cosines(text)))
 
-    def with_default(memory: Memory) -> Ranker:
+    def with_default(memory: EvaluatedMemory) -> Ranker:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
         def rank(question: Extraction, text: str) -> Ranking:

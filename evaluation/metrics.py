@@ -35,7 +35,7 @@ Reach = Callable[[Floats], int]  # costs (k,) of a ranking's turns, best first â
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedPlaces:
     """One order of turns, seen from its evidence.
 
     places    where evidence was ranked, from 0, ascending; only the first of it, where one turn is enough
@@ -48,7 +48,9 @@ class Ranked:
     costs: Floats
 
     @classmethod
-    def of(cls, turns: Sequence[str], costs: Floats, evidence: Collection[str], *, any_of: bool = False) -> Ranked:
+    def of(
+        cls, turns: Sequence[str], costs: Floats, evidence: Collection[str], *, any_of: bool = False
+    ) -> RankedPlaces:
         """Find the evidence in an order of turn ids, with the tokens (k,) of each.
 
         any_of  one turn of the evidence is enough: it counts where it first stands, and no other does
@@ -68,13 +70,13 @@ class Metric(NamedTuple):
     """
 
     name: str
-    score: Callable[[Ranked], float]
+    score: Callable[[RankedPlaces], float]
     reach: Reach | None = None
     order: Order = "listed"
 
 
 def _recall(name: str, reach: Reach, order: Order = "listed") -> Metric:
-    def share(ranked: Ranked) -> float:
+    def share(ranked: RankedPlaces) -> float:
         seen = reach(ranked.costs)
         return sum(place < seen for place in ranked.places) / ranked.evidence
 
@@ -95,20 +97,20 @@ def _gain(places: Collection[int]) -> float:
     return sum(1 / math.log2(place + 2) for place in places if place < GAIN_AT)
 
 
-def _gain_over_possible(ranked: Ranked) -> float:
+def _gain_over_possible(ranked: RankedPlaces) -> float:
     return _gain(ranked.places) / _gain(range(ranked.evidence))
 
 
-def _reciprocal_rank(ranked: Ranked) -> float:
+def _reciprocal_rank(ranked: RankedPlaces) -> float:
     return 1 / (ranked.places[0] + 1) if ranked.places else 0.0
 
 
-def _precision(ranked: Ranked) -> float:
+def _precision(ranked: RankedPlaces) -> float:
     seen = inside(BUDGETS[-1], ranked.costs)
     return sum(place < seen for place in ranked.places) / max(seen, 1)
 
 
-def _room(ranked: Ranked) -> float:
+def _room(ranked: RankedPlaces) -> float:
     return float(ranked.costs[: inside(BUDGETS[-1], ranked.costs)].sum()) / BUDGETS[-1]
 
 
@@ -127,7 +129,7 @@ DECLARED = (
 METRICS = tuple(metric.name for metric in DECLARED)
 
 
-def scored(orders: Mapping[Order, Ranked]) -> list[float]:
+def scored(orders: Mapping[Order, RankedPlaces]) -> list[float]:
     """Compute the METRICS of a ranking, each in the order that it is of."""
     return [metric.score(orders[metric.order]) for metric in DECLARED]
 

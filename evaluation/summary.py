@@ -17,7 +17,7 @@ from evaluation.contexts import COLUMNS
 from evaluation.measure import Scores
 from evaluation.methods import ABLATIONS
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import UNANSWERABLE, Question
+from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 
 SUBJECT = "default"
 AGAINST = (
@@ -31,13 +31,15 @@ OF_CATEGORY = (_LARGE, "R@10")
 Mask = NDArray[np.bool_]
 
 
-def headline(questions: Sequence[Question]) -> Mask:
+def headline(questions: Sequence[LabelledQuestion]) -> Mask:
     """Return (q,) which questions the headline counts."""
     counts = np.array([question.category != UNANSWERABLE for question in questions], np.bool_)
     return counts if counts.any() else ~counts
 
 
-def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float, *, chance: bool) -> dict[str, Any]:
+def of_method(
+    scores: Scores, questions: Sequence[LabelledQuestion], ms_per_turn: float, *, chance: bool
+) -> dict[str, Any]:
     """Return one method's numbers; with `chance` also what luck would have scored."""
     counts = headline(questions)
     report: dict[str, Any] = dict(zip(METRICS, _percent(scores.values[counts]), strict=True))
@@ -52,7 +54,7 @@ def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float,
     return report | {name: round(float(value), 3) for name, value in times.items()}
 
 
-def of_contexts(rows: NDArray[np.float64], questions: Sequence[Question]) -> dict[str, float]:
+def of_contexts(rows: NDArray[np.float64], questions: Sequence[LabelledQuestion]) -> dict[str, float]:
     """Return what contexts hold on average: the shares in percent, the tokens as they are."""
     recall, precision, tokens = rows[headline(questions)].mean(axis=0).tolist()
     values = 100 * recall, 100 * precision, tokens
@@ -75,7 +77,7 @@ def _percent(values: NDArray[np.float64]) -> list[float]:
 
 
 def differences(
-    scores: Mapping[str, Scores], questions: Sequence[Question], generator: Generator
+    scores: Mapping[str, Scores], questions: Sequence[LabelledQuestion], generator: Generator
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return what SUBJECT gains over every method of AGAINST that was measured, with intervals, in points."""
     counts = headline(questions)

@@ -24,10 +24,10 @@ from emgas.wire import partition_of
 from evaluation import command
 from evaluation.bootstrap import Interval
 from evaluation.fit import tuning
-from evaluation.fit.tuning import InForce, Tuning
+from evaluation.fit.tuning import Tuning, WeightsInForce
 from evaluation.logged_memory import remember
 from evaluation.measure import Examined
-from evaluation.memory import Memory
+from evaluation.memory import EvaluatedMemory
 from evaluation.questions import own_questions
 from processors.recall.ranking.weights import DEFAULT_FLOW, of_graph
 from processors.recall.retrieval.recall import DROP
@@ -36,7 +36,7 @@ from state.store.store import MemoryStore
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.plugins import extractors
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.select import readable
 
 SHOWN_POINTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)
@@ -84,7 +84,7 @@ def tune(
         raw = command.bytes_of(file)
         described = None if graph is None else output.run(_described(graph, timeout, needed=own_questions.are_own(raw)))
         examined = output.run(_examined(file, raw, corpus, graph))
-        now = InForce() if described is None else _in_force(described)
+        now = WeightsInForce() if described is None else _in_force(described)
         result = tuning.tune(
             tuning.in_folds(examined),
             now,
@@ -122,8 +122,8 @@ async def _described(graph: str, timeout: float, *, needed: bool) -> Description
     return described if described.found else None
 
 
-def _in_force(described: Description) -> InForce:
-    return InForce(of_graph(described.weights), float(described.settings.get("drop", DROP)))
+def _in_force(described: Description) -> WeightsInForce:
+    return WeightsInForce(of_graph(described.weights), float(described.settings.get("drop", DROP)))
 
 
 async def _examined(file: Path, raw: bytes, corpus: Path | None, graph: str | None) -> list[Examined]:
@@ -143,7 +143,7 @@ async def _examined(file: Path, raw: bytes, corpus: Path | None, graph: str | No
     return [Examined(memory, questions)]
 
 
-async def _memory_of(settings: Settings, name: str) -> Memory:
+async def _memory_of(settings: WorkerSettings, name: str) -> EvaluatedMemory:
     """Fold a graph once more from its log.  Exits where there is none."""
     async with readable(settings) as topics:
         partition, log = partition_of(name, topics.partitions), topics.reader(settings.topics.events)
@@ -152,10 +152,10 @@ async def _memory_of(settings: Settings, name: str) -> Memory:
     if graph is None:
         output.fail_unknown(name)
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
-    return Memory(graph.view(), (), extractor)  # no method that is asked here reads texts
+    return EvaluatedMemory(graph.view(), (), extractor)  # no method that is asked here reads texts
 
 
-def _changes(result: Tuning, now: InForce, *, threshold: bool, force: bool) -> dict[str, Any]:
+def _changes(result: Tuning, now: WeightsInForce, *, threshold: bool, force: bool) -> dict[str, Any]:
     """Name what is to be recorded: what is better, or all if it is forced."""
     changes: dict[str, Any] = {}
     if (force or result.weights_are_better) and result.weights != now.weights:
@@ -191,7 +191,7 @@ async def _configure(memory: MemoryClient, graph: str, **changes: Any) -> None:
         raise EmgasError(outcome.reason or "refused")
 
 
-def _report(result: Tuning, now: InForce) -> dict[str, Any]:
+def _report(result: Tuning, now: WeightsInForce) -> dict[str, Any]:
     """Sum up as plain values; shares in percent."""
     measures = {
         name: {"before": _percent(result.before[name]), "after": _percent(result.after[name]), **_interval(gain)}
@@ -224,7 +224,7 @@ def _interval(gain: Interval) -> dict[str, float]:
     return {name: _percent(value) for name, value in gain._asdict().items()}
 
 
-def _show(result: Tuning, now: InForce) -> None:
+def _show(result: Tuning, now: WeightsInForce) -> None:
     title = (
         f"{result.questions} questions, each asked with weights fitted to the other folds of {result.folds}, in percent"
     )

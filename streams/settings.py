@@ -35,7 +35,7 @@ def _lines(file: Path | None) -> list[str]:
         raise ValueError(f"{file} cannot be read ({error.strerror}): name a file with one word a line") from None
 
 
-class Settings(BaseSettings, SecuritySettings):
+class WorkerSettings(BaseSettings, SecuritySettings):
     """Read once, at start; the same for every part of the process."""
 
     model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True, hide_input_in_errors=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import gc
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -203,6 +204,17 @@ def test_a_layer_stays_easy_to_survey(folder: str) -> None:
     assert figures.count <= arrows
 
 
+def test_no_two_classes_have_one_name() -> None:
+    """Check all names but two: each framework has its retriever; a mention stands in the log, and in answers."""
+    files = defaultdict(list)
+    for path in FILES:
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                files[node.name].append(path)
+    ambiguous = {name for name, places in files.items() if len(places) > 1}
+    assert ambiguous == {"EmgasRetriever", "Mention"}
+
+
 def test_a_room_out_of_order_is_told() -> None:
     assert list(disorder("replay", {"log.py": {"rebuild"}, "rebuild": set(), "attic": set()})) == [
         "attic has no place in the order of replay",
@@ -260,7 +272,7 @@ def test_every_layer_was_looked_at() -> None:
         ("emgas/client/kafka.py", "from mode import Service", "which belongs in streams/"),
         ("state/partition.py", "import rocksdict", "which belongs in state/store/rocksdb.py"),
         ("streams/worker/app.py", "import yake", "which belongs in processors/extraction/yake_extractor.py"),
-        ("gateway/app.py", "from streams.settings import Settings", "imports streams: gateway knows emgas alone"),
+        ("gateway/app.py", "from streams.settings import WorkerSettings", "imports streams: gateway knows emgas alone"),
         ("streams/cli/main.py", "import uvicorn", "which belongs in gateway/"),
         ("emgas/client/connect.py", "import httpx2", "which belongs in emgas/client/http.py"),
         ("state/graph/tables/decay.py", "from time import time", "imports time"),

@@ -30,7 +30,7 @@ SAVED_EVERY = 10  # mutants
 
 
 @dataclass
-class Outcome:
+class MutantOutcome:
     """What became of a mutant: how many tests were tried with it, and which of them failed."""
 
     mutant: Mutant
@@ -39,7 +39,7 @@ class Outcome:
 
 
 @dataclass
-class Run:
+class MutationRun:
     """A run over the functions of some files, which writes to `out` as far as it came.
 
     entered  test → the functions that it enters        failing  tests that fail without any mutant
@@ -53,7 +53,7 @@ class Run:
     entered: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     failing: set[str] = field(default_factory=set)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[MutantOutcome] = field(default_factory=list)
 
     def __call__(self, forks: Forks) -> None:
         """Run every test without a mutant, then each mutant of the sample on the tests that enter its function."""
@@ -89,8 +89,8 @@ class Run:
             ranked += [(rank, chance.random(), mutant) for rank, mutant in enumerate(shuffled)]
         return [mutant for *_, mutant in sorted(ranked, key=lambda one: one[:2])[: self.sample]]
 
-    def _tried(self, forks: Forks, mutant: Mutant) -> Outcome:
-        outcome, used, left = Outcome(mutant), 0.0, self._tests_of(mutant)
+    def _tried(self, forks: Forks, mutant: Mutant) -> MutantOutcome:
+        outcome, used, left = MutantOutcome(mutant), 0.0, self._tests_of(mutant)
         most = LONGER if self.again else SECONDS
         while left and used < most:
             ran = 0
@@ -170,7 +170,7 @@ def main() -> None:
         print(report(options.report))
         return
     again = _survivors(options.again) if options.again else []
-    run = Run(_files(options.paths, again), options.sample, options.seed, options.out, again)
+    run = MutationRun(_files(options.paths, again), options.sample, options.seed, options.out, again)
     quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     pytest.main([*quiet, "-m", "not kafka and not slow", *options.tests, *for_pytest], plugins=[Forks(run)])
 

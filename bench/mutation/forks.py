@@ -27,7 +27,7 @@ Place = tuple[str, str]  # a file's path, and the qualified name of a function i
 _entered: set[Place] = set()
 
 
-class Result(NamedTuple):
+class ForkResult(NamedTuple):
     """What became of a test in a fork; `died`: the fork ended in it, or before it where it is the first.
 
     seconds  of CPU time
@@ -56,7 +56,7 @@ class Forks:
         self._work(self)
         return True
 
-    def results(self, tests: list[str], before: Callable[[], bool], seconds: dict[str, float]) -> Iterator[Result]:
+    def results(self, tests: list[str], before: Callable[[], bool], seconds: dict[str, float]) -> Iterator[ForkResult]:
         """Run tests in a fork, after `before` in it; ends after the first that hangs or dies, or with the caller."""
         reading, writing = os.pipe()
         child = os.fork()
@@ -85,12 +85,12 @@ class Forks:
         finally:
             os._exit(0)
 
-    def _result(self, test: str) -> Result:
+    def _result(self, test: str) -> ForkResult:
         _entered.clear()
         start = time.process_time()
         reports = runtestprotocol(self.items[test], log=False, nextitem=None)
         state: Literal["passed", "failed"] = "failed" if any(report.failed for report in reports) else "passed"
-        return Result(test, state, time.process_time() - start, tuple(_entered))
+        return ForkResult(test, state, time.process_time() - start, tuple(_entered))
 
 
 def record_functions(paths: set[str]) -> bool:
@@ -113,21 +113,21 @@ def _find_only(item: pytest.Item) -> None:
         vars(getattr(test, "__func__", test))["_hypothesis_internal_use_settings"] = settings(own, **FEW)
 
 
-def _send(writing: int, result: Result) -> None:
+def _send(writing: int, result: ForkResult) -> None:
     data = pickle.dumps(tuple(result))
     data = len(data).to_bytes(4, "big") + data
     while data:
         data = data[os.write(writing, data) :]
 
 
-def _received(reading: int, test: str, patience: float) -> Result:
+def _received(reading: int, test: str, patience: float) -> ForkResult:
     if not select.select([reading], [], [], patience)[0]:
-        return Result(test, "hung", patience)
+        return ForkResult(test, "hung", patience)
     head = os.read(reading, 4)
     if not head:
-        return Result(test, "died")
+        return ForkResult(test, "died")
     data, left = b"", int.from_bytes(head, "big")
     while left:
         part = os.read(reading, left)
         data, left = data + part, left - len(part)
-    return Result(*pickle.loads(data))  # noqa: S301 - from our own fork
+    return ForkResult(*pickle.loads(data))  # noqa: S301 - from our own fork

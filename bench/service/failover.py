@@ -36,7 +36,7 @@ from emgas.errors import EmgasError
 from emgas.messages.turns import Turn
 from emgas.wire import partition_of
 from state.events.events import Claim, decode
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
 
@@ -49,7 +49,7 @@ PATIENCE = 180.0
 class Workers:
     """Processes by their role and number."""
 
-    def __init__(self, settings: Settings, home: str) -> None:
+    def __init__(self, settings: WorkerSettings, home: str) -> None:
         self._settings = settings
         self._home = home
         self.running: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
@@ -79,14 +79,14 @@ class Workers:
 
 
 @contextmanager
-def _workers(settings: Settings, home: str) -> Iterator[Workers]:
+def _workers(settings: WorkerSettings, home: str) -> Iterator[Workers]:
     workers = Workers(settings, home)
     with ExitStack() as ending:
         ending.callback(workers.stop)
         yield workers
 
 
-async def _claims(settings: Settings, partition: int) -> list[tuple[int, int]]:
+async def _claims(settings: WorkerSettings, partition: int) -> list[tuple[int, int]]:
     """List (process id, ms since the epoch) of all claims of a partition."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     start, end = await log.bounds(partition)
@@ -109,7 +109,7 @@ async def _until(attempt: Callable[[], Awaitable[object]]) -> float:
             await asyncio.sleep(AGAIN_SECONDS)
 
 
-async def _round(settings: Settings, workers: Workers, memory: MemoryClient, turn: Turn) -> dict[str, float]:
+async def _round(settings: WorkerSettings, workers: Workers, memory: MemoryClient, turn: Turn) -> dict[str, float]:
     partition = partition_of(GRAPH, await memory.partitions())
     owner, _ = (await _claims(settings, partition))[-1]
     killed = workers.kill(owner)
@@ -125,7 +125,9 @@ async def _round(settings: Settings, workers: Workers, memory: MemoryClient, tur
     return {"first_turn_s": taken - began, "first_answer_s": question_time - began, "claimed_s": claimed / 1000 - at}
 
 
-async def _measure(settings: Settings, workers: Workers, turns: int, rounds: int, *, readers: bool) -> dict[str, Any]:
+async def _measure(
+    settings: WorkerSettings, workers: Workers, turns: int, rounds: int, *, readers: bool
+) -> dict[str, Any]:
     for number in range(2):
         workers.start("writer" if readers else "all", number)
         if readers:
@@ -153,7 +155,7 @@ def main(
 ) -> None:
     """Measure and print one JSON object."""
     changes = {"prefix": f"bench-{os.getpid()}", "readers_per_partition": 2 if readers else 1}
-    settings = Settings().model_copy(update=changes)
+    settings = WorkerSettings().model_copy(update=changes)
     asyncio.run(select.create(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _workers(settings, home) as workers:
         print(json.dumps(asyncio.run(_measure(settings, workers, turns, rounds, readers=readers))))

@@ -34,7 +34,7 @@ from replay.rebuild.rebuild import refold
 from state.events.events import GraphEvent, TurnRecorded
 from state.store.store import MemoryStore
 from streams.cli.shared.live_state import LiveStores
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import failpoints
 from streams.transport.select import readable
 from streams.worker.embedded_connection import EmbeddedConnection
@@ -82,7 +82,7 @@ PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
 
 
 @dataclass
-class Findings:
+class KillFindings:
     """What came of a sweep.
 
     recovered_s  from the start of a process until it had taken a turn and answered
@@ -102,9 +102,9 @@ class Findings:
     recovered_s: list[float] = field(default_factory=list)
 
 
-def settings(data: Path) -> Settings:
+def settings(data: Path) -> WorkerSettings:
     """Make the settings of the memory that is killed."""
-    return Settings(
+    return WorkerSettings(
         data=data,
         broker=None,
         partitions=2,
@@ -177,9 +177,9 @@ def _turn(graph: str, turn_id: str, at: int) -> Turn:
     return Turn(id=turn_id, graph=graph, speaker="Ada", at=at, text=f"The kettle of {turn_id} whistles in the kitchen.")
 
 
-def sweep(data: Path, ordinals: list[int]) -> Findings:
+def sweep(data: Path, ordinals: list[int]) -> KillFindings:
     """Kill a memory at every step and ordinal, one death after the other; look at what it holds in the end."""
-    findings, acked, erased = Findings(), set[tuple[str, str]](), set[tuple[str, str]]()
+    findings, acked, erased = KillFindings(), set[tuple[str, str]](), set[tuple[str, str]]()
     places = [f"{step}:{n}" for n in ordinals for step in failpoints.Step]
     for life, where in enumerate([*places, ""]):
         code = _one_life(data, life, where, {"acked": acked, "erased": erased}, findings)
@@ -194,7 +194,9 @@ def sweep(data: Path, ordinals: list[int]) -> Findings:
     return findings
 
 
-def _one_life(data: Path, life: int, where: str, reported: dict[str, set[tuple[str, str]]], findings: Findings) -> int:
+def _one_life(
+    data: Path, life: int, where: str, reported: dict[str, set[tuple[str, str]]], findings: KillFindings
+) -> int:
     at_start = where if where.startswith(failpoints.Step.RECOVERY) else ""
     command = [
         sys.executable,
@@ -221,7 +223,9 @@ def _one_life(data: Path, life: int, where: str, reported: dict[str, set[tuple[s
         return process.wait(PATIENCE)
 
 
-async def _examine(data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: Findings) -> None:
+async def _examine(
+    data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: KillFindings
+) -> None:
     here = settings(data)
     recorded: list[tuple[str, str]] = []
     findings.match = True

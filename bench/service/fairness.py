@@ -41,7 +41,7 @@ from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import NoAnswerError, QueryFailedError
 from emgas.wire import Receipt, partition_of
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 
 WORDS = [first + second for first in ["kettle", "garden", "museum", "violin", "harbour"] for second in "abcdefghij"]
@@ -62,12 +62,12 @@ def main(
 ) -> None:
     """Measure and print one JSON object."""
     if flood:
-        asyncio.run(_flood(Settings(), flood, turns, rate))
+        asyncio.run(_flood(WorkerSettings(), flood, turns, rate))
         return
-    if Settings().is_embedded:
+    if WorkerSettings().is_embedded:
         print(json.dumps(asyncio.run(_in_one_process(turns, every))))
         return
-    settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
+    settings = WorkerSettings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
     roles = ("writer", "reader") if reader else ("all",)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, ExitStack() as workers:
@@ -85,7 +85,7 @@ class Flooding(NamedTuple):
 
 
 @contextmanager
-def _worker(settings: Settings, home: str, role: str) -> Iterator[int]:
+def _worker(settings: WorkerSettings, home: str, role: str) -> Iterator[int]:
     ours = {"EMGAS_PREFIX": settings.prefix, "EMGAS_DATA": home, "EMGAS_LOG_LEVEL": "ERROR", "EMGAS_ROLE": role}
     environment = {**os.environ, **ours}
     with subprocess.Popen([sys.executable, "-m", "streams.cli.main", "worker"], env=environment) as process:
@@ -94,7 +94,7 @@ def _worker(settings: Settings, home: str, role: str) -> Iterator[int]:
 
 
 async def _measure(
-    settings: Settings, pids: dict[str, int], flooding: Flooding, questions: int, clients: int
+    settings: WorkerSettings, pids: dict[str, int], flooding: Flooding, questions: int, clients: int
 ) -> dict[str, Any]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as asker:
         for number in range(await asker.partitions()):
@@ -128,7 +128,7 @@ async def _drain(outcomes: AsyncIterator[object]) -> float:
     return time.perf_counter()
 
 
-async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *, calm: str) -> dict[str, Any]:
+async def _beside(settings: WorkerSettings, asker: MemoryClient, flooding: Flooding, *, calm: str) -> dict[str, Any]:
     command = [sys.executable, __file__, "--flood", BUSY, "--turns", str(flooding.turns), "--rate", str(flooding.rate)]
     environment = {**os.environ, "EMGAS_PREFIX": settings.prefix}
     started = time.perf_counter()
@@ -166,7 +166,7 @@ async def _query_until(ended: asyncio.Task[float], asker: MemoryClient, calm: st
     return {"question": _spread(took), "question to the flooded": _spread(beside), "turn": _spread(waited)}
 
 
-async def _flood(settings: Settings, graph: str, turns: int, rate: int) -> None:
+async def _flood(settings: WorkerSettings, graph: str, turns: int, rate: int) -> None:
     """Publish, and wait until all of it is accounted for."""
     end, waiting = 0, _paced([_turn(graph, n) for n in range(turns)], rate)
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as feeder:
@@ -185,7 +185,7 @@ async def _paced(turns: Sequence[Turn], rate: int) -> AsyncIterator[Turn]:
         yield turn
 
 
-async def _at_once(settings: Settings, graph: str, questions: int, clients: int) -> dict[str, Any]:
+async def _at_once(settings: WorkerSettings, graph: str, questions: int, clients: int) -> dict[str, Any]:
     async with AsyncExitStack() as open_clients:
         askers = [
             await open_clients.enter_async_context(MemoryClient(settings.broker, prefix=settings.prefix))

@@ -28,7 +28,7 @@ import typer
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.importers.registry import read
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 
 QUESTIONS = (
@@ -48,14 +48,14 @@ def main(
 ) -> None:
     """Measure and print one JSON object."""
     turns = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
-    settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
+    settings = WorkerSettings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home) as worker:
         print(json.dumps(asyncio.run(_measure(settings, worker, turns, size, queries)), indent=2))
 
 
 @contextmanager
-def _worker(settings: Settings, home: str) -> Iterator[psutil.Process]:
+def _worker(settings: WorkerSettings, home: str) -> Iterator[psutil.Process]:
     environment = {**os.environ, "EMGAS_PREFIX": settings.prefix, "EMGAS_DATA": home, "EMGAS_LOG_LEVEL": "ERROR"}
     command = [sys.executable, "-m", "streams.cli.main", "worker"]
     with subprocess.Popen(command, env=environment) as process:
@@ -64,7 +64,7 @@ def _worker(settings: Settings, home: str) -> Iterator[psutil.Process]:
 
 
 async def _measure(
-    settings: Settings, worker: psutil.Process, turns: list[Turn], size: int, queries: int
+    settings: WorkerSettings, worker: psutil.Process, turns: list[Turn], size: int, queries: int
 ) -> dict[str, Any]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as memory:
         for partition in range(await memory.partitions()):

@@ -190,7 +190,7 @@ class Reader:
             at = batch[-1].offset + 1
 
 
-class Followed(Reader):
+class FollowedPartition(Reader):
     """A FollowedLog (replay/log.py) over a link."""
 
     async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:

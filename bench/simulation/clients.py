@@ -20,7 +20,7 @@ from emgas.times import DAY_MS, HOUR_MS
 from emgas.wire import CORRELATION_ID, SUBJECT, Headers, ProducerRecord, ReplyAddress, as_mapping, partition_of
 from processors.extraction.extractor import Extraction
 from state.events.extraction_types import Concept
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 POISON, FLAKY = "poison", "flaky"
 EVE, MALLORY = "eve", "mallory"  # subjects that graphs are shared with
@@ -97,7 +97,7 @@ class Ledger:
 class Client:
     """Writes and asks, as `chance` has it."""
 
-    def __init__(self, broker: Broker, settings: Settings, chance: Random) -> None:
+    def __init__(self, broker: Broker, settings: WorkerSettings, chance: Random) -> None:
         self._broker = broker
         self._topics = settings.topics
         self._partitions = settings.partitions
@@ -256,7 +256,7 @@ class Keeper(Client):
     Nobody is in the right to have more done than they may: each request may be rejected, and none may be lost.
     """
 
-    def __init__(self, broker: Broker, settings: Settings, chance: Random, ledger: Ledger) -> None:
+    def __init__(self, broker: Broker, settings: WorkerSettings, chance: Random, ledger: Ledger) -> None:
         super().__init__(broker, settings, chance)
         self.graphs = list(_graphs(settings.partitions, name="kept"))
         self.ledger = ledger

@@ -18,7 +18,7 @@ from bench.simulation.worker import Machine, Process
 from emgas.limits import TRANSPORT_BYTES
 from emgas.times import DAY_MS
 from emgas.wire import ProducerRecord
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.failpoints import Step
 
 FIRST, LAST = 1.5, 22.0  # seconds of a run between which faults begin
@@ -26,11 +26,11 @@ MOST = 6  # of one run
 GARBAGE = (b"", b"garbage", b'{"kind":"TurnRecorded","v":1}', b"\xff" * 40, b"[" * 3000, b'{"kind":"Claim"}')
 
 
-class Run(Protocol):
+class FaultyRun(Protocol):
     """What a fault is given of a run (world.py)."""
 
     chance: Random
-    settings: Settings
+    settings: WorkerSettings
     broker: Broker
     group: Group
     client: Client
@@ -63,23 +63,23 @@ def planned(chance: Random) -> list[tuple[float, str]]:
     return sorted((chance.uniform(FIRST, LAST), chance.choice(names)) for _ in range(count))
 
 
-def _some(run: Run) -> Process | None:
+def _some(run: FaultyRun) -> Process | None:
     """Choose a process that lives."""
     return run.chance.choice(run.alive) if run.alive else None
 
 
-def _partition(run: Run) -> int:
+def _partition(run: FaultyRun) -> int:
     return run.chance.randrange(run.settings.partitions)
 
 
-async def _while(run: Run, shortest: float, longest: float) -> None:
+async def _while(run: FaultyRun, shortest: float, longest: float) -> None:
     await asyncio.sleep(run.chance.uniform(shortest, longest))
 
 
 # processes
 
 
-async def crash(run: Run) -> None:
+async def crash(run: FaultyRun) -> None:
     """Kill -9; at once, or at some moment soon."""
     await _while(run, 0.0, 0.05)
     if process := _some(run):
@@ -87,7 +87,7 @@ async def crash(run: Run) -> None:
         process.kill()
 
 
-async def crash_at_step(run: Run) -> None:
+async def crash_at_step(run: FaultyRun) -> None:
     """Kill -9 at some passage of a step of the worker's work."""
     if process := _some(run):
         process.fatal_step = run.chance.choice(list(Step))
@@ -95,7 +95,7 @@ async def crash_at_step(run: Run) -> None:
         run.note(f"{process.name} is killed at {process.fatal_step.value} number {process.passages_left}")
 
 
-async def power_cut(run: Run) -> None:
+async def power_cut(run: FaultyRun) -> None:
     """Kill -9, and what was written last to the disk is gone."""
     if process := _some(run):
         process.kill()
@@ -104,14 +104,14 @@ async def power_cut(run: Run) -> None:
         process.machine.disk.cut_power(writes)
 
 
-async def stop(run: Run) -> None:
+async def stop(run: FaultyRun) -> None:
     """SIGTERM."""
     if process := _some(run):
         run.note(f"{process.name} is stopped")
         await process.stop()
 
 
-async def zombie(run: Run) -> None:
+async def zombie(run: FaultyRun) -> None:
     """Let the group miss a worker that goes on working."""
     if process := _some(run):
         run.note(f"{process.name} hears nothing of the group")
@@ -123,7 +123,7 @@ async def zombie(run: Run) -> None:
             process.is_deaf = False
 
 
-async def freeze(run: Run) -> None:
+async def freeze(run: FaultyRun) -> None:
     """SIGSTOP, as the network sees it: nothing comes of a process, nothing comes to it, and the group misses it."""
     if process := _some(run):
         run.note(f"{process.name} freezes")
@@ -137,7 +137,7 @@ async def freeze(run: Run) -> None:
             process.is_deaf = False
 
 
-async def storm(run: Run) -> None:
+async def storm(run: FaultyRun) -> None:
     """Share the partitions anew, several times."""
     for _ in range(run.chance.randint(2, 6)):
         run.group.storm()
@@ -147,34 +147,34 @@ async def storm(run: Run) -> None:
 # the network
 
 
-async def _next_sends(run: Run, fate: str) -> None:
+async def _next_sends(run: FaultyRun, fate: str) -> None:
     if process := _some(run):
         fates = [fate if run.chance.random() < 0.6 else "" for _ in range(run.chance.randint(1, 5))]
         run.note(f"{process.name}'s next records to the log: {fates}")
         process.link.next_sends.extend(fates)
 
 
-async def lost_acks(run: Run) -> None:
+async def lost_acks(run: FaultyRun) -> None:
     """Write records, and acknowledge none."""
     await _next_sends(run, "lost ack")
 
 
-async def lost_sends(run: Run) -> None:
+async def lost_sends(run: FaultyRun) -> None:
     """Refuse some records of a batch, and write later ones."""
     await _next_sends(run, "lost send")
 
 
-async def late_sends(run: Run) -> None:
+async def late_sends(run: FaultyRun) -> None:
     """Refuse records that arrive all the same, much later."""
     await _next_sends(run, "late")
 
 
-async def sent_twice(run: Run) -> None:
+async def sent_twice(run: FaultyRun) -> None:
     """Let records arrive twice."""
     await _next_sends(run, "twice")
 
 
-async def slow_network(run: Run) -> None:
+async def slow_network(run: FaultyRun) -> None:
     """Slow everything down a hundred times."""
     if process := _some(run):
         process.link.slowness = run.chance.choice([20.0, 100.0, 400.0])
@@ -185,7 +185,7 @@ async def slow_network(run: Run) -> None:
             process.link.slowness = 1.0
 
 
-async def broker_away(run: Run) -> None:
+async def broker_away(run: FaultyRun) -> None:
     """Let nobody reach the broker."""
     processes = run.alive
     for process in processes:
@@ -197,7 +197,7 @@ async def broker_away(run: Run) -> None:
             process.link.open.set()
 
 
-async def failing_reads(run: Run) -> None:
+async def failing_reads(run: FaultyRun) -> None:
     """Break connections while something is read."""
     if process := _some(run):
         process.link.failing = run.chance.choice([0.05, 0.3, 1.0])
@@ -211,7 +211,7 @@ async def failing_reads(run: Run) -> None:
 # the broker
 
 
-async def old_end(run: Run) -> None:
+async def old_end(run: FaultyRun) -> None:
     """Let a new leader tell an old end of a partition of events for a while (KIP-207)."""
     log = run.broker.log(run.settings.topics.events, _partition(run))
     log.leader += 1
@@ -222,7 +222,7 @@ async def old_end(run: Run) -> None:
         log.shown = None
 
 
-async def events_tail_lost(run: Run) -> None:
+async def events_tail_lost(run: FaultyRun) -> None:
     """Lose acknowledged events at the end of a partition: an unclean election."""
     partition = _partition(run)
     log = run.broker.log(run.settings.topics.events, partition)
@@ -236,7 +236,7 @@ async def events_tail_lost(run: Run) -> None:
         process.see_end(partition)
 
 
-async def turns_anew(run: Run) -> None:
+async def turns_anew(run: FaultyRun) -> None:
     """Delete the topic turns, and make it anew; clients go on."""
     name, client = run.settings.topics.turns, run.client
     if name not in run.broker.topics:  # deleted already, by a fault that is not over
@@ -250,7 +250,7 @@ async def turns_anew(run: Run) -> None:
         client.say()
 
 
-async def turns_expired(run: Run) -> None:
+async def turns_expired(run: FaultyRun) -> None:
     """Let turns expire that nobody has read yet."""
     topic = run.broker.topics.get(run.settings.topics.turns)
     if topic is None:
@@ -264,17 +264,17 @@ async def turns_expired(run: Run) -> None:
     run.broker.tell()
 
 
-async def no_replies(run: Run) -> None:
+async def no_replies(run: FaultyRun) -> None:
     """Delete the topic replies for a while."""
     await _gone(run, run.settings.topics.replies)
 
 
-async def no_dead_letters(run: Run) -> None:
+async def no_dead_letters(run: FaultyRun) -> None:
     """Delete the topic dead-letters for a while."""
     await _gone(run, run.settings.topics.dead_letters)
 
 
-async def _gone(run: Run, name: str) -> None:
+async def _gone(run: FaultyRun, name: str) -> None:
     if name not in run.broker.topics:
         return
     plan_of_topic = run.broker.delete(name)
@@ -288,7 +288,7 @@ async def _gone(run: Run, name: str) -> None:
 # records
 
 
-async def garbage(run: Run) -> None:
+async def garbage(run: FaultyRun) -> None:
     """Write garbage to events, as a stranger; an operator skips it, at once or much later."""
     partition, value = _partition(run), run.chance.choice(GARBAGE)
     run.broker.append(ProducerRecord(run.settings.topics.events, None, value, (), partition), "stranger")
@@ -297,7 +297,7 @@ async def garbage(run: Run) -> None:
     run.skip_garbage()
 
 
-async def copied(run: Run) -> None:
+async def copied(run: FaultyRun) -> None:
     """Write again to events what lies there, as a stranger."""
     partition = _partition(run)
     records = run.broker.log(run.settings.topics.events, partition).stored
@@ -307,31 +307,31 @@ async def copied(run: Run) -> None:
         run.broker.append(again, "stranger")
 
 
-async def large_records(run: Run) -> None:
+async def large_records(run: FaultyRun) -> None:
     """Publish records that are too large, one of them so that its dead letter must be cut."""
     run.client.say_much()
     run.client.say_much(TRANSPORT_BYTES + run.chance.choice([0, 4 * 2**20]))
 
 
-async def hostile_headers(run: Run) -> None:
+async def hostile_headers(run: FaultyRun) -> None:
     """Publish headers that mean harm."""
     for _ in range(4):
         run.client.be_hostile()
 
 
-async def flood(run: Run) -> None:
+async def flood(run: FaultyRun) -> None:
     """Ask many questions, most of them for turns that are far away."""
     for _ in range(40):
         run.client.ask(after=run.chance.choice([0, 10**6, 10**6]))
 
 
-async def many_turns(run: Run) -> None:
+async def many_turns(run: FaultyRun) -> None:
     """Publish many turns at once."""
     for _ in range(60):
         run.client.say()
 
 
-async def poisoned(run: Run) -> None:
+async def poisoned(run: FaultyRun) -> None:
     """Publish texts at which extraction fails."""
     for _ in range(5):
         run.client.say_poison()
@@ -340,7 +340,7 @@ async def poisoned(run: Run) -> None:
 # disks and clocks
 
 
-async def disk_full(run: Run) -> None:
+async def disk_full(run: FaultyRun) -> None:
     """Fill a disk for a while."""
     machine = run.chance.choice(run.machines)
     run.note(f"the disk of {machine.name} is full")
@@ -351,7 +351,7 @@ async def disk_full(run: Run) -> None:
         machine.disk.is_full = False
 
 
-async def damaged_store(run: Run) -> None:
+async def damaged_store(run: FaultyRun) -> None:
     """Damage a store, be it open or not."""
     machine, partition = run.chance.choice(run.machines), _partition(run)
     kind = run.chance.choice(["open", "block"])
@@ -361,7 +361,7 @@ async def damaged_store(run: Run) -> None:
             machine.process.kill()
 
 
-async def clock_jump(run: Run) -> None:
+async def clock_jump(run: FaultyRun) -> None:
     """Let a worker's clock jump, and after a while back."""
     machine = run.chance.choice(run.machines)
     machine.ahead_ms = run.chance.choice([-DAY_MS, DAY_MS, 15_000, -15_000])
@@ -371,7 +371,7 @@ async def clock_jump(run: Run) -> None:
     machine.ahead_ms = 0
 
 
-KINDS: dict[str, Callable[[Run], Awaitable[None]]] = {
+KINDS: dict[str, Callable[[FaultyRun], Awaitable[None]]] = {
     "crash": crash,
     "crash at a step": crash_at_step,
     "power cut": power_cut,

@@ -9,7 +9,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from bench.simulation.broker import Followed, Reader
+from bench.simulation.broker import FollowedPartition, Reader
 from bench.simulation.keys import keys_of_process
 from bench.simulation.worker import Process
 from streams.ingest.slices import READER_SECONDS, Slices
@@ -28,7 +28,7 @@ class Follower(Process):
         self.following = Following(
             FollowingContext(
                 folds=self.folds,
-                events=Followed(self.link, self.events, keys),
+                events=FollowedPartition(self.link, self.events, keys),
                 keys=keys,
                 slices=Slices(self.world.loop.work, READER_SECONDS),
                 folded=lambda partition, folded: None,

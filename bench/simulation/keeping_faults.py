@@ -21,7 +21,7 @@ MOST = 4  # of one run
 MANY = 130  # turns: more than one message may name
 
 
-class Run(faults.Run, Protocol):
+class KeepingRun(faults.FaultyRun, Protocol):
     """What such a fault is given of a run (world.py)."""
 
     keeping: Random
@@ -35,15 +35,15 @@ def keeping_planned(chance: Random) -> list[tuple[float, str]]:
     return [(chance.uniform(faults.FIRST, faults.LAST), chance.choice(sorted(KEEPING))) for _ in range(count)]
 
 
-def _graph(run: Run) -> str:
+def _graph(run: KeepingRun) -> str:
     return run.keeping.choice(run.keeper.graphs)
 
 
-async def _while(run: Run, shortest: float, longest: float) -> None:
+async def _while(run: KeepingRun, shortest: float, longest: float) -> None:
     await asyncio.sleep(run.keeping.uniform(shortest, longest))
 
 
-async def _erase_behind(run: Run) -> None:
+async def _erase_behind(run: KeepingRun) -> None:
     """Tell a graph some turns and have some of them erased, at once and later."""
     graph = _graph(run)
     run.keeper.say_many(graph, run.keeping.randint(2, 8))
@@ -52,7 +52,7 @@ async def _erase_behind(run: Run) -> None:
         run.keeper.erase_turn(graph)
 
 
-async def erased_behind_a_reader(run: Run) -> None:
+async def erased_behind_a_reader(run: KeepingRun) -> None:
     """Cut a reader off, or end it, and erase what it has not seen, or has."""
     reader = run.reed.process
     if reader is None:
@@ -69,7 +69,7 @@ async def erased_behind_a_reader(run: Run) -> None:
             reader.kill()
 
 
-async def erased_behind_a_standby(run: Run) -> None:
+async def erased_behind_a_standby(run: KeepingRun) -> None:
     """Freeze a worker, and erase meanwhile."""
     process = run.keeping.choice(run.alive) if run.alive else None
     if process is None:
@@ -83,7 +83,7 @@ async def erased_behind_a_standby(run: Run) -> None:
         process.thaw()
 
 
-async def frozen_while_erasing(run: Run) -> None:
+async def frozen_while_erasing(run: KeepingRun) -> None:
     """Freeze a worker that is about to destroy keys; the next owner destroys more of the same graph meanwhile."""
     graph, erasing = _graph(run), [*run.alive]
     run.keeper.say_many(graph, 8)
@@ -99,14 +99,14 @@ async def frozen_while_erasing(run: Run) -> None:
             process.thaw()
 
 
-async def killed_while_erasing(run: Run) -> None:
+async def killed_while_erasing(run: KeepingRun) -> None:
     """Kill a worker at a step of an erasure."""
     for process in run.alive:
         process.fatal_step, process.passages_left = Step.ERASE, run.keeping.randint(1, 6)
     await _erase_behind(run)
 
 
-async def reader_killed(run: Run) -> None:
+async def reader_killed(run: KeepingRun) -> None:
     """Kill a reader; power may be lost with it."""
     await _while(run, 0.0, 1.0)
     if run.reed.process is not None:
@@ -115,13 +115,13 @@ async def reader_killed(run: Run) -> None:
             run.reed.disk.cut_power(run.keeping.randint(1, 6))
 
 
-async def reader_stopped(run: Run) -> None:
+async def reader_stopped(run: KeepingRun) -> None:
     """Stop a reader in order."""
     if run.reed.process is not None:
         await run.reed.process.stop()
 
 
-async def snapshot(run: Run) -> None:
+async def snapshot(run: KeepingRun) -> None:
     """Copy the stores of a machine as they are."""
     for machine in (*run.machines, run.reed):
         process = machine.process
@@ -133,7 +133,7 @@ async def snapshot(run: Run) -> None:
                 run.note(f"no snapshot of partition {partition} of {machine.name}: {error}")
 
 
-async def disk_lost(run: Run) -> None:
+async def disk_lost(run: KeepingRun) -> None:
     """Take snapshots, erase something, and give a machine a new disk, with a snapshot of any machine."""
     machines = [*run.machines, run.reed]
     if run.keeping.random() < 0.7:
@@ -147,14 +147,14 @@ async def disk_lost(run: Run) -> None:
     lost.disk.lose(other.disk.snapshots)
 
 
-async def undone(run: Run) -> None:
+async def undone(run: KeepingRun) -> None:
     """Take much back, and that as well."""
     for _ in range(run.keeping.randint(2, 8)):
         run.keeper.undo(_graph(run))
         await _while(run, 0.0, 0.5)
 
 
-async def fought_over(run: Run) -> None:
+async def fought_over(run: KeepingRun) -> None:
     """Let a subject try to give itself back what was taken from it."""
     graph = _graph(run)
     for _ in range(2):
@@ -162,7 +162,7 @@ async def fought_over(run: Run) -> None:
         await _while(run, 0.0, 2.0)
 
 
-async def forgotten_at_once(run: Run) -> None:
+async def forgotten_at_once(run: KeepingRun) -> None:
     """Forget more turns at once than one message names."""
     graph = _graph(run)
     run.keeper.say_many(graph, MANY)
@@ -172,7 +172,7 @@ async def forgotten_at_once(run: Run) -> None:
     run.keeper.say_many(graph, 3)
 
 
-KEEPING: dict[str, Callable[[Run], Awaitable[None]]] = {
+KEEPING: dict[str, Callable[[KeepingRun], Awaitable[None]]] = {
     "erased behind a reader": erased_behind_a_reader,
     "erased behind a standby": erased_behind_a_standby,
     "frozen while erasing": frozen_while_erasing,

@@ -59,7 +59,7 @@ from state.store.store import MemoryStore
 LAST = (1 << DEPTH) - 1  # ordinal that a graph can have
 
 
-class Counted(NamedTuple):
+class CountedEvent(NamedTuple):
     """An event that counts, who wrote it, whose claim it followed, and of which topic `turns` it tells."""
 
     offset: int
@@ -70,12 +70,12 @@ class Counted(NamedTuple):
     is_first: bool  # of its topic: reading began anew
 
 
-class Folded(NamedTuple):
+class FoldedLog(NamedTuple):
     """A partition's log, folded from nothing.  `digests`: at the watermarks that were asked for."""
 
     digest: str
     watermark: int
-    counted: list[Counted]
+    counted: list[CountedEvent]
     digests: dict[int, str]
     seized: list[str]  # rights that somebody had no right to
 
@@ -114,12 +114,12 @@ def event_time(event: DataEvent) -> int:
 
 async def folded(
     log: Log, end: int, keys: Keyring, chosen: Collection[int], subject_of: Callable[[int, str], str]
-) -> Folded:
+) -> FoldedLog:
     """Fold a partition of `events` up to before offset `end`, or a bit on, to what is `chosen`.  Raises HaltedError.
 
     subject_of  tells on whose behalf the record of a topic `turns` at an offset came
     """
-    state, reader, counted = Partition(MemoryStore(), graph_keys=keys), WholeLog(log, keys), list[Counted]()
+    state, reader, counted = Partition(MemoryStore(), graph_keys=keys), WholeLog(log, keys), list[CountedEvent]()
     owner, topic, is_first, digests, seized = "", "", True, dict[int, str](), list[str]()
     for stored in log.stored[:end]:
         events, value = await _read(reader, stored.record)
@@ -141,9 +141,9 @@ async def folded(
             topic = state.position.source_topic
         elif acceptance is Acceptance.ACCEPTED:
             assert isinstance(event, DataEvent)
-            counted.append(Counted(stored.record.offset, event, stored.writer, owner, topic, is_first))
+            counted.append(CountedEvent(stored.record.offset, event, stored.writer, owner, topic, is_first))
             is_first &= source_of(event) is None
-    return Folded(state.digest(), state.position.watermark, counted, digests, seized)
+    return FoldedLog(state.digest(), state.position.watermark, counted, digests, seized)
 
 
 RIGHTS = frozenset({"read", "write", "forget", "admin"})
@@ -199,14 +199,14 @@ class Oracle:
         sent = self._ledger.sent.get((topic, partition, source))
         return sent.subject if sent else ""
 
-    def _unequal(self, lagging: Sequence[Lagging], expected: Folded) -> Iterator[str]:
+    def _unequal(self, lagging: Sequence[Lagging], expected: FoldedLog) -> Iterator[str]:
         """Complain of folds beside the owner's that differ; before an erasure they may hold more."""
         erased = max((it.offset for it in expected.counted if isinstance(it.event, SubjectErased)), default=-1)
         for each in lagging:
             if each.watermark >= erased and expected.digests.get(each.watermark, each.digest) != each.digest:
                 yield f"fold: what {each.name} holds at {each.watermark} is not the fold of its log"
 
-    def _readable(self, counted: list[Counted], live: Partition) -> Iterator[str]:
+    def _readable(self, counted: list[CountedEvent], live: Partition) -> Iterator[str]:
         """Complain of keys that open what was erased, and of erasures that nobody will finish."""
         for each in counted:
             event = each.event
@@ -229,7 +229,7 @@ class Oracle:
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody can branch this
             return [f"branch: partition {partition} cannot be branched: {type(error).__name__}: {error}"[:400]]
 
-    def _all(self, partition: int, live: Partition, expected: Folded) -> Iterator[str]:
+    def _all(self, partition: int, live: Partition, expected: FoldedLog) -> Iterator[str]:
         if live.digest() != expected.digest:
             yield f"fold: the live state at {live.position.watermark} is not the fold of its log"
         for each in expected.counted:
@@ -258,7 +258,7 @@ class Oracle:
 
     # accounted
 
-    def _unaccounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
+    def _unaccounted(self, partition: int, counted: list[CountedEvent]) -> Iterator[str]:
         last, topic = -1, ""
         for each in counted:
             source = source_of(each.event)
@@ -283,7 +283,7 @@ class Oracle:
 
     # once, letter, time
 
-    def _miscounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
+    def _miscounted(self, partition: int, counted: list[CountedEvent]) -> Iterator[str]:
         seen, turns, sealed = (
             set[tuple[str, str]](),
             defaultdict[str, CountedTurns](CountedTurns),
@@ -309,14 +309,14 @@ class Oracle:
             if sent.kind == "good" and replies.get("status") == "accepted" and (sent.graph, sent.id) not in seen:
                 yield f"once: turn {sent.id} of {sent.graph} was told to be accepted, and is not recorded"
 
-    def _mistimed(self, each: Counted) -> Iterator[str]:
+    def _mistimed(self, each: CountedEvent) -> Iterator[str]:
         event, graph = each.event, getattr(each.event, "graph", "")
         if isinstance(event, TurnRecorded) and event.at > self._latest_ms:
             yield f"time: turn {event.id} at {each.offset} was said at {event.at}, after {self._latest_ms}"
         if graph == self._ledger.imported and event_time(event) > self._imported_until:
             yield f"time: {graph} was imported, and is told the time of day at {each.offset}"
 
-    def _misjudged(self, partition: int, each: Counted) -> Iterator[str]:
+    def _misjudged(self, partition: int, each: CountedEvent) -> Iterator[str]:
         source = source_of(each.event)
         if source is None or isinstance(each.event, TurnsLost):
             return
@@ -328,7 +328,7 @@ class Oracle:
         if is_rejected and f"{self._topics.turns}/{partition}@{source}" not in self._letters:
             yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
 
-    def _kinds(self, each: Counted, partition: int, source: int) -> set[str]:
+    def _kinds(self, each: CountedEvent, partition: int, source: int) -> set[str]:
         """Tell what the record may have been that an event accounts for; nothing of what nobody sent.
 
         A live worker sees within a tick, not at once, that `turns` was made anew: what it reads until then at the next
@@ -347,7 +347,7 @@ class Oracle:
 
     # told
 
-    def _untold(self, partition: int, counted: list[Counted]) -> Iterator[str]:
+    def _untold(self, partition: int, counted: list[CountedEvent]) -> Iterator[str]:
         sent = set()
         for stored in self._broker.log(self._topics.changes, partition).stored:
             header = as_mapping(stored.record.headers).get("emgas.event-offset", b"")

@@ -10,17 +10,17 @@ from random import Random
 
 from bench.simulation.clock import StuckError, VirtualLoop
 from bench.simulation.worker import passing, task_of_process
-from bench.simulation.world import Result, Run
+from bench.simulation.world import RunResult, SimulatedRun
 from streams.transport import failpoints
 
 
-def run(seed: int, *, keeps: bool = False) -> Result:
+def run(seed: int, *, keeps: bool = False) -> RunResult:
     """Run the world of `seed`, and look what held.  `keeps`: as world.py's Run has it."""
     loop = VirtualLoop(Random(f"loop {seed}"))
     loop.set_task_factory(task_of_process)  # type: ignore[arg-type]  # makes what a loop makes
     loop.set_exception_handler(lambda _, context: None)  # of tasks of killed processes
     asyncio.set_event_loop(loop)
-    here = Run(seed, loop, keeps)
+    here = SimulatedRun(seed, loop, keeps)
     try:
         with _traced(here), _failing():
             loop.run_until_complete(here.go())
@@ -28,7 +28,7 @@ def run(seed: int, *, keeps: bool = False) -> Result:
         here.complaints.append(f"live: {error}")
     finally:
         _close(loop)
-    return Result(
+    return RunResult(
         seed=seed,
         complaints=here.complaints,
         trace=here.trace,
@@ -58,9 +58,9 @@ def _failing() -> Iterator[None]:
 
 
 @contextmanager
-def _traced(here: Run) -> Iterator[None]:
+def _traced(here: SimulatedRun) -> Iterator[None]:
     """Put what the workers log into the trace, for as long as the block lasts."""
-    logger, handlers = logging.getLogger("emgas"), _Trace(here)
+    logger, handlers = logging.getLogger("emgas"), _RunTrace(here)
     before = logger.level, logger.propagate
     logger.setLevel(logging.WARNING)
     logger.propagate = False
@@ -72,10 +72,10 @@ def _traced(here: Run) -> Iterator[None]:
         logger.level, logger.propagate = before
 
 
-class _Trace(logging.Handler):
+class _RunTrace(logging.Handler):
     """A handler that writes into a run's trace."""
 
-    def __init__(self, here: Run) -> None:
+    def __init__(self, here: SimulatedRun) -> None:
         super().__init__()
         self._here = here
 

@@ -29,7 +29,7 @@ from emgas.errors import TransportError
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
 from streams.ingest.sealing import nothing_to_scrub
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.failpoints import Step
 from streams.transport.keys.key_store import KeyStore, MemoryKeys
@@ -81,7 +81,7 @@ class World:
     loop: VirtualLoop
     broker: Broker
     group: Group
-    settings: Settings
+    settings: WorkerSettings
     extractor: Extractor
     note: Callable[[str], None]
     halted: Callable[[Process, BaseException], None]

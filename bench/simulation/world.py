@@ -36,7 +36,7 @@ from state.events.events import decode
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS
 from streams.errors import WorkerHaltedError
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.topic_plan import keys_plan, plan
 
 EPOCH_MS = 1_750_000_000_000
@@ -51,7 +51,7 @@ MOST_AGAIN = 3  # times that a turn is sent again, while workers die over it
 
 
 @dataclass
-class Result:
+class RunResult:
     """What came of one run.  `complaints`: none, if all held."""
 
     seed: int
@@ -66,9 +66,9 @@ class Result:
 
 
 @lru_cache
-def _settings() -> Settings:
+def _settings() -> WorkerSettings:
     """Give the settings that all runs share; what the environment says must not matter."""
-    return Settings.model_construct(
+    return WorkerSettings.model_construct(
         data=Path("/simulated"),  # nothing is ever written there
         broker="kafka://simulated:9092",
         partitions=2,
@@ -80,7 +80,7 @@ def _settings() -> Settings:
 
 
 @dataclass
-class Run:
+class SimulatedRun:
     """The world of one run, as faults and oracles see it.
 
     keeps  whether it is one in which graphs are shared, encrypted, taken back, erased, and followed by a reader, too

@@ -36,7 +36,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from streams.cli.shared.client import session
 from streams.ingest.turn_processor import PORTIONS_AHEAD
 from streams.plugins.extraction_pool import ExtractionPool, Loading
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker.embedded_connection import EmbeddedConnection
 
 INGESTED: Final = 2_000  # turns
@@ -90,7 +90,7 @@ def _used(pids: list[int]) -> float:
 async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, float]:
     """Measure the ingest with a pool of so many processes."""
     changes = {"broker": None, "data": home, "embedder": None, "extraction_processes": processes}
-    settings = Settings().model_copy(update=changes)
+    settings = WorkerSettings().model_copy(update=changes)
     connection = EmbeddedConnection(settings)
     async with MemoryClient(connection, timeout=PATIENCE) as memory:
         pool = connection.app.pool
@@ -141,7 +141,7 @@ def ingested(count: int) -> dict[str, Any]:
     _, extraction = taken(lambda: [extractor.of_turn(turn.text, speaker=turn.speaker, at=BEGIN) for turn in turns])
 
     async def run(home: Path) -> tuple[float, float]:
-        settings = Settings().model_copy(
+        settings = WorkerSettings().model_copy(
             update={"broker": None, "data": home, "embedder": None, "extraction_processes": 0}
         )
         async with session(settings, PATIENCE) as connected:
@@ -166,5 +166,5 @@ def ingested(count: int) -> dict[str, Any]:
         "pool": {**fed, "two_over_one": rounded(fed[2] / fed[1])},
         "two_processes_over_one": rounded(room[2] / room[1]),
         "two_processes_over_none": rounded(room[2] * cpu / count),
-        "kafka": {} if Settings().is_embedded else through_kafka(turns),
+        "kafka": {} if WorkerSettings().is_embedded else through_kafka(turns),
     }

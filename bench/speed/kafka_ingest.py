@@ -27,7 +27,7 @@ from bench.speed.measuring import mid, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
 from processors.extraction.yake_extractor import YakeExtractor
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 
 POOLS: Final = (0, 1, 2)  # processes
@@ -38,7 +38,7 @@ LOADING_SECONDS: Final = 2.0  # in which a process that loads takes some CPU tim
 
 
 @contextmanager
-def _worker(settings: Settings, home: str, processes: int) -> Iterator[psutil.Process]:
+def _worker(settings: WorkerSettings, home: str, processes: int) -> Iterator[psutil.Process]:
     ours = {
         "EMGAS_PREFIX": settings.prefix,
         "EMGAS_DATA": home,
@@ -58,7 +58,7 @@ def _used(processes: Sequence[psutil.Process]) -> float:
 
 
 async def _measured(
-    settings: Settings, worker: psutil.Process, turns: Sequence[Turn], pool: int, alone: Callable[[], float]
+    settings: WorkerSettings, worker: psutil.Process, turns: Sequence[Turn], pool: int, alone: Callable[[], float]
 ) -> list[dict[str, float]]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=PATIENCE) as memory:
         for partition in range(await memory.partitions()):
@@ -115,7 +115,7 @@ def through_kafka(turns: Sequence[Turn]) -> dict[int, dict[str, float]]:
     alone()  # dictionaries are read once
     figures = {}
     for pool in POOLS:
-        settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}-{pool}"})
+        settings = WorkerSettings().model_copy(update={"prefix": f"bench-{os.getpid()}-{pool}"})
         asyncio.run(select.create(settings))
         with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home, pool) as worker:
             each = asyncio.run(_measured(settings, worker, turns, pool, alone))

@@ -65,7 +65,7 @@ COUNTED = ("nodes", "archived nodes", "long-term", "passages", "archived passage
 WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
 
 
-class Worker:
+class LifecycleWorker:
     """One partition, written and folded as a worker would; `seconds` says what took how long."""
 
     def __init__(self, store: Store) -> None:
@@ -158,11 +158,11 @@ def recorded_turns(turns: int, graphs: int, seed: int) -> Iterator[TurnRecorded]
         yield TurnRecorded(**facts, **plain, **extraction, graph=f"graph-{graph}", **UNSTAMPED)
 
 
-def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], Worker]:
+def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], LifecycleWorker]:
     """Fold a year; give back what the partition held at POINTS times of it, and the worker that folded it."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
         store = RocksStore(Path(home) / "store")
-        worker = Worker(store)
+        worker = LifecycleWorker(store)
         for number in range(graphs):
             worker.configure(f"graph-{number}", preset)
         points = []
@@ -190,7 +190,7 @@ def stored(store: RocksStore, kind: bytes) -> str:
     return f"{len(rows)} rows, {sum(rows) / 1e6:.1f} MB"
 
 
-def count_contents(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
+def count_contents(worker: LifecycleWorker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
     """Tell all graphs the time, flush, and count how much there is."""
     for number in range(graphs):
         worker.tick(f"graph-{number}", at)
@@ -256,7 +256,7 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
 
 def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph:
     """Fold a year's turns into their graph as it is when the year is over."""
-    worker, name = Worker(MemoryStore()), turns[0].graph
+    worker, name = LifecycleWorker(MemoryStore()), turns[0].graph
     worker.configure(name, preset)
     for number, turn in enumerate(turns):
         worker.tell(structs.replace(recorded(turn, extractor), src=number))
@@ -303,7 +303,7 @@ def report_costs(options: argparse.Namespace) -> None:
     count = sum(map(len, report))
     extraction = (time.thread_time() - began) / count
     for preset in options.presets.split(","):
-        worker = Worker(MemoryStore())
+        worker = LifecycleWorker(MemoryStore())
         for talk in report:
             live_through(worker, talk, preset)
         folding = worker.seconds["turns"] / count
@@ -313,7 +313,7 @@ def report_costs(options: argparse.Namespace) -> None:
         print(f"  folded: {dict(worker.folded)}")
 
 
-def live_through(worker: Worker, talk: Sequence[TurnRecorded], preset: str) -> None:
+def live_through(worker: LifecycleWorker, talk: Sequence[TurnRecorded], preset: str) -> None:
     """Give birth to a conversation's graph and tell it everything, until its last session is over."""
     worker.configure(talk[0].graph, preset)
     for event in talk:

@@ -29,7 +29,7 @@ from bench.speed.remembering import GRAPHS
 from bench.speed.replaying import REPLAYED
 from emgas.client.client import MemoryClient
 from state.memory_budget import DEFAULT_MEMORY
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.kafka.assignor import BirthAssignor
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.gauges import size_of
@@ -185,7 +185,7 @@ def _member(number: int) -> Any:
 async def _bytes(home: Path, graphs: int = 40, turns: int = 100) -> dict[str, float]:
     """Measure what a turn takes in the topics and in a store."""
     changes = {"broker": None, "data": home, "embedder": None, "extraction_processes": 0, "partitions": 1}
-    settings = Settings().model_copy(update=changes)
+    settings = WorkerSettings().model_copy(update=changes)
     connection = EmbeddedConnection(settings)
     turns_list = list(sentences(turns))
     async with MemoryClient(connection, timeout=120.0) as memory:

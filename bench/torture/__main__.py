@@ -46,7 +46,7 @@ MUST_BE_NONE = ("lost", "duplicated", "stuck", "diverged", "unexplained", "broke
 SETTLED = 0.3  # of the faults meet a group at rest; the others, whatever the fault before left behind
 
 
-class Run:
+class TortureRun:
     """One run: what was done, and what came of it."""
 
     def __init__(self, scene: Scene) -> None:
@@ -139,7 +139,7 @@ async def _run(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
     kinds = options.kinds.split(",") if options.kinds else list(KINDS)
     kinds = [name for name in kinds if name != "disk full" or store_faults.may_mount()]
     async with Scene(directory, seed=options.seed, brokers=options.brokers, patience=options.patience) as scene:
-        run = Run(scene)
+        run = TortureRun(scene)
         await run.torture(options.minutes * 60, kinds)
         return {"seed": options.seed, "brokers": options.brokers, **await run.report()}
 

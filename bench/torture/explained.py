@@ -69,7 +69,7 @@ CAUSES: Final = (
 
 
 @dataclass
-class InForce:
+class FaultInForce:
     """A fault, and when it was in force (monotonic, s); `until` is infinite while it is.
 
     partitions  those that it harms, None for all
@@ -93,7 +93,7 @@ class Questions:
     answered: int = 0
     explained: Counter[str] = field(default_factory=Counter)
     unexplained: list[str] = field(default_factory=list)
-    faults: list[InForce] = field(default_factory=list)
+    faults: list[FaultInForce] = field(default_factory=list)
 
     @contextmanager
     def asking(self, about: str, partition: int) -> Iterator[None]:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 from bench.torture.kinds import kind
-from bench.torture.processes import Worker
+from bench.torture.processes import WorkerProcess
 from bench.torture.scene import Scene
 from emgas import MemoryClient
 from emgas.errors import EmgasError
@@ -111,7 +111,7 @@ async def lost_behind_a_snapshot(scene: Scene) -> AsyncIterator[None]:
         with suppress(EmgasError):  # its owner may be away for a moment: then an older snapshot is used, or none
             await scene.memory.checkpoint(partition, timeout=10.0)
     await _erased(scene, graph, "k2")
-    worker: Worker = scene.a_worker()
+    worker: WorkerProcess = scene.a_worker()
     await worker.down()
     shutil.rmtree(worker.home / "kafka", ignore_errors=True)
     yield

@@ -28,7 +28,7 @@ LOGGED_EVENTS = ("owns", "follows")  # by a worker, and by a reader
 STOPS_WITHIN = 30.0  # seconds after SIGTERM: what docs/operations.md promises, and an orchestrator grants
 
 
-class Worker:
+class WorkerProcess:
     """One worker, and its supervisor."""
 
     def __init__(self, name: str, home: Path, proxy: Proxy, environment: Mapping[str, str]) -> None:

@@ -24,8 +24,8 @@ from typing import Any, NoReturn, Self
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
-from bench.torture.explained import LINGERS, InForce, Questions
-from bench.torture.processes import ROOT, Brokers, Worker
+from bench.torture.explained import LINGERS, FaultInForce, Questions
+from bench.torture.processes import ROOT, Brokers, WorkerProcess
 from bench.torture.proxy import Proxy
 from emgas import MemoryClient, Turn
 from emgas.errors import EmgasError
@@ -34,7 +34,7 @@ from emgas.times import DAY_MS
 from emgas.wire import TopicNames, partition_of
 from replay.accepted_events import AcceptedEvents
 from state.events.events import TurnRecorded
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 
 PARTITIONS = 4
@@ -54,7 +54,7 @@ class WedgedError(Exception):
 
 
 @dataclass
-class Findings:
+class SceneFindings:
     """What a run saw beside the times that recovery took."""
 
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
@@ -82,14 +82,14 @@ class Scene:
     def __init__(self, directory: Path, *, seed: int, brokers: int, patience: float) -> None:
         self.directory = directory
         self.random = random.Random(seed)
-        self.findings = Findings()
+        self.findings = SceneFindings()
         self.brokers = Brokers(f"torture-{seed}", brokers)
         self.replication = brokers
         self.topics = TopicNames("torture")
         self.graphs = [_graph_in(partition) for partition in range(PARTITIONS)]
-        self.workers: list[Worker] = []
-        self.spare: Worker  # joins when others have to make room
-        self.reader: Worker  # follows the log in some faults, and is asked alone in the end
+        self.workers: list[WorkerProcess] = []
+        self.spare: WorkerProcess  # joins when others have to make room
+        self.reader: WorkerProcess  # follows the log in some faults, and is asked alone in the end
         self.memory: MemoryClient
         self.producer: AIOKafkaProducer  # a foreign program's
         self.kek = directory / "kek"
@@ -126,9 +126,9 @@ class Scene:
     async def __aexit__(self, *_: object) -> None:
         await self._running.aclose()
 
-    async def _worker(self, name: str, starting: AsyncExitStack, **more: str) -> Worker:
+    async def _worker(self, name: str, starting: AsyncExitStack, **more: str) -> WorkerProcess:
         proxy = await starting.enter_async_context(Proxy(self.brokers.addresses))
-        worker = Worker(name, self.directory / name.replace(" ", "-"), proxy, self._environment() | more)
+        worker = WorkerProcess(name, self.directory / name.replace(" ", "-"), proxy, self._environment() | more)
         starting.push_async_callback(worker.end)
         return worker
 
@@ -150,9 +150,9 @@ class Scene:
         return ",".join(self.brokers.addresses)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> WorkerSettings:
         """What a command is told."""
-        return Settings(
+        return WorkerSettings(
             broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix="torture",
             partitions=PARTITIONS, replication=self.replication, encryption=True, kek_file=self.kek,
         )  # fmt: skip
@@ -186,18 +186,18 @@ class Scene:
         return code or 0, out.decode() or error.decode()
 
     @property
-    def everyone(self) -> list[Worker]:
+    def everyone(self) -> list[WorkerProcess]:
         """All that may run: the workers, the spare one and the reader."""
         return [*self.workers, self.spare, self.reader]
 
     # chance
 
-    def a_worker(self) -> Worker:
+    def a_worker(self) -> WorkerProcess:
         """Pick a worker, of those that own something if any does: of another, little could be lost."""
         self.harms(range(PARTITIONS))  # the group shares out all of them again
         return self.random.choice([each for each in self.workers if each.owns] or self.workers)
 
-    def others(self, worker: Worker) -> list[Worker]:
+    def others(self, worker: WorkerProcess) -> list[WorkerProcess]:
         """Give all other workers."""
         return [each for each in self.workers if each is not worker]
 
@@ -229,7 +229,7 @@ class Scene:
     @contextmanager
     def in_force(self, name: str) -> Iterator[None]:
         """Let a fault explain what happens from here on, until all is shared out again behind this block."""
-        fault = InForce(name, time.monotonic())
+        fault = FaultInForce(name, time.monotonic())
         self.findings.questions.faults.append(fault)
         try:
             yield
@@ -238,7 +238,7 @@ class Scene:
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
 
-    async def _ended(self, fault: InForce, earliest: float) -> None:
+    async def _ended(self, fault: FaultInForce, earliest: float) -> None:
         await self._shared_out()
         fault.until = max(earliest, time.monotonic())
 

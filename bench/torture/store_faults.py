@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.torture.kinds import kind
-from bench.torture.processes import Worker
+from bench.torture.processes import WorkerProcess
 from bench.torture.scene import Scene
 
 DISK = "48m"
@@ -91,7 +91,7 @@ def may_mount() -> bool:
     return os.geteuid() == 0 and shutil.which("mount") is not None
 
 
-async def _on_a_disk_of_its_own(worker: Worker) -> None:
+async def _on_a_disk_of_its_own(worker: WorkerProcess) -> None:
     """Mount a small disk over the data directory of a worker: what lies beneath comes back with `umount`."""
     worker.home.mkdir(exist_ok=True)
     await _run("mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", str(worker.home))

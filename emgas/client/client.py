@@ -38,7 +38,16 @@ from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Fallback, MemoryKind, Query, Render, Reply
-from emgas.messages.requests import Answer, Command, Failure, GraphQuestion, Outcome, PartitionQuestion, Question, Right
+from emgas.messages.requests import (
+    AnswerMessage,
+    Command,
+    Failure,
+    GraphQuestion,
+    Outcome,
+    PartitionQuestion,
+    Question,
+    Right,
+)
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.several import Merged
@@ -55,8 +64,8 @@ if TYPE_CHECKING:
 
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
-A = TypeVar("A", bound=Answer)
-A_co = TypeVar("A_co", bound=Answer, covariant=True)
+A = TypeVar("A", bound=AnswerMessage)
+A_co = TypeVar("A_co", bound=AnswerMessage, covariant=True)
 
 
 class Asks(Protocol[A_co]):
@@ -778,7 +787,7 @@ def _milliseconds(when: When | None) -> int | None:
     return None if when is None else milliseconds(when)
 
 
-def _expect(kind: type[A], answer: Answer) -> A:
+def _expect(kind: type[A], answer: AnswerMessage) -> A:
     """Return an answer of `kind`.  Raises QueryFailedError for a Failure, TransportError for another kind."""
     if isinstance(answer, Failure):
         raise QueryFailedError(answer.code, answer.message)

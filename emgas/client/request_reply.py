@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from emgas.client.connection import Connection
 from emgas.client.shares import SHARE, WAITING, Shares
 from emgas.errors import NoAnswerError, TransportError
-from emgas.messages.requests import Answer, Failure
+from emgas.messages.requests import AnswerMessage, Failure
 from emgas.messages.topics import read_answer
 from emgas.validation import encode
 from emgas.wire import CORRELATION_ID, RIGHTS, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
@@ -71,7 +71,7 @@ class RequestReply:
 
     async def ask(
         self, record: ProducerRecord, seconds: float, appended: Callable[[Receipt], None] = lambda _: None
-    ) -> Answer:
+    ) -> AnswerMessage:
         """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError.
 
         A question fails with `overloaded` at once if QUESTIONS_AT_ONCE calls wait already: it would time out.
@@ -154,7 +154,7 @@ def _overloaded(message: str) -> bytes:
     return encode(Failure(code="overloaded", message=message))
 
 
-def _read(answer: bytes) -> Answer:
+def _read(answer: bytes) -> AnswerMessage:
     try:
         return read_answer(answer)
     except ValidationError:

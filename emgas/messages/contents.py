@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from emgas import limits
 from emgas.messages.advice import Advised
 from emgas.messages.fields import Message, Metadata, Name, Position, Role
-from emgas.messages.requests import Answer, PartitionQuestion, PastQuestion
+from emgas.messages.requests import AnswerMessage, PartitionQuestion, PastQuestion
 
 
 class SpokenTime(Message):
@@ -76,7 +76,7 @@ class RecordedTurn(Message):
     )
 
 
-class Turns(Answer):
+class Turns(AnswerMessage):
     """A page of turns.  An unknown graph returns `found: false`.
 
     total  how many turns match in all    next  `cursor` of the next page, null on the last
@@ -91,7 +91,7 @@ class Turns(Answer):
     position: Position
 
 
-class Graphs(Answer):
+class Graphs(AnswerMessage):
     """The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
 
     `next` is the last name of its own page.  It never names a graph that the page does not show.

@@ -14,7 +14,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.fields import Message, Milliseconds, Name, Text
 from emgas.messages.relations import Kind
-from emgas.messages.requests import Answer, PartitionQuestion
+from emgas.messages.requests import AnswerMessage, PartitionQuestion
 
 EntityKind = Literal["person", "place", "organisation", "product"]
 TimeKind = Literal["span", "clock", "length", "set"]
@@ -113,7 +113,7 @@ class ExtractedChange(Message):
     turn: int
 
 
-class Extracted(Answer):
+class Extracted(AnswerMessage):
     """What would be understood: of each turn, in order, and of the people in them.
 
     card     subject → slot → its values after the last turn

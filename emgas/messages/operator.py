@@ -10,10 +10,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from emgas.messages.fields import Position
-from emgas.messages.requests import Answer, PartitionQuestion
+from emgas.messages.requests import AnswerMessage, PartitionQuestion
 
 
-class Inspection(Answer):
+class Inspection(AnswerMessage):
     """What a partition's owner holds at `position`.
 
     turns        accepted ids, each once                   concepts, pairs, topics   active and archived ones
@@ -39,7 +39,7 @@ class Inspection(Answer):
     )
 
 
-class Checkpointed(Answer):
+class Checkpointed(AnswerMessage):
     """A snapshot that was written: its name, the position of its state, and its size."""
 
     kind: Literal["checkpointed"] = "checkpointed"

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import Message, Milliseconds, Name, Position
-from emgas.messages.requests import Answer, GraphQuestion, PastQuestion
+from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -78,7 +78,7 @@ class Activity(Message):
     turns: list[int] = Field(default_factory=list)
 
 
-class Pictured(Answer):
+class Pictured(AnswerMessage):
     """What a graph looks like.  An unknown graph gives `found: false`.
 
     clock  the graph's time, ms: `as_of`, or the last that was said
@@ -131,7 +131,7 @@ class GrownPair(Message):
     after: int
 
 
-class Compared(Answer):
+class Compared(AnswerMessage):
     """What changed, what changed most first.  `found: false` where nothing had been said by the later time.
 
     since, until    the graph's clock at the two times, ms

@@ -11,7 +11,7 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
-from emgas.messages.requests import Answer, GraphQuestion, PastQuestion, Right
+from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion, Right
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
@@ -85,7 +85,7 @@ class Timing(Message):
     recall_ms: float
 
 
-class Reply(Answer):
+class Reply(AnswerMessage):
     """The answer to a query.  An unknown graph returns `found: false` and empty lists."""
 
     kind: Literal["reply"] = "reply"
@@ -137,7 +137,7 @@ class Theme(Message):
     by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
-class Description(Answer):
+class Description(AnswerMessage):
     """What a graph holds.  An unknown graph returns `found: false`.
 
     turns, concepts      those that are active

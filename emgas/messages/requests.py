@@ -20,11 +20,11 @@ from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position
 Right = Literal["read", "write", "forget", "admin"]
 COMMANDS: list[type[Command]] = []
 QUESTIONS: list[type[Question]] = []
-ANSWERS: list[type[Answer]] = []
+ANSWERS: list[type[AnswerMessage]] = []
 _NO_ID = object()
 
 
-class Answer(Message):
+class AnswerMessage(Message):
     """Base of every answer, a record of `replies`."""
 
     if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Answer(Message):
         ANSWERS.append(cls)
 
 
-class Outcome(Answer):
+class Outcome(AnswerMessage):
     """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
 
     redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
@@ -58,7 +58,7 @@ FailureCode = Literal[
 ]
 
 
-class Failure(Answer):
+class Failure(AnswerMessage):
     """The failure of a query, and what to do about it."""
 
     kind: Literal["failure"] = "failure"
@@ -82,7 +82,7 @@ class Sendable(Message):
     parameters: ClassVar[Mapping[str, str]]
     example: ClassVar[Mapping[str, Any] | None]
     preview: ClassVar[type[Question] | None]
-    answer: ClassVar[type[Answer]]
+    answer: ClassVar[type[AnswerMessage]]
 
     def __init_subclass__(
         cls,

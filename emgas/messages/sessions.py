@@ -14,7 +14,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Message, Name, Position
-from emgas.messages.requests import Answer, PastQuestion, Request
+from emgas.messages.requests import AnswerMessage, PastQuestion, Request
 
 SessionState = Literal["working", "idle", "ended"]
 EndReason = Literal["said", "idle", "size", "topic shift"]
@@ -55,7 +55,7 @@ class Inherited(Message):
     recorded: bool
 
 
-class InMind(Answer):
+class InMind(AnswerMessage):
     """A conversation's working memory.  An unknown graph returns `found: false`.
 
     state      working, idle (no turn for a while) or ended     turns      the last ones, in their order

@@ -23,7 +23,7 @@ import emgas.messages
 from emgas.messages import requests
 from emgas.messages.fields import Message
 from emgas.messages.queries import Query
-from emgas.messages.requests import Answer, Command, Failure, Outcome, Question
+from emgas.messages.requests import AnswerMessage, Command, Failure, Outcome, Question
 from emgas.messages.turns import Turn
 
 M = TypeVar("M", bound=Message)
@@ -39,7 +39,7 @@ def _sorted(messages: Iterable[type[M]], *first: type[M]) -> tuple[type[M], ...]
 
 COMMANDS: Final[tuple[type[Command], ...]] = _sorted(requests.COMMANDS, Turn)
 QUESTIONS: Final[tuple[type[Question], ...]] = _sorted(requests.QUESTIONS, Query)
-ANSWERS: Final[tuple[type[Answer], ...]] = _sorted(
+ANSWERS: Final[tuple[type[AnswerMessage], ...]] = _sorted(
     requests.ANSWERS, Outcome, *(question.answer for question in QUESTIONS), Failure
 )
 
@@ -62,8 +62,8 @@ INBOUND: TypeAdapter[Command] = TypeAdapter(
     _union((Annotated[each, Tag(each.tag())] for each in COMMANDS), Discriminator(_kind)), config=_LATER
 )
 REQUEST: TypeAdapter[Question] = TypeAdapter(_union(QUESTIONS, Field(discriminator="kind")), config=_LATER)
-ANSWER: TypeAdapter[Answer] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")), config=_LATER)
-_ANSWERS: Final[dict[str, type[Answer]]] = {each.model_fields["kind"].default: each for each in ANSWERS}
+ANSWER: TypeAdapter[AnswerMessage] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")), config=_LATER)
+_ANSWERS: Final[dict[str, type[AnswerMessage]]] = {each.model_fields["kind"].default: each for each in ANSWERS}
 
 
 def read_inbound(value: bytes) -> Command:
@@ -79,7 +79,7 @@ def read_inbound(value: bytes) -> Command:
     return INBOUND.validate_json(value)
 
 
-def read_answer(value: bytes) -> Answer:
+def read_answer(value: bytes) -> AnswerMessage:
     """Read an answer.  Raises ValidationError."""
     fields = orjson.loads(value)
     answer = _ANSWERS.get(str(fields.get("kind"))) if isinstance(fields, dict) else None

@@ -13,7 +13,7 @@ from emgas import limits
 from emgas.messages.fields import Message, Name, Position, Text
 from emgas.messages.filters import Filter
 from emgas.messages.relations import RelationType
-from emgas.messages.requests import Answer, PastQuestion
+from emgas.messages.requests import AnswerMessage, PastQuestion
 from emgas.messages.sessions import Ending, SessionState
 
 
@@ -59,7 +59,7 @@ class SessionRecap(Message):
     )
 
 
-class Recapped(Answer):
+class Recapped(AnswerMessage):
     """The requested conversations.  `total`: how many sessions there are.  An unknown graph returns `found: false`."""
 
     kind: Literal["recapped"] = "recapped"
@@ -83,7 +83,7 @@ class Span(Message):
     moods: dict[Mood, int] = Field(default_factory=dict, exclude_if=lambda moods: not moods)
 
 
-class Trended(Answer):
+class Trended(AnswerMessage):
     """How often something is mentioned.  An unknown graph returns `found: false`; without a match, there are no turns.
 
     concepts  ids of the counted ones       all        whether each turn has all of them
@@ -183,7 +183,7 @@ class Inferred(Message):
     path: list[str]
 
 
-class Explored(Answer):
+class Explored(AnswerMessage):
     """A concept and its neighbours.  `found: false`: there is no such graph or concept.
 
     neighbours  the strongest links first      paths  to `to`, the strongest first, as ids
@@ -249,7 +249,7 @@ class HabitGroup(Message):
     habits: list[str]
 
 
-class Recurring(Answer):
+class Recurring(AnswerMessage):
     """The habits of a graph.  An unknown graph returns `found: false`.
 
     total   how many habits there are in all

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.memory import Memory, Ranker, best
+from evaluation.memory import EvaluatedMemory, Ranker, best
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf, relative, saturated
 from state.arrays import Floats, Integers
@@ -38,7 +38,7 @@ class Index:
 class Vocabulary:
     """The words of a memory's turns as an index, and of a question as numbers in it."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: EvaluatedMemory) -> None:
         view = memory.view
         words = ~view.is_mark[view.posting_concept]
         self._numbers = dict(view.numbers)
@@ -52,7 +52,7 @@ class Vocabulary:
         turns = max(len(view.passage_at), 1)
         self.index = Index(keys // turns, keys % turns, counts, len(self._numbers), len(view.passage_at))
 
-    def _of_name(self, memory: Memory, name: str) -> list[int]:
+    def _of_name(self, memory: EvaluatedMemory, name: str) -> list[int]:
         """Look up the words of a speaker's name; one that no turn holds gets a number of its own."""
         concepts = memory.extractor.of_query(name).concepts
         words = [concept.id for concept in concepts if not concept.id.startswith("@")]
@@ -65,7 +65,7 @@ class Vocabulary:
         return np.array(numbers, np.int64)
 
 
-def bm25(memory: Memory) -> Ranker:
+def bm25(memory: EvaluatedMemory) -> Ranker:
     """Index the turns of `memory` for BM25."""
     vocabulary = Vocabulary(memory)
     return lambda question, _: best(vocabulary.index.scores(vocabulary.query_ids(question)))

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.baselines.walks import Scoring, Walk
-from evaluation.memory import DEPTH, Memory, Ranker, Ranking, ranking
+from evaluation.memory import DEPTH, EvaluatedMemory, Ranker, Ranking, ranking
 from lab.retrievers.seeds import put_in
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.edge_scores import BACKWARDS, FADING, REACH
@@ -37,7 +37,7 @@ SATURATION = 10.0
 Columns = Callable[[Extraction, str], Floats]  # a question → (p, f) the features of each passage
 
 
-def columns(walk: Walk, memory: Memory) -> Columns:
+def columns(walk: Walk, memory: EvaluatedMemory) -> Columns:
     """Prepare the features of a question, the walk's in their places."""
     view, scoring = memory.view, walk(memory.view)
 
@@ -47,10 +47,10 @@ def columns(walk: Walk, memory: Memory) -> Columns:
     return of_question
 
 
-def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
+def structured(walk: Walk, weights: FlowWeights) -> Callable[[EvaluatedMemory], Ranker]:
     """Make the method that ranks by the walk and by all else that recall has."""
 
-    def method(memory: Memory) -> Ranker:
+    def method(memory: EvaluatedMemory) -> Ranker:
         view, scoring = memory.view, walk(memory.view)
 
         def rank(question: Extraction, text: str) -> Ranking:

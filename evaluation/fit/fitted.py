@@ -24,9 +24,9 @@ import numpy as np
 from evaluation.baselines.structured import Columns, columns, structured
 from evaluation.fit.fitting import Example, cross_validated, features, fit
 from evaluation.measure import Clock, Examined, Scores, measured
-from evaluation.memory import Memory
+from evaluation.memory import EvaluatedMemory
 from evaluation.methods import PEERS, Method, recalled
-from evaluation.questions.datasets import UNANSWERABLE, Question
+from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 from processors.recall.ranking.weights import FEATURES, FlowWeights
 from processors.recall.retrieval.recall import RecallOptions
 
@@ -41,11 +41,11 @@ NEUTRAL = FlowWeights(**dict.fromkeys(FEATURES, 1.0) | {"asks": -1.0})
 class Fittable(NamedTuple):
     """A method whose weights can be fitted: what it weighs of a question, and how it ranks with given weights."""
 
-    columns: Callable[[Memory], Columns]
+    columns: Callable[[EvaluatedMemory], Columns]
     ranking: Callable[[FlowWeights], Method]
 
 
-def _ours(memory: Memory) -> Columns:
+def _ours(memory: EvaluatedMemory) -> Columns:
     return partial(features, memory.view)
 
 
@@ -87,7 +87,7 @@ def measured_apart(
     return Scores.joined(parts)
 
 
-def _left_out(examined: Examined, leaving_out: Kind, question: Question) -> str:
+def _left_out(examined: Examined, leaving_out: Kind, question: LabelledQuestion) -> str:
     return question.group if leaving_out == "conversation" else examined.form
 
 
@@ -112,5 +112,5 @@ def _examples(examined: Examined, method: Fittable, share: float, leaving_out: K
             yield Example(values, memory.costs, evidence, group, share * _weight(question))
 
 
-def _weight(question: Question) -> float:
+def _weight(question: LabelledQuestion) -> float:
     return UNANSWERABLE_WEIGHT if question.category == UNANSWERABLE else 1.0

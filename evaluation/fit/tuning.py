@@ -26,7 +26,7 @@ from evaluation.fit.thresholds import Cases, Point, best, curve, point
 from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.methods import recalled
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import UNANSWERABLE, Question
+from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 from processors.recall.context.context import most_lines
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.retrieval.recall import DROP, RecallOptions, recall
@@ -42,7 +42,7 @@ ALL: Final = "all"
 DROPS: Final = tuple(float(each) for each in (*np.arange(0.0, 4.0, 0.25), *np.arange(4.0, 8.5, 0.5), 10, 12, 15, 20))
 
 
-class InForce(NamedTuple):
+class WeightsInForce(NamedTuple):
     """By what a graph recalls now."""
 
     weights: FlowWeights = DEFAULT_FLOW
@@ -103,13 +103,13 @@ def in_folds(examined: Sequence[Examined]) -> list[Examined]:
     return [replace(each, questions=_dealt(each.questions)) for each in usable if each.questions]
 
 
-def _tells(examined: Examined, question: Question) -> bool:
+def _tells(examined: Examined, question: LabelledQuestion) -> bool:
     """Tell whether evidence of a question is labelled and in the memory, and it has an answer at all."""
     labelled = question.category != UNANSWERABLE and not question.any_of
     return labelled and not question.evidence.isdisjoint(examined.memory.view.passage_id)
 
 
-def _dealt(questions: Sequence[Question]) -> list[Question]:
+def _dealt(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
     """Deal questions out to FOLDS: those about the same turns go together, or one gives away the other's answer."""
     fold_of: dict[frozenset[str], int] = {}
     for question in questions:
@@ -117,7 +117,9 @@ def _dealt(questions: Sequence[Question]) -> list[Question]:
     return [replace(question, group=f"fold-{fold_of[question.evidence]}") for question in questions]
 
 
-def tune(examined: Sequence[Examined], now: InForce, *, clock: Clock, generator: Generator, by: str = BY) -> Tuning:
+def tune(
+    examined: Sequence[Examined], now: WeightsInForce, *, clock: Clock, generator: Generator, by: str = BY
+) -> Tuning:
     """Fit, and measure on what was held out.  `examined` as `in_folds` gives them."""
     fitted_weights = _fitted(examined, now.weights)
     before = _scores(examined, {ALL: now.weights}, clock)
@@ -219,7 +221,7 @@ def _thresholds(now: float) -> list[float]:
     return [-drop for drop in sorted({*DROPS, now})]
 
 
-def _cases(examined: Sequence[Examined], weights: FlowWeights) -> list[tuple[Question, Cases]]:
+def _cases(examined: Sequence[Examined], weights: FlowWeights) -> list[tuple[LabelledQuestion, Cases]]:
     """Label what a context may show of each question: how far below the third best it scores, and if it is evidence."""
     cases = []
     for each in examined:

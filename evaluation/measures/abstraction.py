@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from state.arrays import Floats
 from state.graph.graph import Graph
 
 
 def abstraction(
-    memories: Sequence[tuple[Graph, Sequence[Question]]], recalled: Floats, extracted: float | None
+    memories: Sequence[tuple[Graph, Sequence[LabelledQuestion]]], recalled: Floats, extracted: float | None
 ) -> dict[str, Any]:
     """Measure graphs with their questions, of which `recalled` (q,) tells recall in [0, 1], in their order.
 
@@ -41,7 +41,7 @@ def abstraction(
     }
 
 
-def _is_covered(graph: Graph, question: Question) -> bool:
+def _is_covered(graph: Graph, question: LabelledQuestion) -> bool:
     return not question.evidence.isdisjoint(graph.habits.of_turn)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from emgas.times import DAY_MS
 from evaluation.bootstrap import Generator, unpaired
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from state.arrays import Floats
 from state.graph.view import GraphView
 
@@ -28,7 +28,7 @@ AGES: Final = (  # days up to which an age is called so
 )
 
 
-def ages(view: GraphView, questions: Sequence[Question]) -> Floats:
+def ages(view: GraphView, questions: Sequence[LabelledQuestion]) -> Floats:
     """Compute the age (q,) of each question's evidence in days, NaN where none of it is in the memory."""
     at = dict(zip(view.passage_id, view.of_turns("at", np.arange(view.turns)).tolist(), strict=True))
     existing = ([at[turn] for turn in question.evidence if turn in at] for question in questions)

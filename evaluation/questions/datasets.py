@@ -45,7 +45,7 @@ WRITER = "corpus"  # a turn has a speaker; a passage has none
 
 
 @dataclass(frozen=True)
-class Question:
+class LabelledQuestion:
     """A question, and the turn ids (at least one) that hold its answer.  No method ever gets one of these.
 
     group  what is left out together in cross-validation: its conversation; of passages every fifth question
@@ -69,7 +69,7 @@ class DataSet:
     """
 
     turns: list[Turn]
-    questions: dict[str, list[Question]] = field(default_factory=dict)
+    questions: dict[str, list[LabelledQuestion]] = field(default_factory=dict)
     unusable: int = 0
     patterns: dict[str, list[frozenset[str]]] = field(default_factory=dict)
 
@@ -150,7 +150,7 @@ def _list(sample: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _of_conversation(sample: str, position: int, entry: Any, turns_of: Sequence[Turn]) -> Question | None:
+def _of_conversation(sample: str, position: int, entry: Any, turns_of: Sequence[Turn]) -> LabelledQuestion | None:
     where = f"conversation {sample}, question {position + 1}"
     if not isinstance(entry, dict) or not isinstance(entry.get("question"), str):
         raise InvalidMessageError(f"{where}: must be an object with question, category and evidence")
@@ -166,7 +166,7 @@ def _of_conversation(sample: str, position: int, entry: Any, turns_of: Sequence[
         evidence = holding(turns_of, answers(entry))
     if not evidence:
         return None
-    return Question(entry["question"], category, evidence, sample, entry.get("hop"), by_answer)
+    return LabelledQuestion(entry["question"], category, evidence, sample, entry.get("hop"), by_answer)
 
 
 def _passage_questions(entries: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:
@@ -185,7 +185,7 @@ def _passage_questions(entries: Sequence[Mapping[str, Any]], corpus: Any) -> Dat
             evidence = holding(turns.values(), answers(each))
         if evidence:
             group = f"{PASSAGES}-{number % FOLDS}"
-            questions.append(Question(each["question"], _kind(each), evidence, group, any_of=by_answer))
+            questions.append(LabelledQuestion(each["question"], _kind(each), evidence, group, any_of=by_answer))
     return DataSet(list(turns.values()), {PASSAGES: questions}, len(entries) - len(questions))
 
 

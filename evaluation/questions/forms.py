@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Final
 
 from emgas.messages.turns import Turn
-from evaluation.questions.datasets import DataSet, Question
+from evaluation.questions.datasets import DataSet, LabelledQuestion
 from evaluation.questions.neutral_replies import reply
 from processors.recall.context.context import tokens
 
@@ -88,7 +88,7 @@ def _size(message: Iterable[Turn]) -> int:
     return sum(tokens(turn.text) for turn in message)
 
 
-def _moved(questions: Iterable[Question], message_of: dict[str, str]) -> list[Question]:
+def _moved(questions: Iterable[LabelledQuestion], message_of: dict[str, str]) -> list[LabelledQuestion]:
     return [
         replace(question, evidence=frozenset(message_of[turn] for turn in question.evidence)) for question in questions
     ]

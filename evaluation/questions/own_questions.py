@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from emgas.errors import InvalidMessageError
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 
 CATEGORY: Final = "own"
 NAMED: Final = 5  # unknown turns that an error lists
@@ -31,7 +31,7 @@ def are_own(raw: bytes) -> bool:
     return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and {"question", "turns"} <= set(data[0])
 
 
-def read(raw: bytes) -> list[Question]:
+def read(raw: bytes) -> list[LabelledQuestion]:
     """Read one's own questions.  Raises InvalidMessageError, saying which is wrong."""
     return [_question(number, each) for number, each in enumerate(_objects(raw), start=1)]
 
@@ -46,7 +46,7 @@ def _objects(raw: bytes) -> list[Any]:
     return objects[0] if raw[:1] == b"[" else objects
 
 
-def _question(number: int, each: Any) -> Question:
+def _question(number: int, each: Any) -> LabelledQuestion:
     where = f"question {number}"
     if not isinstance(each, Mapping) or not isinstance(each.get("question"), str) or not each["question"].strip():
         raise InvalidMessageError(f'{where}: must be an object, as {{"question": "Who moved?", "turns": ["t17"]}}')
@@ -55,10 +55,10 @@ def _question(number: int, each: Any) -> Question:
         raise InvalidMessageError(f'{where}: "turns" must list the ids of the turns that answer it, at least one')
     if not isinstance(category, str):
         raise InvalidMessageError(f'{where}: "category" must be a text')
-    return Question(each["question"], category, frozenset(turns), CATEGORY)
+    return LabelledQuestion(each["question"], category, frozenset(turns), CATEGORY)
 
 
-def check_evidence(questions: Collection[Question], turns: Collection[str], graph: str) -> None:
+def check_evidence(questions: Collection[LabelledQuestion], turns: Collection[str], graph: str) -> None:
     """Raise InvalidMessageError when a question names turns that a graph does not hold."""
     ids = set(turns)
     unknown = sorted({turn for question in questions for turn in question.evidence} - ids)

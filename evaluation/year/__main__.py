@@ -16,7 +16,7 @@ from pathlib import Path
 from evaluation.year.asking import ENOUGH, Judged, ask, remember, share
 from evaluation.year.conversation import LANGUAGES
 from streams.cli.shared.client import session
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 PATIENCE = 60.0  # seconds
 
@@ -36,8 +36,8 @@ async def replayed(data: Path) -> dict[str, list[Judged]]:
         return {language: await ask(connected.memory, language) for language in LANGUAGES}
 
 
-def _settings(data: Path) -> Settings:
-    return Settings().model_copy(update={"broker": None, "data": data, "embedder": None})
+def _settings(data: Path) -> WorkerSettings:
+    return WorkerSettings().model_copy(update={"broker": None, "data": data, "embedder": None})
 
 
 def table(before: dict[str, list[Judged]], after: dict[str, list[Judged]]) -> str:

@@ -25,7 +25,7 @@ STRIDE: Final = 7  # from one way of saying something to the next
 ASSISTANTS: Final = ("Juno", "小舟")
 
 
-class Line(NamedTuple):
+class SpokenLine(NamedTuple):
     """One line of the year: when (ms), whose, what, and the key that questions name it by; "" for none."""
 
     at: int
@@ -55,7 +55,7 @@ def keys(language: str) -> dict[str, frozenset[str]]:
     return {key: frozenset(ids) for key, ids in by_key.items()}
 
 
-def _turn(language: str, place: int, line: Line) -> Turn:
+def _turn(language: str, place: int, line: SpokenLine) -> Turn:
     day = datetime.fromtimestamp(line.at / 1000, UTC).date().isoformat()
     return Turn(
         id=f"{graph_of(language)}/{place:03d}",
@@ -74,17 +74,17 @@ def _photo(uri: str, caption: str) -> Attachment:
     return Attachment(uri=uri, mime="image/png", kind="image", caption=caption)
 
 
-def _story(language: str) -> Iterator[Line]:
+def _story(language: str) -> Iterator[SpokenLine]:
     answers = [text for speaker, text in tables.rows("evaluation.year", f"chatter_{language}") if speaker in ASSISTANTS]
     assistant = ASSISTANTS[LANGUAGES.index(language)]
     for place, (day, time, speaker, key, text, *photo) in enumerate(tables.rows("evaluation.year", f"told_{language}")):
         at = _at(date.fromisoformat(day), time)
-        yield Line(at, speaker, text, key, (photo[0], photo[1]) if photo else None)
+        yield SpokenLine(at, speaker, text, key, (photo[0], photo[1]) if photo else None)
         if place % ANSWERED:
-            yield Line(at + MINUTE_MS, assistant, answers[place * STRIDE % len(answers)])
+            yield SpokenLine(at + MINUTE_MS, assistant, answers[place * STRIDE % len(answers)])
 
 
-def _woven(language: str) -> Iterator[Line]:
+def _woven(language: str) -> Iterator[SpokenLine]:
     speaker = tables.rows("evaluation.year", f"told_{language}")[0][2]
     table = tables.rows("evaluation.year", f"woven_{language}")
     for name, weekdays, time, first, last in (row for row in table if len(row) == 5 and row[1].isdigit()):
@@ -94,9 +94,9 @@ def _woven(language: str) -> Iterator[Line]:
         words = {date.fromisoformat(row[1]): (row[3], row[2]) for row in rows if row[0] == "says"}
         for place, day in enumerate(_days(first, last, weekdays)):
             if day in words:
-                yield Line(_at(day, time), speaker, *words[day])
+                yield SpokenLine(_at(day, time), speaker, *words[day])
             elif not any(since <= day <= until for since, until in off):
-                yield Line(_at(day, time), speaker, ways[place * STRIDE % len(ways)])
+                yield SpokenLine(_at(day, time), speaker, ways[place * STRIDE % len(ways)])
 
 
 def _days(first: str, last: str, weekdays: str) -> Iterator[date]:
@@ -107,14 +107,14 @@ def _days(first: str, last: str, weekdays: str) -> Iterator[date]:
         day += timedelta(days=1)
 
 
-def _chatter(language: str) -> Iterator[Line]:
+def _chatter(language: str) -> Iterator[SpokenLine]:
     table = tables.rows("evaluation.year", f"chatter_{language}")
     lines = [(speaker, text) for speaker, text in table if speaker not in ASSISTANTS]
     first = date(2025, 1, 10)
     for place in range(112):
         day = first + timedelta(days=CHATTER_EVERY * place)
         speaker, text = lines[place * STRIDE % len(lines)]
-        yield Line(_at(day, "21:30" if speaker == "Nora" else "14:30"), speaker, text)
+        yield SpokenLine(_at(day, "21:30" if speaker == "Nora" else "14:30"), speaker, text)
 
 
 def _at(day: date, time: str) -> int:

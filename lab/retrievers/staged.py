@@ -50,7 +50,7 @@ RANK: Final = 60  # how little the first places count more than those behind the
 _PARTS: Final = re.compile(r"[?？;；,，。]|\band\b|\bas well as\b|以及|还有|并且|和|与|跟", re.IGNORECASE)
 
 
-class Ranking(NamedTuple):
+class StageRanking(NamedTuple):
     """What a stage found: (k,) passages, best first, and (k,) how much each counts, >= 0."""
 
     passages: Integers
@@ -112,10 +112,10 @@ def mass(scores: Floats, best: int) -> float:
 
 
 def staged(
-    stages: Iterable[tuple[str, Callable[[], Ranking]]], covered: Callable[[Integers], float], best: int
-) -> tuple[Ranking, tuple[Stage, ...]]:
+    stages: Iterable[tuple[str, Callable[[], StageRanking]]], covered: Callable[[Integers], float], best: int
+) -> tuple[StageRanking, tuple[Stage, ...]]:
     """Take stages until the `best` of one are enough; merge what was found, and tell what was done."""
-    rankings: list[Ranking] = []
+    rankings: list[StageRanking] = []
     stages_run: list[Stage] = []
     for name, find in stages:
         ranking = find()
@@ -130,7 +130,7 @@ def staged(
     return merged(rankings), tuple(stages_run)
 
 
-def merged(rankings: Sequence[Ranking]) -> Ranking:
+def merged(rankings: Sequence[StageRanking]) -> StageRanking:
     """Merge rankings by rank, of equals the newer first."""
     scores: Counter[int] = Counter()
     for each in rankings:
@@ -139,7 +139,7 @@ def merged(rankings: Sequence[Ranking]) -> Ranking:
     passages = np.array(list(scores), np.int64)
     values = np.array(list(scores.values()), np.float64)
     order = np.lexsort((-passages, -values))
-    return Ranking(passages[order], values[order])
+    return StageRanking(passages[order], values[order])
 
 
 def retrieve(request: RecallRequest) -> RecallResult:
@@ -167,9 +167,9 @@ class _Stages:
         self._request, self._input = request, inputs
         self._default = replace(request, options=replace(request.options, mode="default", rerank=None))
 
-    def ranking(self, name: str) -> Ranking:
+    def ranking(self, name: str) -> StageRanking:
         """Find what the stage of this name finds."""
-        stages: Mapping[str, Callable[[], Ranking]] = {
+        stages: Mapping[str, Callable[[], StageRanking]] = {
             "direct": self._direct,
             "spread": lambda: _likelihood(DEFAULT_RETRIEVER.retrieve(self._default)),
             "ppr": lambda: self._walked(ppr.find, ppr.RETRIEVER),
@@ -177,32 +177,32 @@ class _Stages:
         }
         return stages[name]()
 
-    def _direct(self) -> Ranking:
+    def _direct(self) -> StageRanking:
         result = ModeResult.ranked(self._input.put_in, matched(self._request.view, self._input.put_in))
-        return Ranking(result.passages, result.scores)
+        return StageRanking(result.passages, result.scores)
 
-    def _walked(self, find: Find, retriever: Retriever) -> Ranking:
+    def _walked(self, find: Find, retriever: Retriever) -> StageRanking:
         if not self._input.put_in.any():
-            return Ranking(np.zeros(0, np.int64), np.zeros(0))
+            return StageRanking(np.zeros(0, np.int64), np.zeros(0))
         result = find(mode_input(self._request, retriever.spreading))
-        return Ranking(result.passages, result.scores)
+        return StageRanking(result.passages, result.scores)
 
-    def _exhaustive(self) -> Ranking:
+    def _exhaustive(self) -> StageRanking:
         first = DEFAULT_RETRIEVER.retrieve(self._default)
         both = second_round(self._default, DEFAULT_RETRIEVER, first) if first.passages else first
         return merged([_likelihood(both), self._walked(path.find, path.RETRIEVER)])
 
 
-def _passing(result: Ranking, allowed: Allowed) -> Ranking:
+def _passing(result: StageRanking, allowed: Allowed) -> StageRanking:
     keep = allowed.passes(result.passages)
-    return Ranking(result.passages[keep], result.scores[keep])
+    return StageRanking(result.passages[keep], result.scores[keep])
 
 
-def _likelihood(result: RecallResult) -> Ranking:
+def _likelihood(result: RecallResult) -> StageRanking:
     """Return how likely each passage answers beside the best, (k,) in (0, 1]: scores of the default are logarithms."""
     passages = np.array([each.number for each in result.passages], np.int64)
     scores = np.array([each.score for each in result.passages])
-    return Ranking(passages, np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores)
+    return StageRanking(passages, np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores)
 
 
 RETRIEVER: Final = Retriever(

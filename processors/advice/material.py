@@ -13,7 +13,7 @@ from processors.advice.advisor import JudgeWorth, NameTheme, RateLinks, Rewrite,
 from processors.text.shown import Shown
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from state.graph.tables.theme_table import Theme
+from state.graph.tables.theme_table import ThemeRow
 
 What = Literal["name", "rate", "summarise", "split", "rewrite", "judge"]
 TextOf = Callable[[Graph, int], TurnRecorded]
@@ -54,7 +54,7 @@ def task_of(graph: Graph, text_of: TextOf, job: AdvisorJob) -> Task | None:
             return None if number is None else _of_turn(graph, text_of, number, job.what)
 
 
-def named(graph: Graph, text_of: TextOf, theme: Theme) -> NameTheme:
+def named(graph: Graph, text_of: TextOf, theme: ThemeRow) -> NameTheme:
     """Ask for the name of a theme."""
     view = graph.view()
     theme = graph.themes.themes[theme.id]  # compacted: numbers may have changed
@@ -66,7 +66,7 @@ def named(graph: Graph, text_of: TextOf, theme: Theme) -> NameTheme:
     return NameTheme(theme.id, tuple(words[:WORDS]), tuple(quotes))
 
 
-def rated(graph: Graph, theme: Theme) -> RateLinks | None:
+def rated(graph: Graph, theme: ThemeRow) -> RateLinks | None:
     """Ask how closely the strongest concepts of a theme belong together."""
     concepts = graph.concepts
     words = [number for number in theme.members if not concepts.is_mark[number]][:RATED]

@@ -43,13 +43,13 @@ from state.events.events import (
     encode,
 )
 from state.events.memory_settings import PRESETS
-from state.events.registry import SPECS, Timing
+from state.events.registry import SPECS, EventTiming
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.retraction import still_counting
 from state.sealing.keyring import NO_KEYS, Keyring, is_sealed
 
-UNTIMED, TIMED, WINDOW = Timing
+UNTIMED, TIMED, WINDOW = EventTiming
 UNKNOWN = -1  # offset of an event that was not read from the log
 
 
@@ -216,7 +216,7 @@ class History:
         self.ordinals.append(self.first + ordinal)
 
 
-def _timing(event: GraphEvent) -> Timing:
+def _timing(event: GraphEvent) -> EventTiming:
     """Return when an event counts: like a window, the end of a conversation that no user ended waits for late turns."""
     if isinstance(event, SessionEnded | SessionSummarised) and event.src is None:
         return WINDOW

@@ -33,7 +33,7 @@ from replay.log import LogReader
 FLUSH_BYTES = 1024 * 1024  # written between two flushes: what a killed export does again
 
 
-class Written(NamedTuple):
+class BackupSummary(NamedTuple):
     """What an export left: records in the file, how many of them were there before, and whether the log has no gaps."""
 
     records: int
@@ -41,7 +41,9 @@ class Written(NamedTuple):
     whole: bool
 
 
-async def write(log: LogReader, file: IO[bytes], new: Header, observe: Callable[[], object] = lambda: None) -> Written:
+async def write(
+    log: LogReader, file: IO[bytes], new: Header, observe: Callable[[], object] = lambda: None
+) -> BackupSummary:
     """Write a backup of `log` into `file`, which is open for reading and writing, at its beginning.
 
     What is there already stays, and its header holds: the export that was begun is finished.  `observe` is called for
@@ -60,7 +62,7 @@ async def write(log: LogReader, file: IO[bytes], new: Header, observe: Callable[
         records, existing = records + 1, existing + out.comparing
         observe()
     out.end(trailer_line(header, records, out.digest))
-    return Written(records, existing, whole and header.graph is None)
+    return BackupSummary(records, existing, whole and header.graph is None)
 
 
 def _begun(file: IO[bytes], new: Header) -> Header:

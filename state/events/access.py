@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from state.events.base import GraphEvent, Ordinal
-from state.events.registry import Timing, graph_event
+from state.events.registry import EventTiming, graph_event
 
 Right = Literal["read", "write", "forget", "admin"]
 
@@ -18,11 +18,11 @@ class AccessEvent(GraphEvent, frozen=True, kw_only=True):
     rights: list[Right]
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
+@graph_event(EventTiming.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
 class AccessGranted(AccessEvent, frozen=True, kw_only=True):
     """A subject gets rights.  From the first grant on, the graph is closed to all other subjects."""
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
+@graph_event(EventTiming.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
 class AccessRevoked(AccessEvent, frozen=True, kw_only=True):
     """A subject loses rights."""

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from emgas import limits
 from state.events.base import GraphEvent, Ordinal
-from state.events.registry import Timing, graph_event
+from state.events.registry import EventTiming, graph_event
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Span = tuple[
@@ -44,7 +44,9 @@ class Rated(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
 
 
 @graph_event(
-    Timing.UNTIMED, summary=lambda event: f"{event.topic} is named {event.name!r}", touches=lambda event: (event.topic,)
+    EventTiming.UNTIMED,
+    summary=lambda event: f"{event.topic} is named {event.name!r}",
+    touches=lambda event: (event.topic,),
 )
 class TopicNamed(AdviceEvent, frozen=True, kw_only=True):
     """A theme has a name, beside the label of its strongest concepts."""
@@ -54,7 +56,7 @@ class TopicNamed(AdviceEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: ", ".join(f"{each.source} – {each.target}: {each.rating:g}" for each in event.ratings),
     touches=lambda event: (name for each in event.ratings for name in (each.source, each.target)),
 )
@@ -65,7 +67,9 @@ class EdgesRated(AdviceEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED, summary=lambda event: f"{event.id} in other words: {event.text}", touches=lambda event: (event.id,)
+    EventTiming.UNTIMED,
+    summary=lambda event: f"{event.id} in other words: {event.text}",
+    touches=lambda event: (event.id,),
 )
 class PassageRewritten(AdviceEvent, frozen=True, kw_only=True):
     """A turn, or what recurs, in other words, shown beside its own on request.  role: in whose words, "" nobody's."""
@@ -77,7 +81,7 @@ class PassageRewritten(AdviceEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"{event.turn} says {len(event.spans)} things",
     touches=lambda event: (event.turn,),
 )
@@ -94,7 +98,7 @@ class PassageSplit(AdviceEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"{event.turn} is worth {event.worth:g}",
     touches=lambda event: (event.turn,),
 )

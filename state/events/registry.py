@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 
-class Timing(IntEnum):
+class EventTiming(IntEnum):
     """From when on an event counts, in its graph's own time.
 
     UNTIMED  from where it stands: it has no time of its own
@@ -40,14 +40,14 @@ class Timing(IntEnum):
 class EventSpec(NamedTuple):
     """A kind of graph event.
 
-    timing    see Timing
+    timing    see EventTiming
     summary   event → one line for people
     touches   event → the ids of the concepts, turns and themes that it may change
     is_step   whether it is one of "the last n events" that a user may want to take back; else it goes with the one
               before it
     """
 
-    timing: Timing
+    timing: EventTiming
     summary: Callable[[Any], str]
     touches: Callable[[Any], Iterable[str]]
     is_step: bool
@@ -69,7 +69,7 @@ def control_event(kind: Kind) -> Kind:
 
 
 def graph_event(
-    timing: Timing,
+    timing: EventTiming,
     *,
     summary: Callable[[Any], str],
     touches: Callable[[Any], Iterable[str]] = lambda event: (),

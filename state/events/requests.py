@@ -12,7 +12,7 @@ from state.events.extraction_types import (
     Milliseconds,
 )
 from state.events.memory_settings import MemorySettings
-from state.events.registry import Timing, concepts_and_turns, graph_event
+from state.events.registry import EventTiming, concepts_and_turns, graph_event
 
 
 def _lives_by(event: GraphConfigured) -> str:
@@ -20,7 +20,7 @@ def _lives_by(event: GraphConfigured) -> str:
     return f"lives by {event.preset}{own}"
 
 
-@graph_event(Timing.UNTIMED, summary=_lives_by)
+@graph_event(EventTiming.UNTIMED, summary=_lives_by)
 class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here.
 
@@ -41,7 +41,7 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"recalled {', '.join(event.concepts)}",
     touches=lambda event: (*event.concepts, *event.related),
 )
@@ -59,7 +59,7 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"restored {', '.join(concepts_and_turns(event))}",
     touches=concepts_and_turns,
     is_step=False,  # it goes with the recall that did it
@@ -77,7 +77,7 @@ class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"forgot {', '.join(concepts_and_turns(event))}",
     touches=concepts_and_turns,
 )
@@ -93,7 +93,7 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     turns: list[str]
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
+@graph_event(EventTiming.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
 class Retracted(GraphEvent, frozen=True, kw_only=True):
     """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
 
@@ -108,7 +108,7 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"pinned {', '.join(concepts_and_turns(event))}",
     touches=concepts_and_turns,
 )
@@ -121,7 +121,7 @@ class Pinned(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"unpinned {', '.join(concepts_and_turns(event))}",
     touches=concepts_and_turns,
 )
@@ -134,7 +134,7 @@ class Unpinned(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.UNTIMED,
+    EventTiming.UNTIMED,
     summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
     touches=concepts_and_turns,
 )

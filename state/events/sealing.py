@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from emgas import limits
 from state.events.base import ALWAYS, GraphEvent, Ordinal
-from state.events.registry import Timing, graph_event
+from state.events.registry import EventTiming, graph_event
 
 
 def _erased(event: SubjectErased) -> str:
@@ -18,7 +18,7 @@ def _erased(event: SubjectErased) -> str:
 Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
 
 
-@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
+@graph_event(EventTiming.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
 class SubjectErased(GraphEvent, frozen=True, kw_only=True):
     """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
 
@@ -42,7 +42,7 @@ class SubjectErased(GraphEvent, frozen=True, kw_only=True):
             raise ValueError("events: a run ends before it begins, or is longer than any graph")
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
+@graph_event(EventTiming.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
 class Sealed(GraphEvent, frozen=True, kw_only=True):
     """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
 

@@ -11,13 +11,13 @@ from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.extraction_types import (
     Milliseconds,
 )
-from state.events.registry import Timing, graph_event
+from state.events.registry import EventTiming, graph_event
 
 EndReason = Literal["said", "idle", "size", "topic shift"]
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"session {event.session} ended ({event.reason})",
     touches=lambda event: (event.through,),
 )
@@ -36,7 +36,7 @@ class SessionEnded(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"session {event.session}: {event.text}",
     touches=lambda event: event.turns,
     is_step=False,  # it goes with the end of the session

@@ -24,13 +24,13 @@ from state.events.extraction_types import (
     TimeSpan,
     Uncounted,
 )
-from state.events.registry import Timing, graph_event
+from state.events.registry import EventTiming, graph_event
 
 _id_of = attrgetter("id")
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"{event.speaker}: {event.text}",
     touches=lambda event: (event.id, *(concept.id for concept in event.concepts)),
 )
@@ -90,7 +90,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"{event.id} as a vector by {event.model}",
     touches=lambda event: (event.id,),
     is_step=False,  # it goes with its turn
@@ -109,7 +109,7 @@ class TurnEmbedded(GraphEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.TIMED,
+    EventTiming.TIMED,
     summary=lambda event: f"{event.about}: {event.newer} supersedes {', '.join(event.older)}",
     touches=lambda event: (*event.older, event.newer),
 )
@@ -125,7 +125,7 @@ class Superseded(GraphEvent, frozen=True, kw_only=True):
     about: str
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)
+@graph_event(EventTiming.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)
 class TurnNotRecorded(GraphEvent, frozen=True, kw_only=True):
     """A turn came while the graph does not record: nothing of it is kept but that it came, not even its id."""
 

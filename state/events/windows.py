@@ -15,7 +15,7 @@ from state.events.extraction_types import (
     Exempt,
     Milliseconds,
 )
-from state.events.registry import Timing, concepts_and_turns, graph_event
+from state.events.registry import EventTiming, concepts_and_turns, graph_event
 
 
 class WindowEvent(GraphEvent, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     origins: list[str] = msgspec.field(default_factory=list)
 
 
-@graph_event(Timing.WINDOW, summary=_consolidated, touches=_consolidation_touches)
+@graph_event(EventTiming.WINDOW, summary=_consolidated, touches=_consolidation_touches)
 class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A session or tumbling window ended at `at` (ms).  It may leave several of them, each a part.
 
@@ -73,7 +73,7 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.WINDOW,
+    EventTiming.WINDOW,
     summary=lambda event: event.text or f"{event.id} is no habit any more",
     touches=lambda event: (event.id, *event.concepts, *event.members),
 )
@@ -107,7 +107,7 @@ class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.WINDOW,
+    EventTiming.WINDOW,
     summary=lambda event: f"dreamt of {', '.join(event.concepts) or 'nothing'}",
     touches=lambda event: (*event.concepts, *(end for link in event.links for end in link)),
 )
@@ -126,7 +126,7 @@ class MemoryReplayed(WindowEvent, frozen=True, kw_only=True):
 
 
 @graph_event(
-    Timing.WINDOW,
+    EventTiming.WINDOW,
     summary=lambda event: f"forgot {', '.join(concepts_and_turns(event))}",
     touches=concepts_and_turns,
 )
@@ -148,7 +148,7 @@ def _archived(event: MemoryArchived) -> str:
 
 
 @graph_event(
-    Timing.WINDOW,
+    EventTiming.WINDOW,
     summary=_archived,
     touches=lambda event: (*concepts_and_turns(event), *chain.from_iterable(event.links)),
 )
@@ -166,7 +166,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     links: list[Annotated[list[str], Meta(min_length=2)]] = msgspec.field(default_factory=list)
 
 
-@graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
+@graph_event(EventTiming.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
 class Ticked(GraphEvent, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.
 

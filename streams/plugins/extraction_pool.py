@@ -56,7 +56,7 @@ class Loading(NamedTuple):
     version: str
 
 
-class _Portion:
+class _PoolTask:
     """Turns that one process extracts from, and what they contain."""
 
     def __init__(self, turns: Sequence[Utterance]) -> None:
@@ -75,7 +75,7 @@ class ExtractionPool:
     def __init__(self, processes: int, loading: Loading) -> None:
         self._processes = processes
         self._loading = loading
-        self._waiting: deque[_Portion] = deque()
+        self._waiting: deque[_PoolTask] = deque()
         self._news = asyncio.Condition()
         self._serving: set[asyncio.Task[None]] = set()
         self._running: list[Process] = []
@@ -95,7 +95,7 @@ class ExtractionPool:
     async def extract(self, turns: Sequence[Utterance]) -> dict[Utterance, Extraction]:
         """Extract from turns; those whose extraction fails here are missing."""
         distinct = list(dict.fromkeys(turns))
-        portions = [_Portion(distinct[at : at + PORTION]) for at in range(0, len(distinct), PORTION)]
+        portions = [_PoolTask(distinct[at : at + PORTION]) for at in range(0, len(distinct), PORTION)]
         async with self._news:
             self._waiting.extend(portions)
             self._news.notify_all()
@@ -179,7 +179,7 @@ class ExtractionPool:
 
     async def _worked(self, process: Process) -> bool:
         """Ask a process about portion after portion; tell whether it died, False once it is idle."""
-        in_hand: deque[_Portion] = deque()
+        in_hand: deque[_PoolTask] = deque()
         try:
             while (portion := await self._next()) is not None:
                 in_hand.append(portion)
@@ -201,7 +201,7 @@ class ExtractionPool:
             return True
         return False
 
-    async def _put_back(self, in_hand: deque[_Portion], process: Process, error: Exception) -> None:
+    async def _put_back(self, in_hand: deque[_PoolTask], process: Process, error: Exception) -> None:
         """Queue what a dead process had in hand for another one; not what may have killed it."""
         portion = in_hand[0]
         portion.tries += 1
@@ -215,7 +215,7 @@ class ExtractionPool:
             self._waiting.extendleft(reversed(in_hand))
             self._news.notify_all()
 
-    async def _next(self) -> _Portion | None:
+    async def _next(self) -> _PoolTask | None:
         """Wait for something to do; None if nothing came for long."""
         async with self._news:
             try:

@@ -29,8 +29,7 @@ from pydantic import ValidationError
 
 from emgas.errors import HaltedError
 from emgas.logs import logger
-from emgas.messages.requests import Answer as Message
-from emgas.messages.requests import Failure, FailureCode, GraphQuestion, Question
+from emgas.messages.requests import AnswerMessage, Failure, FailureCode, GraphQuestion, Question
 from emgas.messages.topics import REQUEST
 from emgas.wire import Record, ReplyAddress, partition_of
 from processors.lifecycle.policies import UnknownPolicyError
@@ -159,7 +158,7 @@ class QueryHandler:
 
     async def _answer(self, question: PendingQuestion, to: ReplyAddress | None) -> None:
         """Answer one question.  An error ends this answer alone, unless the state is broken."""
-        answer: Answer | Message | None
+        answer: Answer | AnswerMessage | None
         try:
             answer = await self._answer_to(question)
         except RefusedError as refusal:
@@ -185,7 +184,7 @@ class QueryHandler:
         elif answer is not None:
             await self._send(to, answer, question.done)
 
-    async def _send(self, to: ReplyAddress | None, message: Message, done: Callable[[], None]) -> None:
+    async def _send(self, to: ReplyAddress | None, message: AnswerMessage, done: Callable[[], None]) -> None:
         self._context.worker.yield_to_queries()
         await self._context.sender.answer(to, message.kind, message, done)
 
@@ -202,7 +201,7 @@ class QueryHandler:
             await self._context.sender.dead_letter(record, errors)
             raise RefusedError("invalid", reason) from None
 
-    async def _answer_to(self, question: PendingQuestion) -> Answer | Message | None:
+    async def _answer_to(self, question: PendingQuestion) -> Answer | AnswerMessage | None:
         """Compute the answer to a record of `queries`; None if the partition was taken away meanwhile."""
         request = await self._request(question)
         partition = self._context.writers.get(question.partition)
@@ -224,7 +223,7 @@ class QueryHandler:
 
     async def _answer_of_graph(
         self, request: GraphQuestion, partition: QueryablePartition, question: PendingQuestion
-    ) -> Answer | Message:
+    ) -> Answer | AnswerMessage:
         """Wait until the state has seen enough, check the rights as they are then, and answer."""
         context = self._answer_context(question, partition)
         await self._waiter.until_folded(request.after, partition, question)

@@ -31,7 +31,7 @@ from replay.rebuild.plan import Plan
 from replay.rebuild.rebuild import ObservedLog, Rebuilt, rebuild
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.select import readable
 
 LOOK_EVERY = 0.1  # seconds between two looks at how far the children are
@@ -85,14 +85,14 @@ class Progress:
 class Job(NamedTuple):
     """One partition to fold, below `directory`."""
 
-    settings: Settings
+    settings: WorkerSettings
     plan: Plan
     partition: int
     directory: Path
 
 
 def rebuild_all(
-    settings: Settings, plan: Plan, directory: Path, jobs: int, show: Callable[[int], None] = lambda _: None
+    settings: WorkerSettings, plan: Plan, directory: Path, jobs: int, show: Callable[[int], None] = lambda _: None
 ) -> list[Rebuilt]:
     """Fold every partition of `plan` below `directory`, in at most `jobs` processes; give them in order of partition.
 

@@ -37,7 +37,7 @@ from state.memory_budget import MemoryBudget
 from state.partition import Partition
 from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.failpoints import Step, passing
 from streams.transport.keys.key_store import KeyStore, MemoryKeys, refreshed
 
@@ -52,7 +52,7 @@ class Partitions:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: WorkerSettings,
         reader: LogReader,
         folders: StoreFolders | None = None,
         keys: KeyStore | None = None,

@@ -6,12 +6,12 @@ from emgas.logs import logger
 from replay.backup.snapshots import Snapshots, restore
 from replay.errors import SnapshotsUnreachableError
 from replay.log import LogReader
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 log = logger("recovery")
 
 
-async def restore_missing(settings: Settings, partition: int, reader: LogReader) -> None:
+async def restore_missing(settings: WorkerSettings, partition: int, reader: LogReader) -> None:
     """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded from the log.
 
     What cannot be used is logged, never fatal: the log has everything.

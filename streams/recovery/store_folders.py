@@ -14,7 +14,7 @@ from typing import Protocol
 
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 
 class KeptStore(Store, Protocol):
@@ -43,7 +43,7 @@ class StoreFolders(Protocol):
 class RocksFolders:
     """RocksDB below the directories that `settings` name."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
 
     def open(self, partition: int) -> RocksStore:

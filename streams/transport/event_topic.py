@@ -23,7 +23,7 @@ from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Record, TopicNames
 from replay.backup.restore import WritableLog
 from replay.log import LogReader
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
@@ -34,14 +34,14 @@ SECONDS = 60.0  # until brokers must have taken what is appended together
 
 
 @asynccontextmanager
-async def reading(settings: Settings) -> AsyncIterator[LogReader]:
+async def reading(settings: WorkerSettings) -> AsyncIterator[LogReader]:
     """Return the topic `events` to read.  Raises TransportError when there is none."""
     async with select.readable(settings) as topics:
         yield topics.reader(settings.topics.events)
 
 
 @asynccontextmanager
-async def writing(settings: Settings, partitions: int) -> AsyncIterator[WritableLog]:
+async def writing(settings: WorkerSettings, partitions: int) -> AsyncIterator[WritableLog]:
     """Return the topic `events` to write.  Raises TransportError, DataDirectoryInUseError."""
     if settings.is_embedded:
         with select.opened(settings.model_copy(update={"partitions": partitions})) as log:
@@ -54,7 +54,7 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
 
 
 @asynccontextmanager
-async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
+async def appending(settings: WorkerSettings) -> AsyncIterator[WritableLog]:
     """Return the topic `events` to append to.  Raises TransportError, NoMemoryError, DataDirectoryInUseError."""
     select.check_there(settings)
     if settings.is_embedded:
@@ -66,7 +66,7 @@ async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
 
 
 @asynccontextmanager
-async def _producing(settings: Settings) -> AsyncIterator[WritableLog]:
+async def _producing(settings: WorkerSettings) -> AsyncIterator[WritableLog]:
     producer = AIOKafkaProducer(
         bootstrap_servers=settings.bootstrap,
         acks="all",
@@ -102,7 +102,7 @@ class _EmbeddedTopic(EmbeddedReader):
 
 
 class _KafkaTopic(KafkaReader):
-    def __init__(self, settings: Settings, producer: Any) -> None:
+    def __init__(self, settings: WorkerSettings, producer: Any) -> None:
         super().__init__(settings.bootstrap, settings.topics.events, **settings.security)
         self._producer = producer
         self._turns = KafkaReader(settings.bootstrap, settings.topics.turns, **settings.security)
@@ -122,7 +122,7 @@ class _KafkaTopic(KafkaReader):
                 return [metadata.offset for metadata in await asyncio.gather(*sent)]
 
 
-async def _refuse_members(settings: Settings) -> None:
+async def _refuse_members(settings: WorkerSettings) -> None:
     """Raise TransportError while workers, of whatever role, are in their consumer groups."""
     if members := await select.workers(settings):
         raise TransportError(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from emgas.errors import NoMemoryError, TransportError
 from emgas.logs import logger
 from replay.log import LogReader
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.admin import EmbeddedTopics
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
@@ -63,7 +63,7 @@ class Transport:
 
 
 @asynccontextmanager
-async def connect(settings: Settings) -> AsyncIterator[Transport]:
+async def connect(settings: WorkerSettings) -> AsyncIterator[Transport]:
     """Connect to the transport that `settings` name, and check its topics.  The embedded log is created if need be.
 
     Raises TransportError, DataDirectoryInUseError.
@@ -75,7 +75,7 @@ async def connect(settings: Settings) -> AsyncIterator[Transport]:
         yield await _kafka(settings)
 
 
-def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
+def embedded(settings: WorkerSettings, log: EmbeddedLog) -> Transport:
     """Make a transport of an open log; its topics are born if need be."""
     from streams.transport.embedded.transport import EmbeddedTransport
 
@@ -103,7 +103,7 @@ class Readable:
 
 
 @asynccontextmanager
-async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> AsyncIterator[Readable]:
+async def readable(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> AsyncIterator[Readable]:
     """Open the topics that `settings` name for reading only: beside a live worker, without joining its group.
 
     timeout  seconds until brokers must have answered each request
@@ -123,14 +123,14 @@ async def readable(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Asy
         yield Readable(log.partitions(settings.topics.events), reader, keys)
 
 
-def check_there(settings: Settings) -> None:
+def check_there(settings: WorkerSettings) -> None:
     """Raise NoMemoryError where the log is embedded and the data directory has no memory yet."""
     if settings.is_embedded:
         with closing(ReadOnlyLog(settings.home)) as log:
             log.partitions(settings.topics.events)
 
 
-def is_born(settings: Settings) -> bool:
+def is_born(settings: WorkerSettings) -> bool:
     """Return whether there are topics to write to: on Kafka always, for there an operator makes them."""
     try:
         check_there(settings)
@@ -150,13 +150,13 @@ def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeySto
     return opening
 
 
-def _file_keys(settings: Settings) -> KeyStore:
+def _file_keys(settings: WorkerSettings) -> KeyStore:
     directory = settings.keys_directory
     wrapping = wrapping_by(settings.kek_file)
     return UnnamedKeys() if directory is None else FileKeys(directory, wrapping)
 
 
-async def _kafka_keys(settings: Settings, timeout: float = PATIENCE_SECONDS) -> KeyStore:
+async def _kafka_keys(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> KeyStore:
     """Take up the keys of a memory on Kafka.  Raises TransportError, KeysError."""
     if not settings.keys_in_topic:
         return _file_keys(settings)
@@ -169,7 +169,7 @@ async def _kafka_keys(settings: Settings, timeout: float = PATIENCE_SECONDS) -> 
     return keys
 
 
-def planned(settings: Settings) -> tuple[TopicPlan, ...]:
+def planned(settings: WorkerSettings) -> tuple[TopicPlan, ...]:
     """Plan the topics of `settings`: that of the keys among them, if that is where they are."""
     readers = 1 if settings.is_embedded else settings.readers_per_partition
     topics = plan(settings.topics, settings.partitions, readers=readers)
@@ -178,25 +178,25 @@ def planned(settings: Settings) -> tuple[TopicPlan, ...]:
     return (*topics, keys_plan(settings.topics, round(settings.keys_compacted_seconds * 1000)))
 
 
-def topic_settings(settings: Settings) -> set[str]:
+def topic_settings(settings: WorkerSettings) -> set[str]:
     """Return the settings of topics."""
     return {name for each in planned(settings) for name in settings_of(each, 1)}
 
 
-def _kafka_reader(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Callable[[str], KafkaReader]:
+def _kafka_reader(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> Callable[[str], KafkaReader]:
     from streams.transport.kafka.reader import KafkaReader
 
     isolation, security = settings.isolation, settings.security
     return lambda topic: KafkaReader(settings.bootstrap, topic, timeout=timeout, isolation=isolation, **security)
 
 
-def _kafka_topics(settings: Settings, timeout: float = PATIENCE_SECONDS) -> KafkaTopics:
+def _kafka_topics(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> KafkaTopics:
     from streams.transport.kafka.admin import KafkaTopics
 
     return KafkaTopics(settings.bootstrap, timeout, **settings.security)
 
 
-async def check_finished(settings: Settings, timeout: float = PATIENCE_SECONDS) -> None:
+async def check_finished(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> None:
     """Raise TransportError where topics on Kafka are an unfinished branch; an embedded log checks when it is opened."""
     from streams.transport.kafka import unfinished
 
@@ -205,7 +205,7 @@ async def check_finished(settings: Settings, timeout: float = PATIENCE_SECONDS) 
 
 
 @asynccontextmanager
-async def filling(settings: Settings, source: str) -> AsyncIterator[None]:
+async def filling(settings: WorkerSettings, source: str) -> AsyncIterator[None]:
     """Make the topics of a branch of `source`, and mark it as unfinished until the block ends without an error."""
     from streams.transport.embedded import unfinished as embedded_mark
     from streams.transport.kafka import unfinished as kafka_mark
@@ -220,7 +220,7 @@ async def filling(settings: Settings, source: str) -> AsyncIterator[None]:
         yield
 
 
-async def _kafka(settings: Settings) -> Transport:
+async def _kafka(settings: WorkerSettings) -> Transport:
     from streams.transport.kafka.transport import KafkaTransport
 
     if settings.role != "writer":  # which answers nobody
@@ -243,7 +243,7 @@ async def _kafka(settings: Settings) -> Transport:
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[EmbeddedLog]:
+def opened(settings: WorkerSettings) -> Iterator[EmbeddedLog]:
     """Own the embedded log; give birth to its topics the first time, with the settings of that day.
 
     Raises TransportError, DataDirectoryInUseError.
@@ -253,14 +253,14 @@ def opened(settings: Settings) -> Iterator[EmbeddedLog]:
         yield log
 
 
-def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
+def _give_birth(settings: WorkerSettings, log: EmbeddedLog) -> None:
     turns = settings.topics.turns
     if turns not in log.topics():
         for topic in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
             log.create_topic(topic)  # `turns` last: it tells that all are there, whatever kills us meanwhile
 
 
-async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
+async def create(settings: WorkerSettings, *, without: Collection[str] = ()) -> None:
     """Create the topics that are missing, `without` what the brokers refuse of their settings.
 
     Raises TransportError when one has another partition count.
@@ -273,7 +273,7 @@ async def create(settings: Settings, *, without: Collection[str] = ()) -> None:
     await _kafka_topics(settings).create(topics, settings.replication, without=without)
 
 
-async def describe(settings: Settings) -> list[TopicDescription]:
+async def describe(settings: WorkerSettings) -> list[TopicDescription]:
     """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
     check_there(settings)
     names = [topic.name for topic in planned(settings)]
@@ -305,7 +305,7 @@ class Members(NamedTuple):
         return self.all + self.reader
 
 
-async def members(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Members | None:
+async def members(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> Members | None:
     """Count the workers that are in the consumer groups; None on the embedded log.  Raises TransportError."""
     if settings.is_embedded:
         return None
@@ -315,13 +315,13 @@ async def members(settings: Settings, timeout: float = PATIENCE_SECONDS) -> Memb
     return Members(len(folding) - writers, writers, len(reading))
 
 
-async def workers(settings: Settings) -> int | None:
+async def workers(settings: WorkerSettings) -> int | None:
     """Count the workers of every role; None on the embedded log.  Raises TransportError."""
     counts = await members(settings)
     return None if counts is None else sum(counts)
 
 
-async def growth(settings: Settings, expected: int) -> str | None:
+async def growth(settings: WorkerSettings, expected: int) -> str | None:
     """Return a warning if `turns` has not the `expected` count of partitions, or `queries` no multiple of it.
 
     Raises TransportError.
@@ -336,7 +336,7 @@ async def growth(settings: Settings, expected: int) -> str | None:
     return None if queries % expected == 0 else grown(names[1], queries, expected)
 
 
-async def risks(settings: Settings) -> list[str]:
+async def risks(settings: WorkerSettings) -> list[str]:
     """List which settings of the topic `events` are not as planned, and may lose events."""
     if settings.is_embedded:
         return []

@@ -45,7 +45,7 @@ from streams.query.handler import QueryHandler
 from streams.recovery.partition_folds import Partitions
 from streams.recovery.store_folders import RocksFolders, StoreFolders
 from streams.recovery.table_manager import PromptTableManager
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.routes import Routes
@@ -123,7 +123,9 @@ class AnsweringApp(faust.App):
     ownership: Holding
     _query_handler: QueryHandler
 
-    def __init__(self, settings: Settings, transport: Transport, context: WorkerContext, **faust_settings: Any) -> None:
+    def __init__(
+        self, settings: WorkerSettings, transport: Transport, context: WorkerContext, **faust_settings: Any
+    ) -> None:
         super().__init__(settings.group, **(_faust_settings(settings, transport.partitions) | faust_settings))
         self.transport = self.producer_transport = transport.driver(self)
         self.halted: BaseException | None = None
@@ -320,7 +322,7 @@ def record_of(event: Event[Any]) -> Record:
     return Record(message.offset, timestamp, message.key, message.value or b"", headers, by_broker)
 
 
-def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
+def _faust_settings(settings: WorkerSettings, partitions: int) -> dict[str, Any]:
     """Return the settings of Faust; each line is there because its default would do harm."""
     return {
         "datadir": str(settings.home / "faust"),

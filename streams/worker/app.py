@@ -41,7 +41,7 @@ from streams.ingest.window_timer import WindowTimer
 from streams.plugins.policies import load as load_policy
 from streams.query.handler import QueryHandler
 from streams.recovery.event_table import EventTable
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.routes import KeyValue, Routes
 from streams.transport.runs import run_in
@@ -59,7 +59,7 @@ class MemoryApp(AnsweringApp):
 
     ownership: Ownership
 
-    def __init__(self, settings: Settings, transport: Transport, context: WorkerContext) -> None:
+    def __init__(self, settings: WorkerSettings, transport: Transport, context: WorkerContext) -> None:
         super().__init__(settings, transport, context)
         self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)

@@ -15,7 +15,7 @@ from typing import cast
 
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.announcement import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.transport import EmbeddedTransport
@@ -27,7 +27,7 @@ REPLY_PARTITION = 0  # one process, one reader
 class EmbeddedConnection:
     """A connection (emgas/client/connection.py) to a worker of this process.  A `log` of the caller outlives it."""
 
-    def __init__(self, settings: Settings, log: EmbeddedLog | None = None, *, brief: bool = False) -> None:
+    def __init__(self, settings: WorkerSettings, log: EmbeddedLog | None = None, *, brief: bool = False) -> None:
         self.topics = settings.topics
         self.reply_partition = REPLY_PARTITION
         self._settings = settings

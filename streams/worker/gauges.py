@@ -29,7 +29,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, 
 from prometheus_client.registry import Collector
 
 from emgas import __version__
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker.answering_app import AnsweringApp
 from streams.worker.graph_gauges import GraphGauges
 
@@ -40,7 +40,7 @@ Values = Mapping[int, float]  # by partition
 class WorkerGauges(Collector):
     """Collects what the module's docstring lists.  `look` before a scrape: the log's ends are asked for there."""
 
-    def __init__(self, settings: Settings, app: AnsweringApp) -> None:
+    def __init__(self, settings: WorkerSettings, app: AnsweringApp) -> None:
         self._settings = settings
         self._app = app
         self._ends: dict[int, int] = {}

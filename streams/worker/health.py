@@ -18,7 +18,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from emgas.errors import TransportError
 from emgas.logs import logger
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker.answering_app import AnsweringApp
 from streams.worker.gauges import WorkerGauges, problems, unavailable
 
@@ -28,7 +28,7 @@ log = logger("worker")
 class HealthServer:
     """Answers for one worker.  `port` is the one that it listens on, once started."""
 
-    def __init__(self, settings: Settings, app: AnsweringApp) -> None:
+    def __init__(self, settings: WorkerSettings, app: AnsweringApp) -> None:
         self.port = 0
         self._app = app
         self._gauges = WorkerGauges(settings, app)
@@ -68,7 +68,7 @@ class HealthServer:
 
 
 @asynccontextmanager
-async def served(settings: Settings, app: AnsweringApp) -> AsyncIterator[None]:
+async def served(settings: WorkerSettings, app: AnsweringApp) -> AsyncIterator[None]:
     """Serve the health of `app` for as long as the block lasts, if a port is configured.  Raises TransportError."""
     if settings.health_address is None:
         yield

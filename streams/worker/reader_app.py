@@ -25,7 +25,7 @@ from replay.log import FollowedLog
 from state.events.events import SubjectErased
 from state.partition import Folded
 from streams.query.handler import QueryHandler
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.kafka.reader_assignor import ReaderAssignor
 from streams.transport.keys.key_store import refreshed
 from streams.transport.select import Transport
@@ -41,7 +41,7 @@ class ReaderApp(AnsweringApp):
 
     ownership: Following
 
-    def __init__(self, settings: Settings, transport: Transport, context: WorkerContext) -> None:
+    def __init__(self, settings: WorkerSettings, transport: Transport, context: WorkerContext) -> None:
         super().__init__(
             settings,
             transport,

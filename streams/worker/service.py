@@ -21,7 +21,7 @@ from emgas.errors import TransportError
 from emgas.logs import logger
 from streams.plugins import advisors, embedders, encoders, extractors
 from streams.plugins.extraction_pool import ExtractionPool, Loading, by_cores
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.answering_app import AnsweringApp, WorkerContext
@@ -45,7 +45,7 @@ def worker_name() -> str:
 
 @asynccontextmanager
 async def running(
-    settings: Settings,
+    settings: WorkerSettings,
     on_halt: Callable[[BaseException], None],
     embedded_log: EmbeddedLog | None = None,
     *,
@@ -105,7 +105,7 @@ async def running(
             await asyncio.wait([warning])
 
 
-def _pool(settings: Settings, version: str) -> ExtractionPool | None:
+def _pool(settings: WorkerSettings, version: str) -> ExtractionPool | None:
     """Build the pool that extracts concepts in other processes; they start with the first burst of turns."""
     configured = settings.extraction_processes
     processes = by_cores() if configured is None else configured
@@ -114,7 +114,7 @@ def _pool(settings: Settings, version: str) -> ExtractionPool | None:
     return ExtractionPool(processes, Loading(settings.extractor, settings.language, settings.own_words, version))
 
 
-def _app(settings: Settings, transport: select.Transport, context: WorkerContext) -> AnsweringApp:
+def _app(settings: WorkerSettings, transport: select.Transport, context: WorkerContext) -> AnsweringApp:
     if settings.role != "reader":
         return MemoryApp(settings, transport, context)
     from streams.worker.reader_app import ReaderApp  # here: only a reader needs it
@@ -122,11 +122,11 @@ def _app(settings: Settings, transport: select.Transport, context: WorkerContext
     return ReaderApp(settings, transport, context)
 
 
-def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
+def _transport(settings: WorkerSettings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
     return select.connect(settings) if log is None else nullcontext(select.embedded(settings, log))
 
 
-async def _warn(settings: Settings, partitions: int) -> None:
+async def _warn(settings: WorkerSettings, partitions: int) -> None:
     """Warn if the log's settings may lose events: otherwise the loss would be noticed only when events are gone.
 
     On every tick, also warn if `turns` or `queries` have other partitions than they were created with: records that

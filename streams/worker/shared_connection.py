@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from emgas.client.connection import Announcing, Connection
 from emgas.errors import DataDirectoryInUseError, NotInstalledError, TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.announcement import Announcement, announcement_in
 from streams.transport.embedded.lock import DirectoryLock
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def connect(url: str, topics: TopicNames) -> SharedConnection:
     """Make a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
     directory = url.removeprefix("embedded:").removeprefix("//")
-    settings = Settings().model_copy(update={"broker": None, "prefix": topics.prefix})
+    settings = WorkerSettings().model_copy(update={"broker": None, "prefix": topics.prefix})
     if directory:
         settings = settings.model_copy(update={"data": Path(directory)})
     return SharedConnection(settings)
@@ -37,7 +37,7 @@ class SharedConnection:
     brief    whether it is for one command: a worker of our own then loads dictionaries when a text needs them
     """
 
-    def __init__(self, settings: Settings, timeout: float = 10.0, *, brief: bool = False) -> None:
+    def __init__(self, settings: WorkerSettings, timeout: float = 10.0, *, brief: bool = False) -> None:
         self.topics = settings.topics
         self.server: Announcement | None = None
         self._settings = settings

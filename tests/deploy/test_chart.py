@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "helm" / "emgas"
-STOP_SECONDS = float(Settings.model_fields["stop_timeout"].default)
+STOP_SECONDS = float(WorkerSettings.model_fields["stop_timeout"].default)
 UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
 TEMPLATES = "\n".join(path.read_text() for path in sorted((CHART / "templates").glob("*.yaml")))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -80,15 +80,15 @@ def test_the_command_is_one_that_emgas_has(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["topics", "worker", "reader"])
 def test_every_setting_is_one_that_the_service_reads(name: str) -> None:
-    existing = {f"EMGAS_{field.upper()}" for field in Settings.model_fields}
+    existing = {f"EMGAS_{field.upper()}" for field in WorkerSettings.model_fields}
     assert set(SERVICES[name]["environment"]) <= existing
 
 
 def test_the_broker_setting_points_at_the_listener_for_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in SERVICES["worker"]["environment"].items():
         monkeypatch.setenv(variable, re.sub(r"\$\{\w+:-(\w*)\}", r"\1", value))  # what compose makes of it by default
-    assert Settings().role == "all"
-    bootstrap = Settings().bootstrap
+    assert WorkerSettings().role == "all"
+    bootstrap = WorkerSettings().bootstrap
     assert f"INTERNAL://{bootstrap}" in SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"].split(",")
 
 

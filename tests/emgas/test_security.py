@@ -12,7 +12,7 @@ from emgas.client.connect import connect
 from emgas.client.security import SecuritySettings
 from emgas.errors import TransportError
 from emgas.wire import TopicNames
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 SECRET = "correct-horse-battery"
 NAMED = {"security_protocol": "SASL_PLAINTEXT", "sasl_username": "ada", "sasl_password": SECRET}
@@ -75,19 +75,19 @@ def test_what_does_not_fit_together_is_refused_and_no_secret_is_repeated(options
 def test_a_workers_settings_refuse_the_same_and_repeat_no_secret_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMGAS_SASL_PASSWORD", SECRET)
     with pytest.raises(ValidationError, match=r"EMGAS_SASL_PASSWORD is set, but") as refused:
-        Settings()
+        WorkerSettings()
     assert SECRET not in str(refused.value)
 
 
 def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
-    for read in (lambda url: Settings(broker=url), lambda url: connect(url, TopicNames("emgas"), 1.0)):
+    for read in (lambda url: WorkerSettings(broker=url), lambda url: connect(url, TopicNames("emgas"), 1.0)):
         with pytest.raises((ValidationError, TransportError), match=r"EMGAS_SASL_PASSWORD") as refused:
             read(f"kafka://ada:{SECRET}@broker:9092")
         assert SECRET not in str(refused.value)
 
 
 def test_settings_that_are_printed_show_no_secret() -> None:
-    settings = Settings(**NAMED)
+    settings = WorkerSettings(**NAMED)
     assert SECRET not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
 
 

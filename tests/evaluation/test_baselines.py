@@ -10,7 +10,7 @@ import pytest
 from evaluation.baselines.bm25 import Index, bm25
 from evaluation.baselines.structured import columns, lasting
 from evaluation.fit.fitting import features
-from evaluation.memory import Memory
+from evaluation.memory import EvaluatedMemory
 from lab.retrievers.matching import matched
 from lab.retrievers.seeds import put_in
 from processors.lexicon.query_expansion import SYNONYM
@@ -86,7 +86,7 @@ def test_a_walk_lasts_within_its_session_as_a_mention_does() -> None:
 
 def test_a_peer_has_its_walk_where_recall_has_its_flow_and_all_else_as_recall_has_it() -> None:
     view = two_sessions()
-    memory = Memory(view, [""] * 4, extractor())
+    memory = EvaluatedMemory(view, [""] * 4, extractor())
     scores = np.array([2.0, 1.0, 0.0, 4.0])
     question, text = extractor().of_query("What did Ben say about tea?"), "What did Ben say about tea?"
     by_feature = dict(

@@ -9,7 +9,7 @@ from evaluation.bootstrap import of_means
 from evaluation.by_form import MEAN, SHOWN, Part, by_form
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION
-from evaluation.questions.datasets import UNANSWERABLE, Question
+from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 
 
 def part(form: str, default: list[float], bm25: list[float], category: str = "x") -> Part:
@@ -17,7 +17,7 @@ def part(form: str, default: list[float], bm25: list[float], category: str = "x"
         row = np.array([[value] * len(METRICS) for value in values])
         return Scores(row, row, np.ones(len(values)))
 
-    questions = [Question("?", category, frozenset("t"), "g") for _ in default]
+    questions = [LabelledQuestion("?", category, frozenset("t"), "g") for _ in default]
     return Part(form, questions, {"default": scores(default), "bm25": scores(bm25)})
 
 
@@ -40,7 +40,7 @@ def test_data_sets_weigh_the_same_within_a_form() -> None:
 
 def test_what_the_headline_leaves_out_is_left_out_here() -> None:
     mixed = part("talk", [1.0, 1.0], [0.0, 0.0])
-    mixed = mixed._replace(questions=[mixed.questions[0], Question("?", UNANSWERABLE, frozenset("t"), "g")])
+    mixed = mixed._replace(questions=[mixed.questions[0], LabelledQuestion("?", UNANSWERABLE, frozenset("t"), "g")])
     assert by_form([mixed], np.random.default_rng(1))["talk"]["questions"] == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from evaluation.fit import fitted
 from evaluation.measure import Examined, Scores, measured
 from evaluation.methods import recalled
-from evaluation.questions.datasets import UNANSWERABLE, Question
+from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 from processors.recall.ranking.weights import DEFAULT_FLOW
 from processors.recall.retrieval.recall import RecallOptions
 from tests.support.memories import demo
@@ -69,7 +69,7 @@ def test_every_form_weighs_the_same_and_every_part_of_it_and_the_unanswerable_li
     turn = frozenset(examined.memory.view.passage_id[:1])
 
     def of(form: str, part: str, *categories: str) -> Examined:
-        questions = [Question("why?", category, turn, f"{form}/{part}") for category in categories]
+        questions = [LabelledQuestion("why?", category, turn, f"{form}/{part}") for category in categories]
         return replace(examined, questions=questions, form=form, part=part)
 
     sets = [of("notes", "a", "x", "x"), of("notes", "b", "x"), of("talk", "c", "x", "x", "x", UNANSWERABLE)]
@@ -97,5 +97,5 @@ def test_a_form_is_left_out_with_all_its_conversations() -> None:
 
 def test_a_question_whose_evidence_was_forgotten_chooses_nothing() -> None:
     examined = demo()
-    gone = Question("why?", "x", frozenset(["forgotten"]), "x")
+    gone = LabelledQuestion("why?", "x", frozenset(["forgotten"]), "x")
     assert list(fitted._examples(replace(examined, questions=[gone]), fitted.DEFAULT, 1.0, "conversation")) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from emgas.messages.turns import Turn
-from evaluation.questions.datasets import DataSet, Question
+from evaluation.questions.datasets import DataSet, LabelledQuestion
 from evaluation.questions.forms import ASSISTANTS, FORMS, LONG, USER
 from evaluation.questions.neutral_replies import TOKENS, reply
 from processors.recall.context.context import tokens
@@ -18,8 +18,8 @@ def turn(number: int, *, session: str = "s", speaker: str = "Ada", text: str = S
     return Turn(id=f"t{number}", graph="g", session=session, speaker=speaker, text=text, at=1_000_000 + number)
 
 
-def question_with(*evidence: str) -> Question:
-    return Question("Where to?", "single-hop", frozenset(evidence), "g")
+def question_with(*evidence: str) -> LabelledQuestion:
+    return LabelledQuestion("Where to?", "single-hop", frozenset(evidence), "g")
 
 
 DATA = DataSet(

@@ -13,7 +13,7 @@ from evaluation.measures.abstraction import abstraction
 from evaluation.measures.ageing import ageing, ages
 from evaluation.measures.forgetting import forgetting
 from evaluation.measures.patterns import extract_patterns, matches_pattern, patterns
-from evaluation.questions.datasets import Question, read
+from evaluation.questions.datasets import LabelledQuestion, read
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.text.statements import statements
 from state.events.events import GraphConfigured, TurnRecorded
@@ -89,7 +89,7 @@ def test_recall_falls_with_age_only_where_it_does() -> None:
 
 def test_the_age_of_evidence_is_that_of_its_latest_turn_and_what_is_gone_counts_apart() -> None:
     graph = folded(*(a_turn(f"t{day}", f"Day {day} at the harbour.", NOON + day * DAY_MS) for day in range(11)))
-    questions = [Question("?", "x", frozenset(turns), "g") for turns in (["t0", "t4"], ["t10"], ["nowhere"])]
+    questions = [LabelledQuestion("?", "x", frozenset(turns), "g") for turns in (["t0", "t4"], ["t10"], ["nowhere"])]
     age = ages(graph.view(), questions)
     assert age[:2].tolist() == [6.0, 0.0]
     assert np.isnan(age[2])
@@ -98,7 +98,7 @@ def test_the_age_of_evidence_is_that_of_its_latest_turn_and_what_is_gone_counts_
 
 def test_abstraction_is_balanced_where_patterns_and_their_details_are_both_found() -> None:
     graph, _ = with_a_habit()
-    questions = [Question("?", "x", frozenset([turn]), "g") for turn in ("m3", "o1")]
+    questions = [LabelledQuestion("?", "x", frozenset([turn]), "g") for turn in ("m3", "o1")]
     (habit,) = extract_patterns(graph)
     assert "m3" in habit
     report = abstraction([(graph, questions)], np.array([1.0, 0.0]), 1.0)

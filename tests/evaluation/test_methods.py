@@ -11,10 +11,10 @@ import pytest
 
 from evaluation import summary
 from evaluation.measure import Scores, measured, shuffled
-from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
+from evaluation.memory import DEPTH, EvaluatedMemory, Ranker, Ranking, best
 from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Vectors, unit
 from tests.support.memories import demo
@@ -42,7 +42,7 @@ def ticking() -> float:
 _ticks = count()
 
 
-def of(rank: Ranker, memory: Memory, text: str) -> tuple[list[int], list[int]]:
+def of(rank: Ranker, memory: EvaluatedMemory, text: str) -> tuple[list[int], list[int]]:
     listed, packed, shown = rank(memory.extractor.of_query(text), text)
     assert set(shown.tolist()) <= set(packed.tolist())
     return listed.tolist(), packed.tolist()
@@ -71,7 +71,7 @@ def test_a_question_of_unknown_things_ranks_nothing(name: str) -> None:
 def test_a_method_gets_the_words_of_a_question_and_nothing_else() -> None:
     got: list[tuple[object, ...]] = []
 
-    def spy(memory: Memory) -> Ranker:
+    def spy(memory: EvaluatedMemory) -> Ranker:
         def rank(*arguments: object) -> Ranking:
             got.append(arguments)
             return NOTHING
@@ -80,13 +80,13 @@ def test_a_method_gets_the_words_of_a_question_and_nothing_else() -> None:
 
     measured(demo(), spy, ticking)
     assert {tuple(map(type, arguments)) for arguments in got} == {(Extraction, str)}
-    assert [field.name for field in fields(Memory)] == ["view", "texts", "extractor"]
+    assert [field.name for field in fields(EvaluatedMemory)] == ["view", "texts", "extractor"]
 
 
 def test_other_evidence_gives_the_same_rankings() -> None:
     seen: list[list[int]] = []
 
-    def watched(memory: Memory) -> Ranker:
+    def watched(memory: EvaluatedMemory) -> Ranker:
         rank = METHODS["default"](memory)
 
         def kept(question: Extraction, text: str) -> Ranking:
@@ -123,7 +123,7 @@ def test_the_true_evidence_scores_far_above_chance() -> None:
 
 
 def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -> None:
-    question = Question("?", "all", frozenset({"a", "b"}), "g")
+    question = LabelledQuestion("?", "all", frozenset({"a", "b"}), "g")
     turns = [f"t{number}" for number in range(9)]
     (other,) = shuffled([question], turns, np.random.default_rng(1))
     assert len(other.evidence) == 2
@@ -135,7 +135,7 @@ def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -
 def test_a_query_is_timed_with_its_extraction_and_without_the_preparation() -> None:
     now = [0.0]
 
-    def slow(memory: Memory) -> Ranker:
+    def slow(memory: EvaluatedMemory) -> Ranker:
         now[0] += 1000.0
 
         def rank(question: Extraction, text: str) -> Ranking:
@@ -158,8 +158,8 @@ def test_ties_fall_to_the_earlier_turn_and_nothing_scores_at_zero() -> None:
 WITHIN_973 = "recall_within_973_tokens"
 
 
-def made_of(*kinds: str) -> list[Question]:
-    return [Question("?", kind, frozenset({"t"}), "g") for kind in kinds]
+def made_of(*kinds: str) -> list[LabelledQuestion]:
+    return [LabelledQuestion("?", kind, frozenset({"t"}), "g") for kind in kinds]
 
 
 def scores_of(*values: float) -> Scores:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evaluation.bootstrap import paired
-from evaluation.metrics import METRICS, PRECISION, Ranked, inside, scored
+from evaluation.metrics import METRICS, PRECISION, RankedPlaces, inside, scored
 
 
 def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float]:
-    ranked = Ranked.of(ranking.split(), np.array(costs), evidence.split())
+    ranked = RankedPlaces.of(ranking.split(), np.array(costs), evidence.split())
     return dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
 
 
@@ -39,9 +39,9 @@ def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_b
 
 
 def test_a_list_a_context_and_what_it_shows_are_measured_each_in_its_own_order() -> None:
-    listed = Ranked.of(list("abcdef"), np.array([900.0, 10, 10, 10, 10, 10]), "ab")
-    packed = Ranked.of(list("bcdefa"), np.array([10.0, 10, 10, 10, 10, 900]), "ab")
-    shown = Ranked.of(list("bc"), np.array([10.0, 10]), "ab")
+    listed = RankedPlaces.of(list("abcdef"), np.array([900.0, 10, 10, 10, 10, 10]), "ab")
+    packed = RankedPlaces.of(list("bcdefa"), np.array([10.0, 10, 10, 10, 10, 900]), "ab")
+    shown = RankedPlaces.of(list("bc"), np.array([10.0, 10]), "ab")
     scores = dict(zip(METRICS, scored({"listed": listed, "packed": packed, "shown": shown}), strict=True))
     assert (scores["R@5"], scores["MRR"]) == (1, 1)
     assert (scores["recall_within_531_tokens"], scores["recall_within_973_tokens"]) == (1 / 2, 1)
@@ -49,11 +49,11 @@ def test_a_list_a_context_and_what_it_shows_are_measured_each_in_its_own_order()
 
 
 def test_where_one_turn_is_enough_the_first_is_all_there_is_to_find() -> None:
-    ranked = Ranked.of(list("abcdefgh"), np.array([100.0] * 8), "cgz", any_of=True)
+    ranked = RankedPlaces.of(list("abcdefgh"), np.array([100.0] * 8), "cgz", any_of=True)
     scores = dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
     assert (scores["R@5"], scores["recall_within_973_tokens"], scores["MRR"]) == (1, 1, 1 / 3)
     assert scores["nDCG@10"] == pytest.approx(1 / 2)
-    none = Ranked.of(list("ab"), np.array([100.0] * 2), "z", any_of=True)
+    none = RankedPlaces.of(list("ab"), np.array([100.0] * 2), "z", any_of=True)
     assert dict(zip(METRICS, scored({"listed": none, "packed": none, "shown": none}), strict=True))["R@20"] == 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.time_expressions import Scores, expressions, inside, main, measured
+from bench.time_expressions import ExpressionScores, expressions, inside, main, measured
 from evaluation.date_libraries import LIBRARIES
 from processors.dates.arithmetic import Days, day, month
 
@@ -38,7 +38,7 @@ def test_a_day_inside_what_is_meant_is_about_it_and_counts_once() -> None:
 def test_what_is_noted_rightly_partly_and_for_nothing_is_counted_apart() -> None:
     table = "2024-04-16\tin May\t2024-05\n2024-04-16\ton the 17th\t2024-04-17\n2024-04-16\tlater\t-"
     scores = measured(lambda _, reference: [day(reference, 1)], expressions(table))
-    assert scores[:4] == Scores(noted=3, meant=2, right=1, about=1, ms=[])[:4]
+    assert scores[:4] == ExpressionScores(noted=3, meant=2, right=1, about=1, ms=[])[:4]
     assert len(scores.ms) == 3
 
 

@@ -13,25 +13,25 @@ from emgas.messages.turns import Turn
 from evaluation.fit import tuning
 from evaluation.fit.fitting import Example, fit
 from evaluation.fit.thresholds import Cases, best, curve, point
-from evaluation.fit.tuning import InForce, Tuning
+from evaluation.fit.tuning import Tuning, WeightsInForce
 from evaluation.measure import Examined
 from evaluation.questions import own_questions
-from evaluation.questions.datasets import Question
+from evaluation.questions.datasets import LabelledQuestion
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES
 from tests.support import tunable
 from tests.support.memories import memory_of
 
 
-def examined(questions: list[Question] | None = None) -> Examined:
+def examined(questions: list[LabelledQuestion] | None = None) -> Examined:
     memory = memory_of([Turn(**turn) for turn in tunable.turns()])
     raw = "\n".join(map(json.dumps, tunable.questions())).encode()
     return Examined(memory, own_questions.read(raw) if questions is None else questions)
 
 
-def tuned(of: Examined, now: InForce | None = None) -> Tuning:
+def tuned(of: Examined, now: WeightsInForce | None = None) -> Tuning:
     ticks = count()
     clock = lambda: float(next(ticks))  # noqa: E731
-    return tuning.tune(tuning.in_folds([of]), now or InForce(), clock=clock, generator=np.random.default_rng(1))
+    return tuning.tune(tuning.in_folds([of]), now or WeightsInForce(), clock=clock, generator=np.random.default_rng(1))
 
 
 @pytest.mark.source("M22")
@@ -46,7 +46,7 @@ def test_weights_fitted_to_own_questions_are_better_on_those_that_were_held_out(
 
 def test_what_is_in_force_already_cannot_be_bettered_by_the_same_questions() -> None:
     first = tuned(examined())
-    again = tuned(examined(), InForce(first.weights, first.drop))
+    again = tuned(examined(), WeightsInForce(first.weights, first.drop))
     assert again.before["nDCG@10"] >= first.after["nDCG@10"]
     assert not again.weights_are_better
 
@@ -55,7 +55,7 @@ def test_evidence_by_chance_is_not_better_on_what_was_held_out() -> None:
     of = examined()
     draws = np.random.default_rng(3).choice(len(of.memory.view.passage_id), len(of.questions))
     luck = [
-        Question(question.text, question.category, frozenset([of.memory.view.passage_id[draw]]), question.group)
+        LabelledQuestion(question.text, question.category, frozenset([of.memory.view.passage_id[draw]]), question.group)
         for question, draw in zip(of.questions, draws.tolist(), strict=True)
     ]
     assert not tuned(examined(luck)).weights_are_better
@@ -136,6 +136,6 @@ def test_a_wrong_question_is_named(raw: bytes, why: str) -> None:
 
 
 def test_turns_that_the_graph_does_not_hold_are_named() -> None:
-    questions = [Question("why?", "own", frozenset(["t1", "nowhere"]), "own")]
+    questions = [LabelledQuestion("why?", "own", frozenset(["t1", "nowhere"]), "own")]
     with pytest.raises(InvalidMessageError, match="graph 'ada' holds no turn nowhere"):
         own_questions.check_evidence(questions, ["t1"], "ada")

@@ -53,7 +53,7 @@ from state.events.events import (
     encode,
 )
 from state.events.upcasting import VERSION
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker import service
 from tests.support.cli import ROOT, emgas
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema
@@ -314,7 +314,7 @@ class Story:
         return await self.pipeline.records(self.pipeline.topics.events, partition)
 
 
-def settings(data: Path, embedder: Path | None = None) -> Settings:
+def settings(data: Path, embedder: Path | None = None) -> WorkerSettings:
     return settings_for(data, "emgas", None, tick_seconds=3600.0, embedder=embedder)
 
 

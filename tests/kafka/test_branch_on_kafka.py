@@ -12,7 +12,7 @@ import pytest
 from emgas.errors import NoAnswerError, TransportError
 from streams.cli.replay import branch as branching
 from streams.cli.shared.client import session
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.admin import KafkaTopics
 from tests.support.pipeline import Pipeline, settings_for
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.kafka
 async def test_an_unfinished_branch_does_not_open_until_the_same_command_finishes_it(
     kafka_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def memory(name: str) -> Settings:
+    def memory(name: str) -> WorkerSettings:
         return settings_for(tmp_path / name, f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}")
 
     source, target = memory("source"), memory("branch")
@@ -50,24 +50,24 @@ async def test_an_unfinished_branch_does_not_open_until_the_same_command_finishe
             assert {graph: whole.ids(graph) for graph in sent} == sent
 
 
-async def _work(settings: Settings) -> None:
+async def _work(settings: WorkerSettings) -> None:
     async with select.connect(settings):
         pass
 
 
-async def _follow(settings: Settings) -> None:
+async def _follow(settings: WorkerSettings) -> None:
     async with select.connect(settings.model_copy(update={"role": "reader"})):
         pass
 
 
-async def _read(settings: Settings) -> None:
+async def _read(settings: WorkerSettings) -> None:
     async with select.readable(settings):
         pass
 
 
-async def _ask(settings: Settings) -> None:
+async def _ask(settings: WorkerSettings) -> None:
     async with session(settings):
         pass
 
 
-OPENINGS: list[Callable[[Settings], Awaitable[Any]]] = [_work, _follow, _read, _ask]
+OPENINGS: list[Callable[[WorkerSettings], Awaitable[Any]]] = [_work, _follow, _read, _ask]

@@ -15,7 +15,7 @@ from emgas import MemoryClient
 from emgas.wire import ProducerRecord
 from replay.accepted_events import read_records
 from streams.cli.operate.doctor import Findings, examine_keys
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 PATIENCE = 120.0  # seconds; a broker looks for what is to be compacted every 15
 
 
-def fresh(directory: Path, address: str) -> Settings:
+def fresh(directory: Path, address: str) -> WorkerSettings:
     kek = directory / "kek"
     kek.write_text("ab" * 32)
     prefix = f"test-{uuid.uuid4().hex[:12]}"
@@ -100,7 +100,7 @@ class TestErasureOnKafka(Erases):
 class TestKeysInATopic(KeyStoreContract):
     @pytest_asyncio.fixture(loop_scope="module")
     async def open_keys(self, kafka_address: str) -> AsyncIterator[Open]:
-        topics = Settings(prefix=f"test-{uuid.uuid4().hex[:12]}").topics
+        topics = WorkerSettings(prefix=f"test-{uuid.uuid4().hex[:12]}").topics
         await KafkaTopics(kafka_address).create([keys_plan(topics)])
         async with kafka_transport(kafka_address) as transport:
 

@@ -12,7 +12,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, TopicNames
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
@@ -150,7 +150,7 @@ async def test_nothing_is_created_when_one_topic_has_another_partition_count(kaf
 
 
 async def test_a_setting_that_would_lose_events_is_noticed(kafka_address: str, prefix: str) -> None:
-    settings = Settings(broker=f"kafka://{kafka_address}", prefix=prefix)
+    settings = WorkerSettings(broker=f"kafka://{kafka_address}", prefix=prefix)
     assert await select.risks(settings) == [], "what is not there is told by the worker's start"
     events = settings.topics.events
     await KafkaTopics(kafka_address).create([TopicPlan(events, 1, 1000, RECORD_BYTES, broker_time=False)])

@@ -19,7 +19,7 @@ from emgas.messages.queries import Reply
 from emgas.messages.requests import Outcome
 from state.events.events import Claim, ConceptsRecalled, decode, source_of
 from streams.cli.operate.worker import NICER
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
@@ -114,7 +114,7 @@ def niceness(of: Worker) -> int:
     return os.getpriority(os.PRIO_PROCESS, of.process.pid)
 
 
-async def has_turn(settings: Settings, there: Outcome, offset: int) -> int:
+async def has_turn(settings: WorkerSettings, there: Outcome, offset: int) -> int:
     """Return `offset` once `turns` has a record there."""
     log = KafkaReader(settings.bootstrap, settings.topics.turns)
     async with asyncio.timeout(PATIENCE):
@@ -197,7 +197,7 @@ async def test_more_readers_of_a_partition_can_be_allowed_later(
                 assert (await memory.query(TURNS[0].graph, "the kettle")).passages
 
 
-async def logged(settings: Settings) -> list[tuple[int, Any]]:
+async def logged(settings: WorkerSettings) -> list[tuple[int, Any]]:
     """Return offset and event of all that the log holds."""
     log, records = KafkaReader(settings.bootstrap, settings.topics.events), []
     for partition in range(PARTITIONS):

@@ -13,7 +13,7 @@ from replay.backup.backup import records, write
 from replay.backup.lines import Header
 from replay.backup.restore import Restored, restore
 from replay.errors import NotRestorableError
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.event_topic import reading, writing
 from tests.support.clocks import now
@@ -26,7 +26,7 @@ GRAPHS = ("ada", "bob", "cyd", "dan")
 NOW = now()
 
 
-def fresh(directory: Path, address: str | None, **changes: int) -> Settings:
+def fresh(directory: Path, address: str | None, **changes: int) -> WorkerSettings:
     """Return settings with a prefix that nobody has used."""
     broker = f"kafka://{address}" if address else None
     return settings_for(directory, f"test-{uuid.uuid4().hex[:12]}", broker, **changes)
@@ -38,7 +38,7 @@ async def speak(pipeline: Pipeline) -> None:
             await pipeline.record(graph, id=f"t{number}", text=f"The kettle number {number} stands beside the teapot.")
 
 
-async def backup(settings: Settings) -> bytes:
+async def backup(settings: WorkerSettings) -> bytes:
     async with reading(settings) as log:
         bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
         file = io.BytesIO()
@@ -46,7 +46,7 @@ async def backup(settings: Settings) -> bytes:
     return file.getvalue()
 
 
-async def restored(raw: bytes, settings: Settings) -> Restored:
+async def restored(raw: bytes, settings: WorkerSettings) -> Restored:
     async with writing(settings, 2) as log:
         return await restore(io.BytesIO(raw), log, NOW, lambda: uuid.uuid4().hex)
 

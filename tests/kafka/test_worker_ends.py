@@ -11,7 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 
 from bench.torture.proxy import DOWN, Proxy
 from emgas.wire import ProducerRecord
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from tests.support.clocks import now
 from tests.support.transports import kafka_transport
 from tests.support.workers import PARTITIONS, PATIENCE, lives, mismatches, topics, until, verify, worker
@@ -19,7 +19,7 @@ from tests.support.workers import PARTITIONS, PATIENCE, lives, mismatches, topic
 pytestmark = pytest.mark.kafka
 
 
-async def group_state(settings: Settings) -> str:
+async def group_state(settings: WorkerSettings) -> str:
     """Tell what the workers' group is doing: Stable, PreparingRebalance, or CompletingRebalance."""
     admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap)
     await admin.start()

@@ -14,7 +14,7 @@ from emgas.messages.requests import Outcome
 from emgas.wire import ProducerRecord, partition_of
 from state.events.events import WindowEvent, decode
 from state.events.upcasting import VERSION
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.kafka.reader import KafkaReader
 from tests.support.cli import emgas
 from tests.support.transports import kafka_transport
@@ -110,7 +110,7 @@ async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_in
             await lives(memory)
 
 
-async def closings(settings: Settings) -> list[tuple[str, WindowEvent]]:
+async def closings(settings: WorkerSettings) -> list[tuple[str, WindowEvent]]:
     """Return partition-offset and event of everything that windows did."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     result = []
@@ -122,16 +122,16 @@ async def closings(settings: Settings) -> list[tuple[str, WindowEvent]]:
     return result
 
 
-async def windows(settings: Settings) -> dict[str, list[str]]:
+async def windows(settings: WorkerSettings) -> dict[str, list[str]]:
     """Return the kinds of the windows that closed, by graph."""
     return kinds(event for _, event in await closings(settings))
 
 
-async def window_ids(settings: Settings) -> set[str]:
+async def window_ids(settings: WorkerSettings) -> set[str]:
     return {id for id, _ in await closings(settings)}
 
 
-async def changes(settings: Settings) -> list[str]:
+async def changes(settings: WorkerSettings) -> list[str]:
     """Return the ids of all that was told to other programs."""
     log = KafkaReader(settings.bootstrap, settings.topics.changes)
     ids = []

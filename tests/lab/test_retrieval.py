@@ -16,7 +16,7 @@ from emgas.messages.queries import Query, Reply
 from lab.catalogue import POLICIES
 from lab.rerankers.formulas import FORMULAS
 from lab.retrievers import staged
-from lab.retrievers.staged import Ranking
+from lab.retrievers.staged import StageRanking
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.policies import UnknownPolicyError
 from processors.lifecycle.steps import in_one_go
@@ -229,9 +229,9 @@ def test_a_stage_that_is_enough_is_the_last() -> None:
     calls: list[str] = []
 
     def stage(name: str, *scores: float) -> tuple[str, Any]:
-        def find() -> Ranking:
+        def find() -> StageRanking:
             calls.append(name)
-            return Ranking(np.arange(len(scores)), np.array(scores))
+            return StageRanking(np.arange(len(scores)), np.array(scores))
 
         return name, find
 

@@ -19,7 +19,7 @@ from emgas.wire import ProducerRecord, partition_of
 from replay.as_of.graph_as_of import graph_at
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select, topic_plan
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
@@ -37,7 +37,7 @@ TOPIC = "emgas.events"
 
 
 def home(data: Path) -> Path:
-    return Settings(data=data).home
+    return WorkerSettings(data=data).home
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_another_partition_count_is_refused_and_the_turns_go_in(memory: Path, ba
 
 def test_a_memory_that_was_restored_only_in_part_says_so_when_it_opens(memory: Path, tmp_path: Path) -> None:
     log = EmbeddedLog(home(tmp_path))
-    for plan in topic_plan.plan(Settings().topics, 2):
+    for plan in topic_plan.plan(WorkerSettings().topics, 2):
         log.create_topic(plan)
     for partition in (0, 1):
         part = records(memory, partition)[:8]
@@ -255,7 +255,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fill(data: Path, log: LogWriter) -> None:
-    settings = Settings(data=data, partitions=4)  # as the claims of the log say
+    settings = WorkerSettings(data=data, partitions=4)  # as the claims of the log say
     asyncio.run(select.create(settings))
     opened = EmbeddedLog(settings.home)
     try:

@@ -23,7 +23,7 @@ from state.partition import Partition
 from state.store import keys
 from state.store.rocksdb import RocksStore
 from streams.cli.memory.publish import Reading
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights
 from tests.support.cli import ROOT, CommandResult, emgas, emgas_here
@@ -66,8 +66,8 @@ def numbers(result: CommandResult) -> dict[str, float]:
     return {name: value for name, value in result.json.items() if name not in ("graphs", "waited")} | {"seconds": 0}
 
 
-def home(data: Path) -> Settings:
-    return Settings(data=data, broker=None)
+def home(data: Path) -> WorkerSettings:
+    return WorkerSettings(data=data, broker=None)
 
 
 def a_line(**changes: Any) -> bytes:

@@ -18,7 +18,7 @@ import pytest
 
 from emgas import Memory, MemoryClient
 from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.lock import DirectoryLock
 from streams.worker.embedded_connection import EmbeddedConnection
 from tests.support.cli import PATIENCE, ROOT, emgas, environment
@@ -79,7 +79,7 @@ async def test_a_client_opens_and_closes_without_a_block(tmp_path: Path) -> None
 
 
 async def test_a_worker_that_is_closed_as_soon_as_it_is_open_lets_go_of_its_directory(tmp_path: Path) -> None:
-    settings = Settings(broker=None, data=tmp_path)
+    settings = WorkerSettings(broker=None, data=tmp_path)
     connection = EmbeddedConnection(settings)
     await connection.open()
     await connection.close()
@@ -89,7 +89,7 @@ async def test_a_worker_that_is_closed_as_soon_as_it_is_open_lets_go_of_its_dire
 async def test_a_process_keeps_nothing_of_the_workers_that_it_has_closed(tmp_path: Path) -> None:
     workers = []
     for _ in range(3):
-        connection = EmbeddedConnection(Settings(broker=None, data=tmp_path))
+        connection = EmbeddedConnection(WorkerSettings(broker=None, data=tmp_path))
         await connection.open()
         workers.append(weakref.ref(connection.app))
         await connection.close()

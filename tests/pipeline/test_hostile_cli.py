@@ -19,7 +19,7 @@ import typer
 from emgas import Turn
 from streams.cli.memory import publish
 from streams.cli.shared import output
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
 
@@ -83,7 +83,7 @@ def test_where_no_memory_is_every_command_that_reads_exits_with_3_and_makes_noth
 
 
 def test_a_log_whose_birth_was_cut_off_is_none_and_can_still_be_born(memory: Path, tmp_path: Path) -> None:
-    log = Settings(data=tmp_path, broker=None).home / "log.sqlite3"
+    log = WorkerSettings(data=tmp_path, broker=None).home / "log.sqlite3"
     log.parent.mkdir(parents=True)
     log.touch()
     assert "there is no memory at" in emgas_here(tmp_path, "query", "ada", "kettle", code=3).err
@@ -262,7 +262,7 @@ def test_with_json_stdout_is_one_object_on_one_line_and_nothing_else(memory: Pat
 
 
 def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(memory: Path, tmp_path: Path) -> None:
-    log = EmbeddedLog(Settings(data=memory, broker=None).home)
+    log = EmbeddedLog(WorkerSettings(data=memory, broker=None).home)
     try:
         for words in (["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"]):
             emgas_here(memory, *words, "--json")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from state.events.events import AnyEvent, decode
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.reader import ReadOnlyLog
 from tests.support.cli import COMMAND, PATIENCE, emgas, emgas_here, environment
 from tests.support.logs import fold
@@ -48,7 +48,7 @@ def born(data: Path) -> Path:
 
 @contextmanager
 def the_log(data: Path) -> Iterator[ReadOnlyLog]:
-    log = ReadOnlyLog(Settings(data=data).home)
+    log = ReadOnlyLog(WorkerSettings(data=data).home)
     yield log
     log.close()
 

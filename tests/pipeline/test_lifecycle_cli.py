@@ -14,7 +14,7 @@ import pytest
 from state.events.memory_settings import MemorySettings
 from streams.cli.shared.durations import milliseconds, spoken
 from streams.cli.shared.line_chart import Series, line_chart
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.clocks import DAY, NOON
@@ -75,7 +75,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -> None:
-    log = EmbeddedLog(Settings(data=published).home)
+    log = EmbeddedLog(WorkerSettings(data=published).home)
     records = [record for partition in range(2) for record in log.read("emgas.turns", partition, 0)]
     log.close()
     kinds = [json.loads(record.value or b"").get("kind", "turn") for record in records if record.key == b"new"]

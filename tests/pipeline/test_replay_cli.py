@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from emgas.messages.requests import Failure
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.pipeline import Pipeline, a_turn, settings_for
@@ -40,8 +40,8 @@ def copy(memory: Path, tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def home(data: Path) -> Settings:
-    return Settings(data=data, broker=None)
+def home(data: Path) -> WorkerSettings:
+    return WorkerSettings(data=data, broker=None)
 
 
 def digests(data: Path, *options: str) -> Any:
@@ -106,7 +106,7 @@ IN_PROCESSES = """
 import json, os, signal, sys, pathlib
 import streams.recovery.parallel_rebuild as rebuilding
 from replay.rebuild.plan import Plan
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 if __name__ == "__main__":
     rebuilding.SHORT = 0
@@ -116,7 +116,7 @@ if __name__ == "__main__":
         if done >= int(sys.argv[3]):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    rebuilt = rebuilding.rebuild_all(Settings(broker=None), plan, pathlib.Path(sys.argv[2]), 2, show)
+    rebuilt = rebuilding.rebuild_all(WorkerSettings(broker=None), plan, pathlib.Path(sys.argv[2]), 2, show)
     print(rebuilding.combined([each.digest for each in rebuilt]))
 """
 

@@ -13,7 +13,7 @@ from emgas.wire import ProducerRecord, Record, partition_of
 from replay.backup import backup
 from replay.backup.lines import Header
 from state.events.upcasting import UPCASTERS, VERSION
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas, emgas_here
 from tests.support.fakes import ListReader
@@ -95,14 +95,14 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bad(request: pytest.FixtureRequest, good: Path, tmp_path: Path) -> tuple[Path, bytes]:
     """Return a copy of it, at whose end somebody wrote a record that this version cannot read; and that record."""
     shutil.copytree(good, tmp_path / "bad")
-    log = EmbeddedLog(Settings(data=tmp_path / "bad", broker=None).home)
+    log = EmbeddedLog(WorkerSettings(data=tmp_path / "bad", broker=None).home)
     log.append([ProducerRecord("emgas.events", GRAPH.encode(), request.param, (), PLACE, TIMESTAMP)])
     log.close()
     return tmp_path / "bad", request.param
 
 
 def records(data: Path) -> list[bytes | None]:
-    log = EmbeddedLog(Settings(data=data, broker=None).home)
+    log = EmbeddedLog(WorkerSettings(data=data, broker=None).home)
     values = [record.value for record in log.read("emgas.events", PLACE, 0)]
     log.close()
     return values
@@ -134,7 +134,7 @@ def test_a_state_that_has_folded_what_this_version_cannot_read_is_not_verified(
 ) -> None:
     """As after going back to an older EMGAS."""
     shutil.copytree(good, tmp_path / "bad")
-    overwrite(Settings(data=tmp_path / "bad", broker=None).home, ("emgas.events", PLACE), 50, value)
+    overwrite(WorkerSettings(data=tmp_path / "bad", broker=None).home, ("emgas.events", PLACE), 50, value)
     result = emgas_here(tmp_path / "bad", "replay", "verify", "--json", code=4)
     assert f"partition {PLACE}, offset 50 (the record before it lies at 49): {MESSAGES[value]}" in result.err
     assert result.json["match"] is False

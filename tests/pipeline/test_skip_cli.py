@@ -9,7 +9,7 @@ import pytest
 
 from emgas.wire import ProducerRecord, partition_of
 from state.events.upcasting import VERSION
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas_here
 
@@ -19,7 +19,7 @@ HERE = partition_of("ada", 2)
 
 def put(data: Path, value: bytes) -> int:
     """Append a record to ada's partition of the log; return its offset."""
-    with closing(EmbeddedLog(Settings(data=data, broker=None).home)) as log:
+    with closing(EmbeddedLog(WorkerSettings(data=data, broker=None).home)) as log:
         (offset,) = log.append([ProducerRecord("emgas.events", None, value, (), HERE, 1_750_000_000_000)])
     return offset
 
@@ -78,7 +78,7 @@ def test_a_record_that_is_not_there_is_not_skipped(data: Path) -> None:
 
 
 def test_the_doctor_tells_that_the_head_of_the_log_is_gone_while_the_store_lives(data: Path) -> None:
-    with closing(EmbeddedLog(Settings(data=data, broker=None).home)) as log:
+    with closing(EmbeddedLog(WorkerSettings(data=data, broker=None).home)) as log:
         row = log._partition("emgas.events", HERE).row  # noqa: SLF001 - only from inside can this be told
         log._db.execute(f"delete from records_{row} where offset < 1")  # noqa: S608, SLF001 - noqa: S608
         log._db.execute("update partition set start=1 where r=?", (row,))  # noqa: SLF001 - only from inside can this be told

@@ -19,7 +19,7 @@ from processors.lifecycle.consolidation.clustering import LEAST, MOST, REGION, L
 from processors.lifecycle.consolidation.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
-from state.graph.tables.theme_table import Theme
+from state.graph.tables.theme_table import ThemeRow
 from tests.support.builders import UNLINKED, turn_recorded
 from tests.support.clocks import NOON
 
@@ -219,7 +219,7 @@ def test_topics_that_nobody_spoke_of_stay_as_they_are(talk: Talk) -> None:
 
 @pytest.mark.source("S23")
 def test_only_so_many_words_are_regrouped_at_once() -> None:
-    topics = [Theme(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
+    topics = [ThemeRow(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
     region = Region(topics)
     for word in range(40 * MOST + 100):
         region.take(word)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.wire import Record, partition_of
-from replay.backup.backup import Written, records, write
+from replay.backup.backup import BackupSummary, records, write
 from replay.backup.lines import Header, Stored, header_of, is_backup, seal
 from replay.errors import BackupDamagedError, NoBackupError
 from tests.support.fakes import ListReader
@@ -57,7 +57,7 @@ async def header(log: ListReader, graph: str | None = None, began: int = BEGAN) 
     return Header("emgas", graph, bounds, "0.1.0", began)
 
 
-async def backup(log: ListReader, graph: str | None = None, into: bytes = b"") -> tuple[bytes, Written]:
+async def backup(log: ListReader, graph: str | None = None, into: bytes = b"") -> tuple[bytes, BackupSummary]:
     file = io.BytesIO(into)
     written = await write(log, file, await header(log, graph, BEGAN if not into else BEGAN + 5))
     return file.getvalue(), written
@@ -75,7 +75,7 @@ async def test_what_was_written_is_read_back_byte_for_byte() -> None:
     log = golden()
     raw, written = await backup(log)
     assert read(raw) == all_of(log)
-    assert written == Written(len(all_of(log)), 0, True)
+    assert written == BackupSummary(len(all_of(log)), 0, True)
 
 
 async def test_every_line_is_a_cloud_event() -> None:
@@ -130,7 +130,7 @@ async def test_an_export_that_is_complete_is_left_alone_though_the_log_has_grown
     log = golden()
     whole, _ = await backup(log)
     grown = log_of(keyed(golden_log().records), keyed(golden_log().records))
-    assert await backup(grown, into=whole) == (whole, Written(len(all_of(log)), len(all_of(log)), True))
+    assert await backup(grown, into=whole) == (whole, BackupSummary(len(all_of(log)), len(all_of(log)), True))
 
 
 async def test_an_export_does_not_touch_a_file_that_holds_something_else() -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bench.torture import keeping_faults, load_faults, network_faults, process_faults, record_faults, store_faults
-from bench.torture.explained import CAUSES, InForce, Questions, is_crowded
+from bench.torture.explained import CAUSES, FaultInForce, Questions, is_crowded
 from bench.torture.kinds import KINDS
 from emgas import MemoryClient
 from emgas.client import request_reply
@@ -22,7 +22,7 @@ CROWDED = "256 questions wait, and at most 256 may at once: ask again later"
 FAULTS = (keeping_faults, load_faults, network_faults, process_faults, record_faults, store_faults)
 
 
-def ended(error: EmgasError, *faults: InForce) -> Questions:
+def ended(error: EmgasError, *faults: FaultInForce) -> Questions:
     questions = Questions(faults=list(faults))
     with questions.asking("ada", HERE):
         raise error
@@ -48,7 +48,7 @@ def test_every_cause_names_kinds_of_faults_that_there_are() -> None:
 )
 def test_a_question_is_explained_by_a_fault_in_force_that_does_that(error: EmgasError, fault: str) -> None:
     now = time.monotonic()
-    questions = ended(error, InForce("garbage in turns", now - 5), InForce(fault, now - 1))
+    questions = ended(error, FaultInForce("garbage in turns", now - 5), FaultInForce(fault, now - 1))
     assert not questions.unexplained
     assert [question.endswith(fault) for question in questions.explained] == [True]
 
@@ -68,7 +68,7 @@ def test_a_question_is_explained_by_a_fault_in_force_that_does_that(error: Emgas
 )
 def test_what_no_fault_in_force_does_is_unexplained(error: EmgasError, fault: str, until: float) -> None:
     now = time.monotonic()
-    questions = ended(error, InForce(fault, now - 5, now + until if until else float("inf")))
+    questions = ended(error, FaultInForce(fault, now - 5, now + until if until else float("inf")))
     assert not questions.explained
     assert len(questions.unexplained) == 1
 
@@ -78,7 +78,7 @@ def test_a_fault_explains_nothing_in_a_partition_that_it_does_not_harm(
     partitions: set[int] | None, explained: int
 ) -> None:
     error = QueryFailedError("internal", "partition 1 has halted: why")
-    questions = ended(error, InForce("garbage in events", time.monotonic() - 1, partitions=partitions))
+    questions = ended(error, FaultInForce("garbage in events", time.monotonic() - 1, partitions=partitions))
     assert questions.explained.total() == explained
     assert len(questions.unexplained) == 1 - explained
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.torture.__main__ import Run
+from bench.torture.__main__ import TortureRun
 from bench.torture.kinds import KINDS
-from bench.torture.processes import Worker
-from bench.torture.scene import Findings, Scene
+from bench.torture.processes import WorkerProcess
+from bench.torture.scene import Scene, SceneFindings
 
 
-class FakeWorker(Worker):
+class FakeWorker(WorkerProcess):
     """A worker without a process."""
 
     def __init__(self, name: str) -> None:
@@ -50,7 +50,7 @@ class FakeScene(Scene):
         pass
 
     @property
-    def everyone(self) -> list[Worker]:
+    def everyone(self) -> list[WorkerProcess]:
         return []
 
     async def _recorded(self) -> list[tuple[str, str]]:
@@ -82,7 +82,7 @@ async def test_a_turn_that_was_accepted_and_is_not_in_the_log_is_lost(tmp_path: 
 def test_what_was_accepted_is_compared_with_the_log(
     recorded: list[tuple[str, str]], lost: int, duplicated: int, broken: int
 ) -> None:
-    findings = Findings(acknowledged={("ada", "t1"), ("ada", "t2")}, erased={("ada", "t2")})
+    findings = SceneFindings(acknowledged={("ada", "t1"), ("ada", "t2")}, erased={("ada", "t2")})
     report = findings.compared(recorded)
     assert (report["lost"], report["duplicated"], len(findings.broken)) == (lost, duplicated, broken)
 
@@ -95,7 +95,7 @@ async def test_a_fault_that_does_not_come_to_its_end_is_reported_and_the_run_goe
         raise TimeoutError
 
     monkeypatch.setitem(KINDS, "endless", endless)
-    run = Run(FakeScene(tmp_path))
+    run = TortureRun(FakeScene(tmp_path))
     await run.torture(60.0, ["endless"])
     report = await run.report()
     assert (report["faults"], report["stuck"], report["lost"]) == (4, 4, 0)

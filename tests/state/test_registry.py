@@ -6,7 +6,7 @@ import pytest
 
 from state.errors import UnreadableEventError
 from state.events.events import DataEvent, GraphEvent, TurnRecorded, WindowEvent, decode, decode_as, encode, source_of
-from state.events.registry import KINDS, SPECS, Timing
+from state.events.registry import KINDS, SPECS, EventTiming
 from state.events.upcasting import VERSION
 from state.graph.graph import FOLDS
 from tests.support.builders import concepts_recalled, turn_recorded
@@ -32,8 +32,8 @@ def test_every_graph_event_has_a_fold() -> None:
 
 @pytest.mark.parametrize("kind", SPECS, ids=lambda kind: kind.__name__)
 def test_an_event_has_a_time_if_its_timing_says_so(kind: type[GraphEvent]) -> None:
-    assert ("at" in kind.__struct_fields__) == (SPECS[kind].timing is not Timing.UNTIMED)
-    assert issubclass(kind, WindowEvent) == (SPECS[kind].timing is Timing.WINDOW)
+    assert ("at" in kind.__struct_fields__) == (SPECS[kind].timing is not EventTiming.UNTIMED)
+    assert issubclass(kind, WindowEvent) == (SPECS[kind].timing is EventTiming.WINDOW)
 
 
 def test_every_event_of_the_golden_log_says_what_it_is_and_what_it_touches() -> None:

@@ -16,7 +16,7 @@ from processors.advice.advisor import AdviceContent, AdviceError, NameTheme, Spl
 from streams.plugins import advisors
 from streams.plugins.advisor_client import BATCH, HOUR, AdvisorClient, Budget, OverBudgetError, estimated_tokens
 from streams.plugins.openai_advisor import ANSWER_BYTES, OpenAIAdvisor, key_in
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from tests.support.clocks import eventually
 from tests.support.models import Fault, Items, Says, a_model, answered, each
 
@@ -231,16 +231,16 @@ def test_tokens_are_reckoned_from_what_is_asked_in_every_script() -> None:
 
 @pytest.mark.source("S2")
 async def test_nobody_advises_unless_one_is_named(tmp_path: Path) -> None:
-    assert advisors.chosen(Settings(data=tmp_path), Clock()) is None
+    assert advisors.chosen(WorkerSettings(data=tmp_path), Clock()) is None
 
 
 async def test_an_advisor_of_yours_is_named_by_where_it_is(tmp_path: Path) -> None:
-    result = advisors.chosen(Settings(data=tmp_path, advisor=f"{__name__}.Failing"), Clock())
+    result = advisors.chosen(WorkerSettings(data=tmp_path, advisor=f"{__name__}.Failing"), Clock())
     assert result is not None
     assert result.name == "failing 1"
     for wrong in (f"{__name__}.Clock", f"{__name__}.Nobody", "nowhere.at.All", "name"):
         with pytest.raises(HaltedError, match="EMGAS_ADVISOR"):
-            advisors.chosen(Settings(data=tmp_path, advisor=wrong), Clock())
+            advisors.chosen(WorkerSettings(data=tmp_path, advisor=wrong), Clock())
 
 
 async def test_a_server_wants_a_model_an_address_and_a_key_that_does_not_go_in_clear(tmp_path: Path) -> None:
@@ -249,16 +249,16 @@ async def test_a_server_wants_a_model_an_address_and_a_key_that_does_not_go_in_c
     assert key_in(key) == "sesame"
     good = {"data": tmp_path, "advisor_model": "tiny", "advisor_key_file": key}
     for url in ("https://example.com/v1", "http://127.0.0.1:8/v1", "http://localhost:8/v1", "http://[::1]:8/v1"):
-        result = advisors.chosen(Settings(**{**good, "advisor": url}), Clock())
+        result = advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock())
         assert result is not None
         assert result.name == "tiny / prompts 1"
     for url in ("http://example.com/v1", "ftp://example.com", "https://ada:pw@example.com", "https://"):
         with pytest.raises(HaltedError) as refused:
-            advisors.chosen(Settings(**{**good, "advisor": url}), Clock())
+            advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock())
         assert "sesame" not in str(refused.value)
         assert "pw" not in str(refused.value)
     with pytest.raises(HaltedError, match="EMGAS_ADVISOR_MODEL"):
-        advisors.chosen(Settings(data=tmp_path, advisor="https://example.com/v1"), Clock())
+        advisors.chosen(WorkerSettings(data=tmp_path, advisor="https://example.com/v1"), Clock())
     for contents in ("", "two words", "zwei\nzeilen", "schlüssel"):
         key.write_text(contents)
         with pytest.raises(HaltedError, match="EMGAS_ADVISOR_KEY_FILE"):
@@ -270,8 +270,8 @@ async def test_a_server_wants_a_model_an_address_and_a_key_that_does_not_go_in_c
 def test_only_what_an_advisor_can_be_asked_for_can_be_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EMGAS_ADVISOR_ASKS", "name, judge")
     monkeypatch.setenv("EMGAS_ADVISOR_OPTIONS", json.dumps({"max_tokens": 9}))
-    settings = Settings(data=tmp_path)
+    settings = WorkerSettings(data=tmp_path)
     assert (settings.advisor_asks, settings.advisor_options) == (["name", "judge"], {"max_tokens": 9})
     monkeypatch.setenv("EMGAS_ADVISOR_ASKS", "name,everything")
     with pytest.raises(ValueError, match="everything"):
-        Settings(data=tmp_path)
+        WorkerSettings(data=tmp_path)

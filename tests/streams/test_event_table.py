@@ -22,7 +22,7 @@ from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from tests.support.builders import turn_rejected
 from tests.support.clocks import PATIENCE
 from tests.support.fakes import MemoryLog
@@ -43,7 +43,7 @@ def a_log(turns: int = 3) -> tuple[MemoryLog, LogWriter]:
 
 
 def partitions(tmp_path: Path, log: MemoryLog) -> Partitions:
-    return Partitions(Settings(data=tmp_path, broker=None), log)
+    return Partitions(WorkerSettings(data=tmp_path, broker=None), log)
 
 
 def records(log: MemoryLog, start: int = 0) -> list[tuple[int, int, bytes]]:
@@ -177,7 +177,7 @@ async def test_what_an_owner_folded_behind_the_claim_of_another_is_set_aside(tmp
     log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="its own")))
     await writer.append([turn_rejected(src=4)])
     await contents.hold({0})
-    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
+    assert WorkerSettings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
     assert contents.open[0].position.watermark == -1
     contents.close()
 
@@ -207,7 +207,7 @@ async def test_a_standby_notices_that_its_log_lost_what_it_folded_and_folds_it_a
     for _ in range(2):
         await contents.mend({0, 1})
     assert contents.open[0].digest() == await fold_of(log)
-    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
+    assert WorkerSettings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
     assert contents.open[1] is beside, "it lost nothing"
     log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="the next")))
     contents.fold(records(log))
@@ -292,7 +292,7 @@ async def test_a_store_ahead_of_the_log_is_set_aside_and_folded_anew(tmp_path: P
     await contents.hold({0})
     assert contents.open[0].position.watermark == -1
     contents.close()
-    store = Settings(data=tmp_path, broker=None).store_of(0)
+    store = WorkerSettings(data=tmp_path, broker=None).store_of(0)
     aside = RocksStore(store.with_name("0.set-aside"))
     assert Partition(aside).digest() == writer.folded().digest(), "it may be the last copy"
     aside.close()
@@ -333,7 +333,7 @@ async def test_a_log_without_its_beginning_is_an_error_and_the_store_is_closed_a
     assert isinstance(contents.broken[0], LogRewrittenError)
     assert "begins at offset 2, but the state ends at -1: events are missing" in str(contents.broken[0])
     assert set(contents.open) == {1}
-    RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
+    RocksStore(WorkerSettings(data=tmp_path, broker=None).store_of(0)).close()
 
 
 async def test_a_log_without_its_beginning_is_no_matter_for_a_store_that_reaches_further(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ async def test_a_log_that_cannot_be_asked_is_an_error_and_the_store_is_closed_ag
     with pytest.raises(TransportError):
         await contents.hold({0})
     contents.close()
-    RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
+    RocksStore(WorkerSettings(data=tmp_path, broker=None).store_of(0)).close()
 
 
 async def test_an_empty_fold_stands_before_the_first_record_whatever_recovery_knew_before(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ async def test_a_damaged_store_is_set_aside_and_its_partition_folded_anew(tmp_pa
     await contents.hold({0, 1})
     contents.fold(records(log))
     contents.close()
-    store = Settings(data=tmp_path, broker=None).store_of(0)
+    store = WorkerSettings(data=tmp_path, broker=None).store_of(0)
     damaged(store, what)
     await contents.hold({0, 1})
     assert (contents.broken, contents.open[0].position.watermark) == ({}, -1)
@@ -410,7 +410,7 @@ async def test_a_store_of_an_older_layout_is_set_aside_and_its_partition_folded_
     await contents.hold({0})
     contents.fold(records(log))
     contents.close()
-    path = Settings(data=tmp_path, broker=None).store_of(0)
+    path = WorkerSettings(data=tmp_path, broker=None).store_of(0)
     store = RocksStore(path)
     store.write({LAYOUT_KEY: u64(LAYOUT - 1)})
     store.close()
@@ -432,7 +432,7 @@ async def test_a_store_that_turns_out_to_be_damaged_is_set_aside_and_folded_to_t
     contents.condemn(0, StoreCorruptError("a block is damaged"))
     await contents.reopen(0)
     assert (contents.broken, contents.open[0].digest()) == ({}, writer.folded().digest())
-    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.damaged").is_dir()
+    assert WorkerSettings(data=tmp_path, broker=None).store_of(0).with_name("0.damaged").is_dir()
     contents.close()
 
 

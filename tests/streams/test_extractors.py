@@ -11,7 +11,7 @@ from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.extraction_types import Concept
 from streams.plugins import extractors
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 
 class Whole:
@@ -28,7 +28,7 @@ class Whole:
 
 
 def test_the_default_is_yake() -> None:
-    assert isinstance(extractors.load(Settings().extractor, "en"), YakeExtractor)
+    assert isinstance(extractors.load(WorkerSettings().extractor, "en"), YakeExtractor)
 
 
 def test_another_extractor_is_found_by_its_import_path() -> None:
@@ -50,4 +50,4 @@ def test_what_gives_no_extractor_is_refused_by_name(path: str) -> None:
 
 def test_a_language_that_nobody_knows_is_told_as_a_setting() -> None:
     with pytest.raises(HaltedError, match=r"EMGAS_LANGUAGE=xx: .*use a code of ISO 639-1, as 'en'"):
-        extractors.load(Settings(broker=None).extractor, "xx")
+        extractors.load(WorkerSettings(broker=None).extractor, "xx")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from emgas.client.client import MemoryClient
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.garbage_collection import passing_over_what_stays
 
@@ -24,7 +24,7 @@ class Cyclic:
 @pytest.mark.asyncio
 async def test_what_lives_when_a_memory_opens_is_passed_over_until_it_closes(tmp_path: Path) -> None:
     gc.unfreeze()  # what a memory of another test may have had frozen
-    settings = Settings().model_copy(update={"broker": None, "data": tmp_path})
+    settings = WorkerSettings().model_copy(update={"broker": None, "data": tmp_path})
     async with MemoryClient(EmbeddedConnection(settings)):
         assert gc.get_freeze_count() > 10_000
         assert len(gc.get_objects(generation=2)) < gc.get_freeze_count()

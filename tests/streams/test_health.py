@@ -21,7 +21,7 @@ from emgas import MemoryClient
 from emgas.errors import QueryFailedError, TransportError
 from emgas.wire import ProducerRecord, partition_of
 from state.errors import StoreCorruptError
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.metrics import WorkerMetrics
@@ -229,13 +229,13 @@ async def test_the_page_on_operations_lists_every_metric_and_no_other(watched: W
     ],
 )
 def test_health_is_told_where_it_is_wanted_and_else_nowhere(options: str, address: tuple[str, int] | None) -> None:
-    assert Settings(health=options).health_address == address
+    assert WorkerSettings(health=options).health_address == address
 
 
 @pytest.mark.parametrize("address", ["nine", "host:", "host:65536", "host", "host:-1", ":9464"])
 def test_an_address_that_cannot_be_is_refused(address: str) -> None:
     with pytest.raises(ValidationError, match="host:port"):
-        Settings(health=address)
+        WorkerSettings(health=address)
 
 
 async def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from emgas.wire import ProducerRecord, Record
 from state.errors import KeysError, KeyStoreError
 from state.partition import DueErasure
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.keys.file_keys import FileKeys
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.keys.key_store import KeyStore, MemoryKeys, destroy, give_birth
@@ -144,12 +144,12 @@ def test_a_kek_that_is_none_is_refused_with_how_to_make_one(content: str | None,
 
 def test_encryption_on_kafka_wants_a_place_for_its_keys(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="EMGAS_KEK_FILE"):
-        Settings(broker="kafka://b:9092", encryption=True)
-    shared = Settings(broker="kafka://b:9092", encryption=True, graph_keys=tmp_path)
-    in_topic = Settings(broker="kafka://b:9092", encryption=True, kek_file=tmp_path / "kek")
+        WorkerSettings(broker="kafka://b:9092", encryption=True)
+    shared = WorkerSettings(broker="kafka://b:9092", encryption=True, graph_keys=tmp_path)
+    in_topic = WorkerSettings(broker="kafka://b:9092", encryption=True, kek_file=tmp_path / "kek")
     assert (shared.keys_in_topic, in_topic.keys_in_topic) == (False, True)
     assert shared.keys_directory == tmp_path / "kafka" / "emgas"
-    assert Settings(data=tmp_path).keys_directory == tmp_path / "keys" / "embedded" / "emgas"
+    assert WorkerSettings(data=tmp_path).keys_directory == tmp_path / "keys" / "embedded" / "emgas"
 
 
 class Broker(ListReader):

@@ -8,14 +8,14 @@ import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import TopicPlan
 
 
 async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, broker=None, partitions=3)
+    settings = WorkerSettings(data=tmp_path, broker=None, partitions=3)
     await select.create(settings)
     log = EmbeddedLog(settings.home)
     async with select.readable(settings) as topics:
@@ -30,15 +30,15 @@ async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None
 
 async def test_reading_makes_no_log(tmp_path: Path) -> None:
     with pytest.raises(TransportError, match="no worker has ever run in this data directory"):
-        async with select.readable(Settings(data=tmp_path / "data", broker=None)):
+        async with select.readable(WorkerSettings(data=tmp_path / "data", broker=None)):
             pass
     assert not (tmp_path / "data").exists()
 
 
 async def test_another_prefix_is_another_log(tmp_path: Path) -> None:
-    await select.create(Settings(data=tmp_path, broker=None))
+    await select.create(WorkerSettings(data=tmp_path, broker=None))
     with pytest.raises(TransportError, match="other"):
-        async with select.readable(Settings(data=tmp_path, broker=None, prefix="other")):
+        async with select.readable(WorkerSettings(data=tmp_path, broker=None, prefix="other")):
             pass
 
 
@@ -46,7 +46,7 @@ async def test_another_prefix_is_another_log(tmp_path: Path) -> None:
 def test_a_log_whose_birth_was_cut_off_between_two_topics_is_born_by_who_opens_it_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: int
 ) -> None:
-    settings, left, create = Settings(data=tmp_path, broker=None), iter(range(made)), EmbeddedLog.create_topic
+    settings, left, create = WorkerSettings(data=tmp_path, broker=None), iter(range(made)), EmbeddedLog.create_topic
 
     def cut_off(log: EmbeddedLog, topic_plan: TopicPlan) -> None:
         if next(left, None) is None:

@@ -7,29 +7,29 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in Settings.model_fields:
+    for name in WorkerSettings.model_fields:
         monkeypatch.delenv(f"EMGAS_{name.upper()}", raising=False)
 
 
 def test_without_a_broker_the_log_is_embedded() -> None:
-    settings = Settings()
+    settings = WorkerSettings()
     assert (settings.is_embedded, settings.bootstrap, settings.topics.events) == (True, "", "emgas.events")
 
 
 def test_an_empty_broker_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMGAS_BROKER", "")
-    assert Settings().is_embedded
+    assert WorkerSettings().is_embedded
 
 
 def test_a_broker_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMGAS_BROKER", "kafka://one:9092,two:9092")
     monkeypatch.setenv("EMGAS_PREFIX", "mine")
-    settings = Settings()
+    settings = WorkerSettings()
     assert (settings.is_embedded, settings.bootstrap) == (False, "one:9092,two:9092")
     assert settings.topics.dead_letters == "mine.dead-letters"
 
@@ -37,7 +37,7 @@ def test_a_broker_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("text", ["", "a", " a , b ,", "a,b"])
 def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("EMGAS_REPLY_TOPICS", text)
-    assert Settings().reply_topics == [name.strip() for name in text.split(",") if name.strip()]
+    assert WorkerSettings().reply_topics == [name.strip() for name in text.split(",") if name.strip()]
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, t
 def test_a_setting_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"EMGAS_{name.upper()}", value)
     with pytest.raises(ValidationError) as answer:
-        Settings()
+        WorkerSettings()
     assert answer.value.errors()[0]["loc"] == (name,)
 
 
 def test_words_of_ones_own_are_read_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert Settings().own_words == []
+    assert WorkerSettings().own_words == []
     (tmp_path / "words").write_text("机器学习\n\n蟳埔\n", "utf-8")
     monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
-    assert Settings().own_words == ["机器学习", "", "蟳埔"]
+    assert WorkerSettings().own_words == ["机器学习", "", "蟳埔"]
 
 
 @pytest.mark.parametrize("content", [None, b"Go\n", "机器学习".encode("gbk")])
@@ -80,13 +80,13 @@ def test_a_file_without_such_words_is_refused(
         (tmp_path / "words").write_bytes(content)
     monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
     with pytest.raises(ValidationError) as answer:
-        Settings()
+        WorkerSettings()
     assert answer.value.errors()[0]["loc"] == ("words",)
 
 
 def test_stores_of_different_logs_never_meet(tmp_path: Path) -> None:
     places = {
-        Settings(data=tmp_path, broker=broker, prefix=prefix).store_of(3)
+        WorkerSettings(data=tmp_path, broker=broker, prefix=prefix).store_of(3)
         for broker in (None, "kafka://one:9092")
         for prefix in ("emgas", "other")
     }
@@ -96,4 +96,4 @@ def test_stores_of_different_logs_never_meet(tmp_path: Path) -> None:
 
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError):
-        Settings().prefix = "other"
+        WorkerSettings().prefix = "other"

@@ -15,7 +15,7 @@ from replay.backup.snapshots import Snapshots
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.query.answers.snapshot_taker import SnapshotTaker
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from tests.support.clocks import NOON, PATIENCE
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, fold
@@ -46,7 +46,7 @@ async def taking(tmp_path: Path) -> AsyncIterator[tuple[SnapshotTaker, Folds, Sn
 
 def a_taker(home: Path, folds: Folds) -> SnapshotTaker:
     """Make what a worker takes snapshots with, as one that has just started."""
-    settings = Settings(data=home, broker=None, snapshots=str(home / "snapshots"))
+    settings = WorkerSettings(data=home, broker=None, snapshots=str(home / "snapshots"))
     return SnapshotTaker(settings, folds, folds.reader, lambda: NOON)
 
 

@@ -23,7 +23,7 @@ from emgas.errors import InvalidMessageError, TransportError
 from emgas.wire import Record
 from replay.graph_rows import COLUMNS, KEYS, Changes, rows_of
 from replay.sinking import SinkError, SinkPosition
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import event_topic
 from streams.transport.kafka import topic_sink
 from streams.transport.kafka.admin import KafkaTopics
@@ -247,7 +247,7 @@ async def test_a_broker_that_freezes_ends_a_sinks_write_and_its_end(monkeypatch:
 
 async def test_a_broker_that_freezes_ends_an_append_to_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_topic, "SECONDS", 0.05)
-    topic = event_topic._KafkaTopic(Settings(broker="kafka://b:1"), FrozenProducer())  # noqa: SLF001 - made by brokers alone
+    topic = event_topic._KafkaTopic(WorkerSettings(broker="kafka://b:1"), FrozenProducer())  # noqa: SLF001 - made by brokers alone
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(TransportError, match=r"did not answer within 0\.05 s"):
             await topic.append(0, [Record(-1, 0, None, b"event", ())])

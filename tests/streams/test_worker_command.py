@@ -10,7 +10,7 @@ import pytest
 
 from emgas.errors import HaltedError, TransportError
 from streams.cli.operate.worker import HALTED, SWITCH_SECONDS, Stopping, _own_directory, _schedule
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.worker import service
 from tests.support.clocks import PATIENCE
@@ -41,18 +41,18 @@ async def test_a_worker_that_cannot_let_go_leaves_in_time() -> None:
 
 
 def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, broker="kafka://127.0.0.1:1")
+    settings = WorkerSettings(data=tmp_path, broker="kafka://127.0.0.1:1")
     taken = [_own_directory(settings).data for _ in range(3)]
     assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
 
 
 def test_nobody_else_may_look_into_a_workers_directory_and_one_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path / "data", broker="kafka://127.0.0.1:1")
+    settings = WorkerSettings(data=tmp_path / "data", broker="kafka://127.0.0.1:1")
     for home in (_own_directory(settings).home, _own_directory(settings).home):
         assert home.stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
     with pytest.raises(TransportError, match=r"cannot use the data directory .*: Not a directory; set EMGAS_DATA"):
-        _own_directory(Settings(data=tmp_path / "file", broker="kafka://127.0.0.1:1"))
+        _own_directory(WorkerSettings(data=tmp_path / "file", broker="kafka://127.0.0.1:1"))
 
 
 @pytest.mark.parametrize("role", ["reader", "all"])
@@ -72,10 +72,10 @@ async def test_a_cancellation_that_kafkas_client_takes_for_its_own_error_holds_u
 ) -> None:
     asking = asyncio.Event()
 
-    async def risks(settings: Settings) -> list[str]:
+    async def risks(settings: WorkerSettings) -> list[str]:
         return []
 
-    async def growth(settings: Settings, partitions: int) -> str | None:
+    async def growth(settings: WorkerSettings, partitions: int) -> str | None:
         asking.set()
         try:
             await asyncio.Event().wait()
@@ -85,7 +85,7 @@ async def test_a_cancellation_that_kafkas_client_takes_for_its_own_error_holds_u
 
     monkeypatch.setattr(select, "risks", risks)
     monkeypatch.setattr(select, "growth", growth)
-    warning = asyncio.create_task(service._warn(Settings(broker="kafka://b:1", tick_seconds=3600.0), 1))  # noqa: SLF001 - run by a worker alone
+    warning = asyncio.create_task(service._warn(WorkerSettings(broker="kafka://b:1", tick_seconds=3600.0), 1))  # noqa: SLF001 - run by a worker alone
     await asyncio.wait_for(asking.wait(), PATIENCE)
     warning.cancel()
     assert await asyncio.wait([warning], timeout=PATIENCE) == ({warning}, set())

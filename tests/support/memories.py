@@ -11,8 +11,8 @@ from typing import Any
 from emgas.importers.registry import read
 from emgas.messages.turns import Turn
 from evaluation.measure import Examined
-from evaluation.memory import Memory
-from evaluation.questions.datasets import Question
+from evaluation.memory import EvaluatedMemory
+from evaluation.questions.datasets import LabelledQuestion
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.graph.graph import Graph
@@ -28,13 +28,13 @@ def extractor() -> YakeExtractor:
     return YakeExtractor()
 
 
-def memory_of(turns: Sequence[Turn]) -> Memory:
+def memory_of(turns: Sequence[Turn]) -> EvaluatedMemory:
     """Return the memory of these turns, whatever their graph."""
     graph = Graph("eval")
     for turn in turns:
         extraction = extractor().of_turn(turn.text, speaker=turn.speaker, at=turn.at or NOON)
         graph.fold(turn_recorded(**{**turn.model_dump(), **_facts(extraction), "graph": "eval", "at": turn.at or NOON}))
-    return Memory(graph.view(), [turn.text for turn in turns], extractor())
+    return EvaluatedMemory(graph.view(), [turn.text for turn in turns], extractor())
 
 
 def _facts(extraction: Extraction) -> dict[str, Any]:
@@ -58,5 +58,7 @@ def demo() -> Examined:
     with (DEMO / "conversation.jsonl").open("rb") as stream:
         turns = [item for item in read(stream, "conversation.jsonl") if isinstance(item, Turn) and item.graph == "demo"]
     entries = [each for each in json.loads((DEMO / "questions.json").read_text()) if each["graph"] == "demo"]
-    questions = [Question(each["question"], each["kind"], frozenset(each["answers"]), "demo") for each in entries]
+    questions = [
+        LabelledQuestion(each["question"], each["kind"], frozenset(each["answers"]), "demo") for each in entries
+    ]
     return Examined(memory_of(turns), questions)

@@ -20,13 +20,13 @@ from typing import Any, Self, cast
 from uuid import uuid4
 
 from emgas import MemoryClient
-from emgas.messages.requests import Answer, Outcome
+from emgas.messages.requests import AnswerMessage, Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
 from replay.log import LogReader
 from replay.verify.verify import Verification, verify_partition
 from state.events.events import AnyEvent, decode
 from state.graph.graph import Graph
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.dead_letters import DeadLetter, read_all
 from streams.transport.keys.key_store import KeyStore
 from streams.worker.answering_app import AnsweringApp
@@ -43,7 +43,7 @@ class Pipeline:
     subject: str | None = None  # on whose behalf `memory` calls
     reader: AnsweringApp  # who answers: the same, where there is one worker alone
 
-    def __init__(self, settings: Settings, transport: Transport, reader: dict[str, Any] | None = None) -> None:
+    def __init__(self, settings: WorkerSettings, transport: Transport, reader: dict[str, Any] | None = None) -> None:
         self._reader_differs = reader
         self.settings = settings
         self.transport = transport
@@ -79,7 +79,7 @@ class Pipeline:
                 self.reader = await self._started(starting, self.reader_settings)
             self._running = starting.pop_all()
 
-    async def _started(self, starting: AsyncExitStack, settings: Settings) -> AnsweringApp:
+    async def _started(self, starting: AsyncExitStack, settings: WorkerSettings) -> AnsweringApp:
         """Start a worker, on the embedded log if that is what we have, and wait until it is ready."""
         log = self.transport.log if isinstance(self.transport, SqliteTransport) else None
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -92,7 +92,7 @@ class Pipeline:
         return app
 
     @property
-    def reader_settings(self) -> Settings:
+    def reader_settings(self) -> WorkerSettings:
         """The settings of the worker that answers."""
         return self.settings.model_copy(update=self._reader_differs or {})
 
@@ -123,7 +123,9 @@ class Pipeline:
         (offset,) = await self.transport.append([ProducerRecord(topic, key, value, headers, partition, now())])
         return offset
 
-    async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
+    async def ask(
+        self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()
+    ) -> AnswerMessage:
         """Append the same, and return the answer."""
         there = self.memory._open  # noqa: SLF001 - a client sends only what is right
         return await there.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
@@ -219,9 +221,9 @@ def as_json(message: dict[str, Any]) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode()
 
 
-def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> Settings:
+def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> WorkerSettings:
     """Return a worker's settings: few partitions, and a broker that soon misses the dead."""
-    return Settings(
+    return WorkerSettings(
         **{"data": data, "prefix": prefix, "broker": broker, "partitions": 2, "session_timeout": 6.0, **changes}
     )
 

@@ -21,7 +21,7 @@ from streams.query.answers.context import QueryContext, position_of
 from streams.query.answers.snapshot_taker import SnapshotTaker
 from streams.query.handler import QueryHandler
 from streams.recovery.partition_folds import Partitions
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOW, eventually
 from tests.support.fakes import REPLIES, MemoryLog, PastLog, SentRecords, arrival
@@ -63,7 +63,7 @@ class Answering:
                 snapshots=self.snapshots(settings),
                 sender=self.sender,
                 answerer=answerer,
-                settings=Settings(broker=None, **settings),
+                settings=WorkerSettings(broker=None, **settings),
                 partitions=PARTITIONS,
                 halted=self.halted_partitions,
             )
@@ -91,9 +91,9 @@ class Answering:
         return QueriedGraph(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
 
     def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
-        folds = Partitions(Settings(broker=None, **settings), self.log)
+        folds = Partitions(WorkerSettings(broker=None, **settings), self.log)
         folds.open[HERE] = self.state
-        return SnapshotTaker(Settings(broker=None, **settings), folds, self.log, lambda: self.now)
+        return SnapshotTaker(WorkerSettings(broker=None, **settings), folds, self.log, lambda: self.now)
 
     async def end_of_turns(self, partition: int) -> int:
         await asyncio.sleep(0)

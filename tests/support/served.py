@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from emgas import MemoryClient
-from emgas.messages.requests import Answer
+from emgas.messages.requests import AnswerMessage
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.auth.keys import Keys
@@ -62,6 +62,8 @@ class ServedPipeline(Pipeline):
         await self._front.aclose()
         await super().stop()
 
-    async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
+    async def ask(
+        self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()
+    ) -> AnswerMessage:
         """Ask past the gateway, which lets nothing bad through."""
         return await self._behind.request_reply.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)

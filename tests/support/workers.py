@@ -23,7 +23,7 @@ from uuid import uuid4
 from emgas import MemoryClient, Turn
 from emgas.wire import partition_of
 from replay.verify.verify import Verification, verify_partition
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
 from tests.support.cli import COMMAND, environment
@@ -37,7 +37,7 @@ PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
 class Worker:
     """An `emgas worker` in a process of its own.  Its data directory outlives it."""
 
-    def __init__(self, settings: Settings, home: Path, **more: str) -> None:
+    def __init__(self, settings: WorkerSettings, home: Path, **more: str) -> None:
         assert settings.broker
         self._environment = environment(
             home,
@@ -84,7 +84,7 @@ class Worker:
 
 
 @contextmanager
-def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
+def worker(settings: WorkerSettings, home: Path, **more: str) -> Iterator[Worker]:
     started = Worker(settings, home, **more)
     try:
         yield started
@@ -94,7 +94,9 @@ def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
 
 
 @asynccontextmanager
-async def topics(address: str, prefix: str, home: Path, **changes: Any) -> AsyncIterator[tuple[Settings, MemoryClient]]:
+async def topics(
+    address: str, prefix: str, home: Path, **changes: Any
+) -> AsyncIterator[tuple[WorkerSettings, MemoryClient]]:
     settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS, **changes)
     await select.create(settings)
     async with MemoryClient(settings.broker, prefix=prefix, timeout=PATIENCE) as memory:
@@ -126,7 +128,7 @@ async def _alive(memory: MemoryClient, partition: int) -> None:
         assert turn.id in {passage.id for passage in reply.passages}
 
 
-async def verify(settings: Settings, memory: MemoryClient) -> list[Verification]:
+async def verify(settings: WorkerSettings, memory: MemoryClient) -> list[Verification]:
     """Compare every partition."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     verified = []

@@ -25,7 +25,7 @@ import numpy as np
 from processors.association import Edges
 from state.arrays import Floats
 from state.graph.graph import Graph
-from state.graph.tables.theme_table import Theme
+from state.graph.tables.theme_table import ThemeRow
 
 REGION = 300  # words regrouped at once: bounds the work of a window, however much was said in it
 LEAST, MOST = 3, 20  # words in a group that is a topic
@@ -40,9 +40,9 @@ Links = dict[int, dict[int, float]]  # word → word → micronats, both ways
 class Region:
     """Words to be grouped anew, and the topics among which they do: all words of a topic, or none of them."""
 
-    def __init__(self, topics: Iterable[Theme]) -> None:
+    def __init__(self, topics: Iterable[ThemeRow]) -> None:
         self.words: set[int] = set()
-        self.topics: dict[str, Theme] = {}
+        self.topics: dict[str, ThemeRow] = {}
         self._topic_of = {member: topic for topic in topics for member in topic.members}
 
     def take(self, word: int) -> None:

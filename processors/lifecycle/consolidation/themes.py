@@ -20,7 +20,7 @@ from processors.lifecycle.consolidation.clustering import LEAST, Region, grouped
 from processors.text.shown import Shown
 from state.events.events import Fate, TopicChange
 from state.graph.graph import Graph
-from state.graph.tables.theme_table import Theme
+from state.graph.tables.theme_table import ThemeRow
 
 LABELLED_BY = 3  # words
 SAME = 0.25  # words in common (Jaccard) from which a group continues a topic that fell apart without a main part
@@ -42,19 +42,19 @@ def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChang
     return [*author.regrouped(old, groups), *author.worn(untouched)]
 
 
-def _living(graph: Graph) -> list[Theme]:
+def _living(graph: Graph) -> list[ThemeRow]:
     """Strip the topics of words that were forgotten: those may still have their rows."""
     active = graph.concepts.is_active()
     return [
-        Theme(topic.id, topic.label, tuple([word for word in topic.members if active[word]]), topic.born)
+        ThemeRow(topic.id, topic.label, tuple([word for word in topic.members if active[word]]), topic.born)
         for topic in graph.themes.themes.values()
     ]
 
 
-def _continued(old: Sequence[Theme], groups: Groups) -> dict[int, list[Theme]]:
+def _continued(old: Sequence[ThemeRow], groups: Groups) -> dict[int, list[ThemeRow]]:
     """Map each group to the topics that live on in it, the one whose id it keeps first."""
     shared = _shared(old, groups)
-    claims: dict[int, list[Theme]] = {}
+    claims: dict[int, list[ThemeRow]] = {}
     for (topic, group), words in shared.items():
         if 2 * words > len(old[topic].members):
             claims.setdefault(group, []).append(old[topic])
@@ -67,7 +67,7 @@ def _continued(old: Sequence[Theme], groups: Groups) -> dict[int, list[Theme]]:
     return {group: sorted(topics, key=lambda topic: -len(topic.members)) for group, topics in claims.items()}
 
 
-def _shared(old: Sequence[Theme], groups: Groups) -> Counter[tuple[int, int]]:
+def _shared(old: Sequence[ThemeRow], groups: Groups) -> Counter[tuple[int, int]]:
     """Count the words that (position of topic, position of group) have in common, in order of birth."""
     group_of = {word: position for position, group in enumerate(groups) for word in group}
     return Counter(
@@ -75,7 +75,7 @@ def _shared(old: Sequence[Theme], groups: Groups) -> Counter[tuple[int, int]]:
     )
 
 
-def _likest(shared: Mapping[tuple[int, int], int], old: Sequence[Theme], groups: Groups) -> list[tuple[int, int]]:
+def _likest(shared: Mapping[tuple[int, int], int], old: Sequence[ThemeRow], groups: Groups) -> list[tuple[int, int]]:
     """Find the pairs that are alike enough to be the same, most alike first; of equals, older topic first."""
 
     def alike(pair: tuple[int, int]) -> float:
@@ -94,7 +94,7 @@ class _Author:
         self._labels = graph.concepts.labels()
         self._born = graph.themes.born
 
-    def regrouped(self, old: Sequence[Theme], groups: Groups) -> Iterator[TopicChange]:
+    def regrouped(self, old: Sequence[ThemeRow], groups: Groups) -> Iterator[TopicChange]:
         """Yield what became of the topics `old`, of which `groups` were made."""
         continued = _continued(old, groups)
         surviving = {topics[0].id for topics in continued.values()}
@@ -106,7 +106,7 @@ class _Author:
             else:
                 yield self._new(group, _main_source(group, topic_of))
 
-    def worn(self, untouched: Iterable[Theme]) -> Iterator[TopicChange]:
+    def worn(self, untouched: Iterable[ThemeRow]) -> Iterator[TopicChange]:
         """Yield what forgetting did to topics that were not regrouped."""
         for topic in untouched:
             if len(topic.members) < LEAST:
@@ -114,7 +114,7 @@ class _Author:
             elif topic.label != self._label(topic.members):
                 yield self._change(topic.id, "changed", topic.members)
 
-    def _went_on(self, topics: Sequence[Theme], group: Sequence[int]) -> Iterator[TopicChange]:
+    def _went_on(self, topics: Sequence[ThemeRow], group: Sequence[int]) -> Iterator[TopicChange]:
         topic = topics[0]
         if len(topics) > 1:
             yield self._change(topic.id, "merged", group, [origin.id for origin in topics])
@@ -129,7 +129,7 @@ class _Author:
             return self._change(name, "born", group)
         return self._change(name, "split", group, [source])
 
-    def _died(self, topic: Theme) -> TopicChange:
+    def _died(self, topic: ThemeRow) -> TopicChange:
         return TopicChange(id=topic.id, change="died", label=topic.label, concepts=[])
 
     def _change(self, name: str, change: Fate, group: Sequence[int], origins: Sequence[str] = ()) -> TopicChange:

@@ -33,7 +33,7 @@ from processors.text.statements import SKIPS
 from state.events.events import UNSTAMPED, MemoryConsolidated
 from state.events.extraction_types import Exempt
 from state.graph.graph import Graph
-from state.graph.tables.habit_table import Habit
+from state.graph.tables.habit_table import HabitRow
 
 LOOKED_AT: Final = 64  # turns that hold a word, the latest, which a window looks at
 LOWER: Final = 2 / 3  # of affinity_above: .5 where that is .75, as the tree's second level (SEEDS P21)
@@ -114,7 +114,7 @@ class _Window:
                 yield
         yield from self._affinities.look_for(self._fresh_with, LOOKED_AT)
 
-    def _again(self, habit: Habit) -> MemoryConsolidated | None:
+    def _again(self, habit: HabitRow) -> MemoryConsolidated | None:
         """Tell a known habit anew if new turns join it, or say that it was left out; None if neither is so."""
         numbers = self._graph.concepts.numbers
         anchor = numbers.get(habit.concepts[0]) if habit.concepts else None
@@ -141,7 +141,7 @@ class _Window:
         """All turns that do."""
         return [turn for turn in self._graph.statements if self._skips(turn)]
 
-    def _joins(self, passage: int, habit: Habit, members: list[int]) -> bool:
+    def _joins(self, passage: int, habit: HabitRow, members: list[int]) -> bool:
         """Return whether a new turn that holds its anchor is one more of a habit: near one of its latest members.
 
         If so, it is the latest.

@@ -66,7 +66,7 @@ from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from state.graph.tables.habit_table import Habit
+from state.graph.tables.habit_table import HabitRow
 from state.graph.view import GraphView
 
 # How many things somebody can take in: an answer of 7 ± 2 items, by how busy who reads it is.  SEEDS P47.
@@ -278,7 +278,7 @@ class _Matches:
     """
 
     recalled: RecallResult
-    habits: list[Habit]
+    habits: list[HabitRow]
     relations: list[KnownRelation]
     is_match: bool
     known: float
@@ -378,7 +378,7 @@ def _recall_turns(question: _Question) -> RecallResult:
     return recalled
 
 
-def _recurring(question: _Question) -> list[Habit]:
+def _recurring(question: _Question) -> list[HabitRow]:
     """Find what recurs, if that is asked for: it comes first."""
     query, options = question.query, question.options
     if query.retriever != "default" or query.top_passages == 0 or not question.is_ranked or options.kind.in_mind:
@@ -644,7 +644,7 @@ class _ReplyWriter:
         )
 
 
-def _habit(habit: Habit, score: float) -> RecalledPassage:
+def _habit(habit: HabitRow, score: float) -> RecalledPassage:
     """Return what recurs as a passage, of the score of the best turn."""
     return RecalledPassage(
         id=habit.id,

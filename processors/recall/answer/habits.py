@@ -21,7 +21,7 @@ from processors.text import tables
 from processors.text.language import clean
 from processors.text.question_types import asks_habit, of_asker
 from state.graph.graph import Graph
-from state.graph.tables.habit_table import Habit
+from state.graph.tables.habit_table import HabitRow
 
 # Words that tell what is asked for: not those that are said with everything ("drink", "go", 喝, 去).
 #
@@ -45,7 +45,7 @@ _PARTS: Final = tuple(  # of the day, as habit_texts.part_of_day counts them
 )
 
 
-def find_habits(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[Habit]:
+def find_habits(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[HabitRow]:
     """Find the habits that a question asks for; none if it does not ask how often, or filters turns otherwise."""
     plain = clean(text)
     if not asks_habit(plain) or not _lets_habits_through(only):
@@ -56,7 +56,7 @@ def find_habits(graph: Graph, question: Extraction, text: str, *, asker: str, on
     return by_size(about(graph, of(current(graph), speakers), question, plain))[:AS_PASSAGES]
 
 
-def current(graph: Graph) -> list[Habit]:
+def current(graph: Graph) -> list[HabitRow]:
     """List the habits of a graph as they would be if a window closed now: what was just said is among them."""
     habits = graph.habits
     if graph.fresh_turns:
@@ -72,12 +72,12 @@ def _lets_habits_through(only: Filter) -> bool:
     return only.model_copy(update={"speakers": [], "include_archive": True}) == NO_FILTER
 
 
-def of(habits: Iterable[Habit], speakers: Sequence[str]) -> list[Habit]:
+def of(habits: Iterable[HabitRow], speakers: Sequence[str]) -> list[HabitRow]:
     """Choose the habits of some speakers, of all for none."""
     return [habit for habit in habits if not speakers or habit.speaker in speakers]
 
 
-def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) -> list[Habit]:
+def about(graph: Graph, habits: list[HabitRow], question: Extraction, text: str) -> list[HabitRow]:
     """Choose the habits that are about a word of a question; all of them if none of its words tells anything.
 
     A word may name a kind of what recurs (drinks: latte).  A part of the day is none of the words: habits of that part
@@ -95,13 +95,13 @@ def about(graph: Graph, habits: list[Habit], question: Extraction, text: str) ->
     return about if words else habits
 
 
-def _meets(word: str, habit: Habit) -> bool:
+def _meets(word: str, habit: HabitRow) -> bool:
     """Return whether a habit is about a word; of a Chinese one, also where one holds the other (拿铁, 喝拿铁)."""
     if word in habit.concepts:
         return True
     return not word.isascii() and any(word in concept or concept in word for concept in habit.concepts)
 
 
-def by_size(habits: list[Habit]) -> list[Habit]:
+def by_size(habits: list[HabitRow]) -> list[HabitRow]:
     """Order habits by how many turns they have, most first."""
     return sorted(habits, key=lambda habit: (-habit.count, habit.id))

@@ -20,7 +20,7 @@ from processors.recall.answer.answer import QueriedGraph
 from processors.recall.answer.habits import about, by_size, current, of
 from processors.text.language import clean
 from state.graph.graph import Graph
-from state.graph.tables.habit_table import Habit
+from state.graph.tables.habit_table import HabitRow
 
 LEVELS: Final = (0.7, 0.5, 0.3)
 MEMBERS: Final = TOP  # that are named, the latest
@@ -46,7 +46,7 @@ def list_habits(memory: QueriedGraph, request: Habits, extractor: Extractor) -> 
     )
 
 
-def _describe(graph: Graph, habit: Habit) -> HabitReport:
+def _describe(graph: Graph, habit: HabitRow) -> HabitReport:
     numbers, concepts = graph.concepts.numbers, graph.concepts
     words = graph.advice.rewritten.get(("habit", habit.id))
     return HabitReport(
@@ -69,7 +69,7 @@ def _describe(graph: Graph, habit: Habit) -> HabitReport:
     )
 
 
-def _groups(graph: Graph, habits: Sequence[Habit]) -> Iterable[HabitGroup]:
+def _groups(graph: Graph, habits: Sequence[HabitRow]) -> Iterable[HabitGroup]:
     """Yield the groups of each level that are wider than those of the level before."""
     seen: set[tuple[int, ...]] = set()
     for above in LEVELS:
@@ -85,7 +85,7 @@ def _groups(graph: Graph, habits: Sequence[Habit]) -> Iterable[HabitGroup]:
                 yield HabitGroup(above=above, habits=[habits[place].id for place in group])
 
 
-def _near(graph: Graph, left: Habit, right: Habit) -> float:
+def _near(graph: Graph, left: HabitRow, right: HabitRow) -> float:
     """Compute the affinity of two habits; Δt is what lies between them, 0 where they overlap."""
     shared = len(set(left.concepts).intersection(right.concepts))
     cosine = shared / sqrt(max(1, len(left.concepts)) * max(1, len(right.concepts)))

@@ -57,7 +57,7 @@ class PairCounts:
         self._queued = 0  # pairs in the queue
         self._counted: list[Sorted] = []
         self._unstored: list[Sorted] | None = None
-        self._half: list[_Run] = []  # longest first
+        self._half: list[_PairRun] = []  # longest first
         self._levels: list[Sorted] = []  # likewise
         self._merging: LevelMerge | None = None  # of some of those, one behind the other
         self._joining: StoredPairsJoin | None = None  # what was stored, all of it read, and what is in them
@@ -212,17 +212,17 @@ class PairCounts:
         self._unstored, self.fans_are_stored = None, False
 
     def _add_run(self, run: Sorted) -> None:
-        self._half.append(_Run(0, run))
+        self._half.append(_PairRun(0, run))
         while len(self._half) >= RUNS and self._half[-RUNS].merges == self._half[-1].merges:
             merged = Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
-            self._half[-RUNS:] = [_Run(self._half[-1].merges + 1, merged)]
+            self._half[-RUNS:] = [_PairRun(self._half[-1].merges + 1, merged)]
 
     def _whole_half(self) -> Sorted:
         """Bring what was not read yet into one run, and give it."""
         if not self._half:
             return Sorted.empty()
         if len(self._half) > 1:
-            self._half = [_Run(self._half[0].merges, Sorted.sum_of([each.pairs for each in self._half]))]
+            self._half = [_PairRun(self._half[0].merges, Sorted.sum_of([each.pairs for each in self._half]))]
         return self._half[0].pairs
 
     def settle(self) -> None:
@@ -461,11 +461,11 @@ class PairCounts:
         """Build the counts that `canonical` described."""
         pairs = cls()
         if len(keys):
-            pairs._half = [_Run(0, Sorted(np.array(keys), np.array(counts)))]
+            pairs._half = [_PairRun(0, Sorted(np.array(keys), np.array(counts)))]
         return pairs
 
 
-class _Run(NamedTuple):
+class _PairRun(NamedTuple):
     """A run, and how many merges it came from, one upon the other."""
 
     merges: int

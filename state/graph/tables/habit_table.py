@@ -17,7 +17,7 @@ from state.events.extraction_types import Exempt
 
 
 @dataclass(frozen=True)
-class Habit:
+class HabitRow:
     """What recurs: fields as in MemoryConsolidated; `members`: all of them, in the order in which they joined.
 
     born  ms, the end of the window that found it
@@ -44,7 +44,7 @@ class HabitTable:
     """The habits of one graph, in order of birth.  Only the graph's fold writes here."""
 
     def __init__(self) -> None:
-        self.habits: dict[str, Habit] = {}
+        self.habits: dict[str, HabitRow] = {}
         self.of_turn: dict[str, str] = {}  # member → habit
 
     def apply(self, event: MemoryConsolidated, members: Iterable[str]) -> None:
@@ -52,7 +52,7 @@ class HabitTable:
         existing = self.habits.get(event.id)
         before = existing.members if existing else ()
         joined = tuple(turn for turn in members if turn not in self.of_turn)
-        self.habits[event.id] = Habit(
+        self.habits[event.id] = HabitRow(
             id=event.id,
             born=existing.born if existing else event.at,
             speaker=event.speaker,
@@ -106,7 +106,7 @@ class HabitTable:
         for value in values:
             lists = {name: tuple(value[name]) for name in ("concepts", "members", "hours", "weekdays")}
             exempt = tuple(Exempt(*each) for each in value["exceptions"])
-            habit = Habit(**{**value, **lists, "exceptions": exempt})
+            habit = HabitRow(**{**value, **lists, "exceptions": exempt})
             table.habits[habit.id] = habit
             table.of_turn.update(dict.fromkeys(habit.members, habit.id))
         return table

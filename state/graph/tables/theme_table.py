@@ -17,7 +17,7 @@ from state.events.events import TopicChange
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class ThemeRow:
     """One theme as of the last consolidation, without members that were forgotten or archived since.
 
     name, by  what an advisor calls it, and who; "" without one
@@ -35,7 +35,7 @@ class ThemeTable:
     """Themes by id, in order of birth.  Only the graph's fold writes here."""
 
     def __init__(self) -> None:
-        self.themes: dict[str, Theme] = {}
+        self.themes: dict[str, ThemeRow] = {}
         self.born = 0  # themes ever: the number in the next one's id
 
     def apply(self, change: TopicChange, members: Iterable[int], at: int) -> None:
@@ -45,7 +45,7 @@ class ThemeTable:
             return
         existing = self.themes.get(change.id)
         self.born += existing is None
-        theme = Theme(change.id, change.label, tuple(members), existing.born if existing else at)
+        theme = ThemeRow(change.id, change.label, tuple(members), existing.born if existing else at)
         if existing and existing.name and 2 * len(set(existing.members) & set(theme.members)) >= len(existing.members):
             theme = replace(theme, name=existing.name, by=existing.by)  # else the name is one of something else
         self.themes[change.id] = theme
@@ -86,5 +86,5 @@ class ThemeTable:
         table = cls()
         table.born = values["born"]
         for name, label, members, born, *named in values["topics"]:
-            table.themes[name] = Theme(name, label, tuple(members), born, *named)
+            table.themes[name] = ThemeRow(name, label, tuple(members), born, *named)
         return table

@@ -33,7 +33,7 @@ from streams.cli.shared import output
 
 if TYPE_CHECKING:
     from emgas.messages.queries import RecalledPassage
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 
 def demo(
@@ -73,10 +73,10 @@ def _home(keep: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-def _settings(home: Path) -> Settings:
-    from streams.settings import Settings  # here: --help needs none of it
+def _settings(home: Path) -> WorkerSettings:
+    from streams.settings import WorkerSettings  # here: --help needs none of it
 
-    return Settings().model_copy(update={"broker": None, "data": home, "partitions": 4})
+    return WorkerSettings().model_copy(update={"broker": None, "data": home, "partitions": 4})
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def _show_life(report: dict[str, Any]) -> None:
 _SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _show_life}
 
 
-async def _rebuilt(settings: Settings) -> tuple[str, int]:
+async def _rebuilt(settings: WorkerSettings) -> tuple[str, int]:
     """Delete the stores, fold every partition from the log, and return the digest and the number of turns."""
     from replay.rebuild.rebuild import refold  # here: --help needs none of it
     from state.store.rocksdb import RocksStore

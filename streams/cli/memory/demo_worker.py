@@ -15,7 +15,7 @@ from emgas.times import format_utc
 from streams.cli.shared.client import session
 from streams.cli.shared.output import configure_logging, explained
 from streams.recovery.parallel_rebuild import of_graphs
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 DEMO = files("streams.cli.memory") / "demo_data"
 SHOWN = 5  # passages and concepts per question
@@ -34,7 +34,7 @@ def report(kind: str, **facts: Any) -> None:
 
 
 async def _work() -> None:
-    async with session(Settings()) as connected:
+    async with session(WorkerSettings()) as connected:
         await _publish(connected.memory)
         await _ask(connected.memory)
         await _go_on(connected.memory)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.messages.requests import Outcome
     from state.sealing.keyring import Keyring
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 Readability = Mapping[int, bool]  # offset of an encrypted record of the graph → whether a key opens it
 
@@ -114,7 +114,7 @@ async def _is_unavailable(memory: MemoryClient, partition: int, graph: str) -> b
     return graph in (await memory.inspect(partition, digest=False)).unavailable
 
 
-async def _readability(settings: Settings, partition: int, graph: str, timeout: float) -> Readability:
+async def _readability(settings: WorkerSettings, partition: int, graph: str, timeout: float) -> Readability:
     """Try to open every encrypted record of a graph, with the keys as they are kept now."""
     from replay.accepted_events import read_records  # here: --help needs none of it
     from streams.transport.select import readable
@@ -158,7 +158,7 @@ def _digest_report(graph: str, before: Mapping[str, str], after: Mapping[str, st
     return {"before": before.get(graph), "after": after.get(graph), "others": len(others), "others_changed": changed}
 
 
-async def _in_clear(settings: Settings) -> dict[str, str]:
+async def _in_clear(settings: WorkerSettings) -> dict[str, str]:
     """Return where plain text may remain, and for how long."""
     from streams.transport import select  # here: --help needs none of it
 
@@ -174,7 +174,7 @@ async def _in_clear(settings: Settings) -> dict[str, str]:
     return kept
 
 
-def _compacted(config: Mapping[str, str], settings: Settings) -> str:
+def _compacted(config: Mapping[str, str], settings: WorkerSettings) -> str:
     from streams.transport.topic_plan import replaced_within_ms  # here: --help needs none of it
     from streams.worker.service import now_ms
 

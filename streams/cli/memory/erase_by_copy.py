@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from state.events.events import GraphEvent
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 BESIDE = "erasing"
 
 
-async def is_in_clear(settings: Settings, graph: str) -> bool:
+async def is_in_clear(settings: WorkerSettings, graph: str) -> bool:
     """Return whether the log holds events of a graph that are not encrypted."""
     from replay.accepted_events import read_records  # here: --help needs none of it
     from state.events.events import Sealed, SubjectErased, decode
@@ -44,7 +44,7 @@ async def is_in_clear(settings: Settings, graph: str) -> bool:
     return False
 
 
-def erase_by_copy(settings: Settings, graph: str, subject: Mapping[str, Any]) -> dict[str, Any]:
+def erase_by_copy(settings: WorkerSettings, graph: str, subject: Mapping[str, Any]) -> dict[str, Any]:
     """Replace an embedded memory by an encrypted copy without the subject.  Raises EmgasError, with nothing changed."""
     with _locked(settings.home):
         beside = settings.data.expanduser() / BESIDE
@@ -68,12 +68,14 @@ def _locked(home: Path) -> Iterator[None]:
         lock.release()
 
 
-def _copy_settings(settings: Settings, beside: Path) -> Settings:
+def _copy_settings(settings: WorkerSettings, beside: Path) -> WorkerSettings:
     changed = {"data": beside, "graph_keys": None, "encryption": True}
     return settings.model_copy(update=changed)
 
 
-async def _copied(settings: Settings, copy: Settings, graph: str, subject: Mapping[str, Any]) -> dict[str, int]:
+async def _copied(
+    settings: WorkerSettings, copy: WorkerSettings, graph: str, subject: Mapping[str, Any]
+) -> dict[str, int]:
     """Copy everything but the subject; return how many turns and requests.  Raises EmgasError if anything is lost."""
     from streams.cli.replay.branch import send_branch  # here: --help needs none of it
 
@@ -103,7 +105,7 @@ def _keeps(graph: str, subject: Mapping[str, Any], left_out: list[str]) -> Calla
     return keeps
 
 
-def _exchange(settings: Settings, copy: Settings, beside: Path) -> None:
+def _exchange(settings: WorkerSettings, copy: WorkerSettings, beside: Path) -> None:
     """Put the copy in the place of the memory, and the memory beside it."""
     (copy.home / "branch.json").unlink(missing_ok=True)  # it is a memory of its own now
     places = [(settings.home, copy.home), (settings.keys_directory, copy.keys_directory)]

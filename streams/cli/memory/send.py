@@ -15,7 +15,7 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 if TYPE_CHECKING:
-    from emgas.messages.requests import Answer, Command, GraphQuestion
+    from emgas.messages.requests import AnswerMessage, Command, GraphQuestion
 
 
 def send(
@@ -38,10 +38,10 @@ def send(
         output.fail_unknown(graph)
 
 
-async def _send(graph: str, kind: str, fields: list[str], timeout: float) -> Answer:
+async def _send(graph: str, kind: str, fields: list[str], timeout: float) -> AnswerMessage:
     message = _message(graph, kind, dict(map(_field, fields)))
     async with connected_session(output.settings(), timeout) as connected:
-        answer: Answer = await connected.memory.send(message)
+        answer: AnswerMessage = await connected.memory.send(message)
     if getattr(answer, "status", None) == "rejected":
         raise EmgasError(getattr(answer, "reason", None) or f"the {kind} was refused")
     return answer

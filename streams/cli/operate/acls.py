@@ -19,11 +19,11 @@ import shlex
 from dataclasses import dataclass
 
 from emgas.wire import TopicNames
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 
 @dataclass(frozen=True)
-class Grant:
+class AclGrant:
     """What one account may do on some topics, and on the consumer group."""
 
     account: str
@@ -40,19 +40,19 @@ class Grant:
         return shlex.join(words)
 
 
-def grants(settings: Settings, *, worker: str, client: str, operator: str) -> list[Grant]:
+def grants(settings: WorkerSettings, *, worker: str, client: str, operator: str) -> list[AclGrant]:
     """List what the three accounts need for the topics of these settings."""
     names: TopicNames = settings.topics
     replies = (names.replies, *settings.reply_topics)
     keys = (names.keys,) if settings.keys_in_topic else ()
     everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters, *keys)
     return [
-        Grant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes, *keys)),
-        Grant(worker, ("Write",), (names.turns, names.events, names.changes, *replies, names.dead_letters, *keys)),
-        Grant(worker, ("DescribeConfigs",), (names.events,)),
-        Grant(worker, ("Read",), (), group=settings.prefix),
-        Grant(worker, ("Read",), (), group=settings.readers_group),
-        Grant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),
-        Grant(client, ("Read",), (names.replies,)),
-        Grant(operator, ("Read", "DescribeConfigs"), everything),
+        AclGrant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes, *keys)),
+        AclGrant(worker, ("Write",), (names.turns, names.events, names.changes, *replies, names.dead_letters, *keys)),
+        AclGrant(worker, ("DescribeConfigs",), (names.events,)),
+        AclGrant(worker, ("Read",), (), group=settings.prefix),
+        AclGrant(worker, ("Read",), (), group=settings.readers_group),
+        AclGrant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),
+        AclGrant(client, ("Read",), (names.replies,)),
+        AclGrant(operator, ("Read", "DescribeConfigs"), everything),
     ]

@@ -18,7 +18,7 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 LEAST_FREE = 0.1  # of the disk
 COUNTED = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
@@ -66,7 +66,7 @@ def doctor(json: output.Json = False) -> None:
         raise typer.Exit(output.FAILURE)
 
 
-async def _examine(settings: Settings) -> Findings:
+async def _examine(settings: WorkerSettings) -> Findings:
     findings = Findings("embedded" if settings.is_embedded else "kafka")
     _examine_disk(settings.home, findings)
     _examine_plugin("extractor", lambda: _extractor(settings), findings)
@@ -98,13 +98,13 @@ def _examine_plugin(name: str, load: Callable[[], str], findings: Findings) -> N
         findings.add(name, str(error), ok=False)
 
 
-def _extractor(settings: Settings) -> str:
+def _extractor(settings: WorkerSettings) -> str:
     from streams.plugins import extractors  # here: --help needs none of it
 
     return extractors.load(settings.extractor, settings.language, settings.own_words).version
 
 
-def _embedder(settings: Settings) -> str:
+def _embedder(settings: WorkerSettings) -> str:
     from processors.recall.ranking.dense import model_name  # here: --help needs none of it
     from streams.plugins import embedders
 
@@ -112,7 +112,7 @@ def _embedder(settings: Settings) -> str:
     return "none" if embedder is None else model_name(embedder)
 
 
-async def _examine_topics(settings: Settings, findings: Findings) -> None:
+async def _examine_topics(settings: WorkerSettings, findings: Findings) -> None:
     from streams.transport import select  # here: --help needs none of it
     from streams.transport.topic_plan import FOR_EVER
 
@@ -128,7 +128,7 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     findings.add("readers that may answer", report, ok=rest == 0)
 
 
-async def _examine_roles(settings: Settings, findings: Findings) -> None:
+async def _examine_roles(settings: WorkerSettings, findings: Findings) -> None:
     """Check that workers fold turns, that workers answer, and that no query is answered twice."""
     from streams.transport import select  # here: --help needs none of it
 
@@ -150,7 +150,7 @@ async def _examine_roles(settings: Settings, findings: Findings) -> None:
         findings.add("workers", report, ok=True)
 
 
-async def examine_keys(settings: Settings, findings: Findings) -> None:
+async def examine_keys(settings: WorkerSettings, findings: Findings) -> None:
     """Check that the keys can be read, and that Kafka keeps no plain text for longer than promised."""
     from streams.transport import select  # here: --help needs none of it
     from streams.transport.select import readable
@@ -178,7 +178,7 @@ async def examine_keys(settings: Settings, findings: Findings) -> None:
         findings.add("destroyed keys are compacted", report, ok=not others)
 
 
-async def _examine_partitions(settings: Settings, findings: Findings) -> None:
+async def _examine_partitions(settings: WorkerSettings, findings: Findings) -> None:
     """Count what every partition holds, and report halted ones with the message of their owner."""
     async with session(settings) as connected:
         count, halted = await connected.memory.partitions(), 0
@@ -196,7 +196,7 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
         findings.add("every partition answers", f"{count - halted} of {count} partitions", ok=not halted)
 
 
-async def _examine_log(settings: Settings, findings: Findings) -> None:
+async def _examine_log(settings: WorkerSettings, findings: Findings) -> None:
     """Check that the log begins at offset 0: if a store is lost too, missing records cannot be recovered."""
     from streams.transport.select import readable  # here: --help needs none of it
 

@@ -13,7 +13,7 @@ from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
     from state.lsm.inspection import StoredGraph
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 
 def inspect(
@@ -63,7 +63,9 @@ def _show_measures(graph: str, reply: dict[str, float], *, json: bool) -> None:
     output.out.print(rows)
 
 
-async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None, timeout: float) -> dict[str, Any]:
+async def _inspected(
+    settings: WorkerSettings, name: str, pair: tuple[str, str] | None, timeout: float
+) -> dict[str, Any]:
     from state.lsm.inspection import StoredGraph  # here: --help needs none of it
     from streams.cli.shared.live_state import live
     from streams.transport.select import readable
@@ -85,12 +87,12 @@ def _tables(graph: StoredGraph, name: str) -> dict[str, Any]:
     return {"graph": name, "events": graph.events, "stored": graph.stored, "segments": segments}
 
 
-def _pair(settings: Settings, graph: StoredGraph, name: str, pair: tuple[str, str]) -> dict[str, Any]:
+def _pair(settings: WorkerSettings, graph: StoredGraph, name: str, pair: tuple[str, str]) -> dict[str, Any]:
     ids = [_concept_id(settings, graph, name, concept) for concept in pair]
     return {"graph": name, "pair": ids, **graph.pair(*ids)._asdict()}
 
 
-def _concept_id(settings: Settings, graph: StoredGraph, name: str, concept: str) -> str:
+def _concept_id(settings: WorkerSettings, graph: StoredGraph, name: str, concept: str) -> str:
     from streams.plugins import extractors  # here: --help needs none of it
 
     if graph.knows(concept):

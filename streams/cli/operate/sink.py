@@ -11,7 +11,7 @@ from streams.cli.shared import output
 
 if TYPE_CHECKING:
     from replay.sinking import Sink
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 PAUSE_SECONDS = 1.0  # between polls of a log that does not grow
 
@@ -33,7 +33,7 @@ def sink(
         output.out.print(f"{written} rows written", highlight=False)
 
 
-async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> int:
+async def _follow(url: str, settings: WorkerSettings, *, once: bool, batch: int) -> int:
     """Copy up to the end of the log, then follow it; return the number of rows written."""
     from replay.sinking import PartitionSink  # here: --help needs none of it
     from streams.transport import select
@@ -56,7 +56,7 @@ async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> in
             await there.close()
 
 
-async def _opened(url: str, settings: Settings, partitions: int) -> Sink:
+async def _opened(url: str, settings: WorkerSettings, partitions: int) -> Sink:
     """Open the database, or the topics, at `url`."""
     if url.startswith("kafka://"):
         from streams.transport.kafka.topic_sink import TopicSink  # here: a database needs none of it

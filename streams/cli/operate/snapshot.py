@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from replay.backup.manifest import Manifest
     from replay.backup.snapshots import Snapshots
     from replay.log import LogReader
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 app = typer.Typer(
     no_args_is_help=True, help="Create, list and restore snapshots of the stores, for fast worker starts."
@@ -48,7 +48,7 @@ def create(to: To = None, json: output.Json = False) -> None:
     _tell("snapshots taken", rows, json=json)
 
 
-async def _create(settings: Settings) -> list[Checkpointed]:
+async def _create(settings: WorkerSettings) -> list[Checkpointed]:
     async with session(settings, TIMEOUT, begins=False) as connected:
         return [
             await connected.memory.checkpoint(partition) for partition in range(await connected.memory.partitions())
@@ -96,7 +96,7 @@ def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = 
     output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.MISSING)
 
 
-async def _restore(settings: Settings) -> list[dict[str, Any]]:
+async def _restore(settings: WorkerSettings) -> list[dict[str, Any]]:
     from state.store.rocksdb import check_free  # here: --help needs none of it
     from streams.transport.select import readable
 
@@ -108,7 +108,7 @@ async def _restore(settings: Settings) -> list[dict[str, Any]]:
         return [await _restore_one(settings, kept, partition, log=log) for partition in range(topics.partitions)]
 
 
-async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, log: LogReader) -> dict[str, Any]:
+async def _restore_one(settings: WorkerSettings, kept: Snapshots, partition: int, *, log: LogReader) -> dict[str, Any]:
     from replay.backup.snapshots import restore as fetch  # here: --help needs none of it
 
     refused: list[str] = []
@@ -129,7 +129,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, l
     }
 
 
-def _settings(place: str | None, option: str) -> Settings:
+def _settings(place: str | None, option: str) -> WorkerSettings:
     """Return the settings with `place`, the value of `option`; exit if neither names a place for snapshots."""
     settings = output.settings()
     settings = settings if place is None else settings.model_copy(update={"snapshots": place})
@@ -138,7 +138,7 @@ def _settings(place: str | None, option: str) -> Settings:
     return settings
 
 
-def _kept(settings: Settings) -> Snapshots:
+def _kept(settings: WorkerSettings) -> Snapshots:
     assert settings.snapshots is not None  # noqa: S101 - checked with the settings
     return opened(settings.snapshots, settings.prefix)
 
@@ -157,7 +157,7 @@ def opened(root: str, prefix: str) -> Snapshots:
     return kept
 
 
-def _check_writable(settings: Settings) -> None:
+def _check_writable(settings: WorkerSettings) -> None:
     from replay.errors import SnapshotsUnreachableError  # here: --help needs none of it
 
     try:

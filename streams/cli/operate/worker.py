@@ -22,7 +22,7 @@ from emgas.masking import masked
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
@@ -74,7 +74,7 @@ def _schedule(role: str) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
 
 
-def _own_directory(settings: Settings) -> Settings:
+def _own_directory(settings: WorkerSettings) -> WorkerSettings:
     """Take a directory that no other worker has: EMGAS_DATA, else worker-2, worker-3 … in it.
 
     The lock is held until the process ends.  Raises DataDirectoryInUseError where there are far too many, and
@@ -95,7 +95,7 @@ def _own_directory(settings: Settings) -> Settings:
     raise DataDirectoryInUseError(f"{MOST_WORKERS} workers use {settings.data}: set another EMGAS_DATA for this one")
 
 
-async def _work(settings: Settings) -> None:
+async def _work(settings: WorkerSettings) -> None:
     from streams.worker.free_memory import FreeMemory  # here: --help needs none of it
     from streams.worker.service import running
 

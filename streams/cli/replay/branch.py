@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from emgas.messages.turns import Configure
     from replay.branch import BranchMessage, BranchSettings, Message
     from state.events.events import GraphEvent
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 TIMEOUT = 60.0
 COUNTED = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
@@ -65,11 +65,13 @@ def branch(
     output.fail_without(unavailable, "once their keys are restored, make another branch, or leave them out (--without)")
 
 
-def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
+def target_of(
+    source: WorkerSettings, into: Path | None, prefix: str | None, *, extractor: str | None = None
+) -> WorkerSettings:
     """Build the settings of the branch's memory, or exit."""
     from pydantic import ValidationError  # here: --help needs none of it
 
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
     if (into is None) == (prefix is None):
         output.fail("the branch needs a place: give --into DIRECTORY or --to-prefix NAME", output.USAGE)
@@ -79,7 +81,7 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
     if extractor:
         changed["extractor"] = extractor
     try:
-        target = Settings(**{**source.model_dump(), **changed})
+        target = WorkerSettings(**{**source.model_dump(), **changed})
     except ValidationError as error:
         output.fail(f"--to-prefix: {error.errors()[0]['msg']}", output.USAGE)
     if (target.home, target.broker) == (source.home, source.broker):
@@ -98,8 +100,8 @@ def _life(preset: str | None, changes: list[str]) -> BranchSettings:
 
 
 async def send_branch(
-    source: Settings,
-    target: Settings,
+    source: WorkerSettings,
+    target: WorkerSettings,
     life: BranchSettings | None,
     without: frozenset[str],
     keeps: Callable[[GraphEvent], bool] = lambda _: True,
@@ -146,7 +148,7 @@ async def _kept(
 
 
 @asynccontextmanager
-async def _made(target: Settings, name: str, *, is_branch: bool) -> AsyncIterator[Session]:
+async def _made(target: WorkerSettings, name: str, *, is_branch: bool) -> AsyncIterator[Session]:
     """Connect to the branch; make it where it is not there yet, which is only once there is something to branch.
 
     It is marked as unfinished until the block ends.

@@ -25,12 +25,12 @@ from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 COUNTED = ("graphs", "turns", "concepts", "pairs")
 
 
-class Question(BaseModel):
+class ComparedQuestion(BaseModel):
     """One line of the file of questions."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -61,7 +61,7 @@ def compare(
         _show(result)
 
 
-def _read(file: Path) -> Iterator[Question]:
+def _read(file: Path) -> Iterator[ComparedQuestion]:
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
@@ -69,12 +69,14 @@ def _read(file: Path) -> Iterator[Question]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield Question.model_validate_json(line)
+                yield ComparedQuestion.model_validate_json(line)
             except ValidationError as error:
                 raise InvalidMessageError(f"{file}, line {number}: {describe(error)}") from None
 
 
-async def _compare(source: Settings, target: Settings, examples: list[Question], *, top: int) -> dict[str, Any]:
+async def _compare(
+    source: WorkerSettings, target: WorkerSettings, examples: list[ComparedQuestion], *, top: int
+) -> dict[str, Any]:
     async with session(source, TIMEOUT, begins=False) as here, session(target, TIMEOUT, begins=False) as there:
         answered = [await _answered(here.memory, there.memory, question, top=top) for question in examples]
         contents = {"here": await _count_contents(here.memory), "there": await _count_contents(there.memory)}
@@ -84,7 +86,7 @@ async def _compare(source: Settings, target: Settings, examples: list[Question],
     return {**contents, "overlap": overlap, "recall": recall, "questions": answered}
 
 
-async def _answered(here: MemoryClient, there: MemoryClient, question: Question, *, top: int) -> dict[str, Any]:
+async def _answered(here: MemoryClient, there: MemoryClient, question: ComparedQuestion, *, top: int) -> dict[str, Any]:
     sides = {}
     for side, memory in (("here", here), ("there", there)):
         reply = await memory.query(question.graph, question.text, top_passages=top)

@@ -15,7 +15,7 @@ from streams.cli.shared import output
 if TYPE_CHECKING:
     from replay.rebuild.plan import Plan
     from state.sealing.keyring import Keyring
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 
 def digest(
@@ -34,7 +34,7 @@ def digest(
     output.out.print(rows)
 
 
-async def _live(settings: Settings) -> dict[str, str]:
+async def _live(settings: WorkerSettings) -> dict[str, str]:
     from streams.cli.shared.live_state import live  # here: --help needs none of it
     from streams.transport.select import readable
 
@@ -45,7 +45,7 @@ async def _live(settings: Settings) -> dict[str, str]:
     return dict(sorted(result.items()))
 
 
-def _offline(settings: Settings) -> dict[str, str]:
+def _offline(settings: WorkerSettings) -> dict[str, str]:
     from state.partition import Partition  # here: --help needs none of it
     from state.store.rocksdb import RocksStore
     from streams.recovery.parallel_rebuild import rebuild_all
@@ -60,7 +60,7 @@ def _offline(settings: Settings) -> dict[str, str]:
     return dict(sorted(result.items()))
 
 
-async def _planned(settings: Settings) -> tuple[Plan, Keyring]:
+async def _planned(settings: WorkerSettings) -> tuple[Plan, Keyring]:
     from replay.rebuild.plan import planned  # here: --help needs none of it
     from streams.transport.select import readable
 

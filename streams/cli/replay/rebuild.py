@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from replay.backup.snapshots import Snapshots
     from replay.rebuild.plan import Plan
     from replay.rebuild.rebuild import Rebuilt
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 
 def rebuild(
@@ -77,7 +77,7 @@ def rebuild(
     output.fail_without(unavailable, "run the same command again once their keys are restored")
 
 
-async def _planned(settings: Settings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:
+async def _planned(settings: WorkerSettings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:
     from replay.rebuild.plan import planned  # here: --help needs none of it
     from streams.transport.select import readable
 
@@ -104,7 +104,7 @@ def _agreed(plan: Plan, directory: Path) -> Plan:
         output.fail(str(error), output.USAGE)
 
 
-def _rebuilt(settings: Settings, plan: Plan, directory: Path, *, jobs: int) -> list[Rebuilt]:
+def _rebuilt(settings: WorkerSettings, plan: Plan, directory: Path, *, jobs: int) -> list[Rebuilt]:
     from streams.recovery.parallel_rebuild import rebuild_all  # here: --help needs none of it
 
     with output.explained(), _progress(_records(plan)) as show:
@@ -139,7 +139,7 @@ def _fail_missing(graph: str, plan: Plan) -> NoReturn:
     output.fail(f"there is no graph {graph} before offset {end} of its partition", output.MISSING)
 
 
-async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
+async def _from_snapshot(settings: WorkerSettings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
     """Fold a graph from a snapshot to the end; return the number of records read, and its digest."""
     from replay.backup.snapshots import graph_of  # here: --help needs none of it
     from streams.transport.select import readable

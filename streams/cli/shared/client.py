@@ -14,7 +14,7 @@ from streams.cli.shared import output
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.client.connection import Connection
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
     from streams.transport import select
 
 
@@ -31,7 +31,7 @@ class Session:
 
 @asynccontextmanager
 async def session(
-    settings: Settings, timeout: float = 10.0, *, begins: bool = True, fills: bool = False
+    settings: WorkerSettings, timeout: float = 10.0, *, begins: bool = True, fills: bool = False
 ) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process.
 
@@ -54,7 +54,7 @@ async def session(
         yield Session(memory)
 
 
-async def _check_there(settings: Settings, timeout: float) -> None:
+async def _check_there(settings: WorkerSettings, timeout: float) -> None:
     """Raise NoMemoryError where the embedded memory does not exist, NoWorkerError where no worker runs on Kafka."""
     from streams.transport.embedded.announcement import announcement_in  # here: --help needs none of it
 
@@ -68,7 +68,7 @@ async def _check_there(settings: Settings, timeout: float) -> None:
         raise NoWorkerError("no worker is running: start `emgas worker` on this broker, and ask again")
 
 
-async def _check_finished(settings: Settings, timeout: float) -> None:
+async def _check_finished(settings: WorkerSettings, timeout: float) -> None:
     """Raise TransportError where a memory on Kafka is an unfinished branch."""
     if not settings.is_embedded:
         from streams.transport import select  # here: the embedded log needs no Kafka client
@@ -76,7 +76,7 @@ async def _check_finished(settings: Settings, timeout: float) -> None:
         await select.check_finished(settings, timeout)
 
 
-async def has_writer(settings: Settings, timeout: float) -> bool:
+async def has_writer(settings: WorkerSettings, timeout: float) -> bool:
     """Return whether turns are folded: by this process or the one that shares the memory; on Kafka, by workers.
 
     Assumes so if the account may not list the groups.  Raises TransportError if nothing answers in `timeout` seconds.
@@ -85,13 +85,13 @@ async def has_writer(settings: Settings, timeout: float) -> bool:
     return members is None or members.folding > 0
 
 
-async def has_reader(settings: Settings, timeout: float) -> bool:
+async def has_reader(settings: WorkerSettings, timeout: float) -> bool:
     """Return whether queries are answered: as `has_writer`; on Kafka, by workers that do not only write."""
     members = await _members(settings, timeout)
     return members is None or members.answering > 0
 
 
-async def _members(settings: Settings, timeout: float) -> select.Members | None:
+async def _members(settings: WorkerSettings, timeout: float) -> select.Members | None:
     if settings.is_embedded:
         return None
     from emgas.client.kafka import in_time  # here: the embedded log needs no Kafka client
@@ -105,7 +105,7 @@ async def _members(settings: Settings, timeout: float) -> select.Members | None:
             return None
 
 
-def _connection(settings: Settings, timeout: float) -> Connection:
+def _connection(settings: WorkerSettings, timeout: float) -> Connection:
     from emgas.client.connect import connect  # here: --help needs none of it
     from streams.worker.shared_connection import SharedConnection
 

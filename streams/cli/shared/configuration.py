@@ -42,9 +42,9 @@ TESTS = ("test_", "require_")  # with which names begin that only tests and scri
 
 def setting_names() -> set[str]:
     """Return every variable that EMGAS reads, in small letters and without EMGAS_."""
-    from streams.settings import Settings  # here: --help needs none of it
+    from streams.settings import WorkerSettings  # here: --help needs none of it
 
-    return set(Settings.model_fields) | OF_COMMANDS | OF_COMPOSE | OF_TESTS
+    return set(WorkerSettings.model_fields) | OF_COMMANDS | OF_COMPOSE | OF_TESTS
 
 
 def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None:

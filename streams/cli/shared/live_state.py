@@ -21,7 +21,7 @@ from state.partition import Partition
 from state.sealing.keyring import Keyring
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 
 TRIES = 3  # a file may be removed by its writer while a store is opened beside it
 ANSWER = 15.0  # seconds until some worker must have answered
@@ -54,7 +54,7 @@ class Live(Protocol):
 class LiveStores:
     """The stores below a data directory, each as it is when it is asked for."""
 
-    def __init__(self, settings: Settings, keys: Keyring) -> None:
+    def __init__(self, settings: WorkerSettings, keys: Keyring) -> None:
         self._settings = settings
         self._keys = keys
 
@@ -88,7 +88,7 @@ class LiveStores:
 class LiveWorkers:
     """The owners of the partitions on Kafka."""
 
-    def __init__(self, settings: Settings, memory: MemoryClient, keys: Keyring) -> None:
+    def __init__(self, settings: WorkerSettings, memory: MemoryClient, keys: Keyring) -> None:
         self._settings = settings
         self._memory = memory
         self._keys = keys
@@ -118,7 +118,7 @@ def _fetched(snapshots: Snapshots, partition: int, name: str, keys: Keyring) -> 
 
 
 @asynccontextmanager
-async def live(settings: Settings, keys: Keyring, timeout: float = TIMEOUT) -> AsyncIterator[Live]:
+async def live(settings: WorkerSettings, keys: Keyring, timeout: float = TIMEOUT) -> AsyncIterator[Live]:
     """Yield the live state for as long as the block lasts; `keys` open encrypted graphs."""
     if settings.is_embedded:
         yield LiveStores(settings, keys)

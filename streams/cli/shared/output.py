@@ -27,7 +27,7 @@ from emgas.times import datetime_of, format_utc
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-    from streams.settings import Settings
+    from streams.settings import WorkerSettings
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FAILURE, USAGE, MISSING, MISMATCH = 1, 2, 3, 4
@@ -211,14 +211,14 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
 
 
-def settings() -> Settings:
+def settings() -> WorkerSettings:
     """Read the settings of the environment, or exit with an error."""
     from pydantic import ValidationError  # here: --help needs none of it
 
-    from streams.settings import Settings  # here: a wrong call needs none
+    from streams.settings import WorkerSettings  # here: a wrong call needs none
 
     try:
-        return Settings()
+        return WorkerSettings()
     except ValidationError as error:
         fail("; ".join(map(_problem, error.errors())), USAGE)
 

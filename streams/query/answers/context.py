@@ -23,7 +23,7 @@ from streams.ingest.window_timer import WindowTimer
 from streams.query.answers.as_of_cache import AsOfCache
 from streams.query.answers.snapshot_taker import SnapshotTaker
 from streams.query.scheduling import AnswerSchedule, PendingQuestion
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.sender import MessageSender
 
 
@@ -89,7 +89,7 @@ class QueryContext:
     snapshots: SnapshotTaker
     sender: MessageSender
     answerer: Answerer
-    settings: Settings
+    settings: WorkerSettings
     partitions: int
 
     def time_in(self, graph: Graph | None, record: Record) -> int:

@@ -134,7 +134,7 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
     )
 
 
-def _theme(topic: theme_table.Theme, shown: Shown) -> Theme | None:
+def _theme(topic: theme_table.ThemeRow, shown: Shown) -> Theme | None:
     """Convert a theme for display; None if none of its words may be shown."""
     concepts = [label for _, label in shown.labels(topic.members)]
     if not concepts:

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from emgas.messages.requests import Answer as Message
-from emgas.messages.requests import Question
+from emgas.messages.requests import AnswerMessage, Question
 from processors.recall.answer.answer import Answer
 
 if TYPE_CHECKING:
     from streams.query.answers.context import AnswerContext
 
 Q = TypeVar("Q", bound=Question)
-R = TypeVar("R", bound=Answer | Message)  # an Answer (of recall) also holds what the question woke
+R = TypeVar("R", bound=Answer | AnswerMessage)  # an Answer also holds what the question woke
 AnswerFunction = Callable[[Q, "AnswerContext"], Awaitable[R]]
 
 
@@ -26,7 +25,7 @@ class Answering(NamedTuple):
     reads_pairs  whether the pairs of its graph must be loaded before; of a large graph, that takes a while
     """
 
-    function: Callable[[Any, AnswerContext], Awaitable[Answer | Message]]
+    function: Callable[[Any, AnswerContext], Awaitable[Answer | AnswerMessage]]
     reads_pairs: bool
 
 

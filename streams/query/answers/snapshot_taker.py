@@ -17,7 +17,7 @@ from emgas.logs import logger
 from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
-from streams.settings import Settings
+from streams.settings import WorkerSettings
 from streams.transport.failpoints import Step, passing
 
 log = logger("query")
@@ -33,7 +33,9 @@ class CheckpointSource(Protocol):
 class SnapshotTaker:
     """Takes snapshots of `folds` to where `settings` say.  `now` returns ms since the epoch."""
 
-    def __init__(self, settings: Settings, folds: CheckpointSource, reader: LogReader, now: Callable[[], int]) -> None:
+    def __init__(
+        self, settings: WorkerSettings, folds: CheckpointSource, reader: LogReader, now: Callable[[], int]
+    ) -> None:
         self._settings = settings
         self._folds = folds
         self._reader = reader

@@ -38,7 +38,7 @@ create table if not exists position(
 """
 
 
-class Partition:
+class LogPartition:
     """The row of one partition in the file, and which offsets it keeps: start <= offset < end."""
 
     __slots__ = ("end", "row", "start")
@@ -63,10 +63,10 @@ def check_layout(db: sqlite3.Connection, path: Path) -> bool:
     return bool(layout > 0)
 
 
-def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:
+def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], LogPartition]:
     """Find every partition in the file."""
     rows = db.execute("select topic, partition, r, start, end from partition")
-    return {(topic, partition): Partition(r, start, end) for topic, partition, r, start, end in rows}
+    return {(topic, partition): LogPartition(r, start, end) for topic, partition, r, start, end in rows}
 
 
 def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[Record]:

@@ -24,7 +24,7 @@ from typing import Protocol
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Record
 from streams.transport.embedded import layout
-from streams.transport.embedded.layout import Partition
+from streams.transport.embedded.layout import LogPartition
 from streams.transport.embedded.lock import DirectoryLock
 from streams.transport.embedded.unfinished import check_finished
 from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count, settings_of
@@ -93,14 +93,14 @@ class EmbeddedLog:
         self._plans[plan.name] = plan
         self._partitions.update(made)
 
-    def _create_partition(self, db: sqlite3.Connection, topic: str, partition: int) -> Partition:
+    def _create_partition(self, db: sqlite3.Connection, topic: str, partition: int) -> LogPartition:
         row = db.execute("insert into partition values(null,?,?,0,0)", (topic, partition)).lastrowid
         assert row is not None  # noqa: S101  (what sqlite3 returns after an insert)
         db.execute(
             f"create table records_{row:d}(offset integer primary key, timestamp int not null, key blob, value blob,"
             " headers blob)"
         )
-        return Partition(row, 0, 0)
+        return LogPartition(row, 0, 0)
 
     def topics(self) -> tuple[str, ...]:
         """List the names of all topics."""
@@ -131,7 +131,7 @@ class EmbeddedLog:
         except KeyError:
             raise TransportError(f"topic {topic} does not exist in {self.directory}: create it first") from None
 
-    def _partition(self, topic: str, partition: int | None) -> Partition:
+    def _partition(self, topic: str, partition: int | None) -> LogPartition:
         existing = None if partition is None else self._partitions.get((topic, partition))
         if existing is None:
             count = self._plan(topic).partitions
@@ -162,7 +162,7 @@ class EmbeddedLog:
 
     def _write(self, records: Sequence[ProducerRecord]) -> list[int]:
         offsets: list[int] = []
-        ends: dict[Partition, int] = {}
+        ends: dict[LogPartition, int] = {}
         with self._transaction("the log refused a batch, nothing of it was written") as db:
             for record in records:
                 self.check(record)

@@ -16,7 +16,7 @@ from streams.transport.embedded.log import CREATE_TIME, EmbeddedLog, HoldsLog
 from streams.transport.routes import KeyValue
 
 
-class Pending(NamedTuple):
+class PendingRecord(NamedTuple):
     """A record that waits for the end of this loop turn, and the future of its receipt in Faust's form."""
 
     record: ProducerRecord
@@ -29,7 +29,7 @@ class EmbeddedProducer(Producer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._pending: list[Pending] = []
+        self._pending: list[PendingRecord] = []
         self._keyless = 0
 
     @property
@@ -59,7 +59,7 @@ class EmbeddedProducer(Producer):
         if not self._pending:
             asyncio.get_running_loop().call_soon(self._write)
         sent = asyncio.get_running_loop().create_future()
-        self._pending.append(Pending(record, place, sent))
+        self._pending.append(PendingRecord(record, place, sent))
         return sent
 
     async def send_and_wait(self, *args: Any, **kwargs: Any) -> RecordMetadata:
@@ -119,7 +119,7 @@ def _as_pairs(headers: HeadersArg | None) -> Headers:
     return tuple((name, bytes(value)) for name, value in pairs)
 
 
-def _metadata(written: Pending, offset: int) -> RecordMetadata:
+def _metadata(written: PendingRecord, offset: int) -> RecordMetadata:
     place = written.place
     return RecordMetadata(place.topic, place.partition, place, offset, written.record.timestamp, CREATE_TIME)
 

@@ -19,7 +19,7 @@ from streams.transport.embedded.unfinished import check_finished
 FOLLOW_SECONDS = 10.0  # between two looks at a log that does not grow
 
 
-class Readable(Protocol):
+class LogBounds(Protocol):
     """What EmbeddedLog and ReadOnlyLog have in common."""
 
     def partitions(self, topic: str) -> int:
@@ -35,7 +35,7 @@ class Readable(Protocol):
 class EmbeddedReader:
     """Reads one topic of a log.  Raises TransportError."""
 
-    def __init__(self, log: Readable, topic: str, batch: int = 500) -> None:
+    def __init__(self, log: LogBounds, topic: str, batch: int = 500) -> None:
         self._log = log
         self._topic = topic
         self._batch = batch
@@ -82,7 +82,7 @@ class EmbeddedReader:
             raise TransportError(f"{self._topic}[{partition}] holds {first} to {end}: there is no offset {start}")
 
 
-def _notified(log: Readable) -> AppendNotifier:
+def _notified(log: LogBounds) -> AppendNotifier:
     """Ring whenever the log grows.  Raises TransportError where it is another process's."""
     if not isinstance(log, EmbeddedLog):
         raise TransportError("only the process that owns an embedded log can follow it")
@@ -144,13 +144,13 @@ class ReadOnlyLog:
         except sqlite3.Error as error:
             raise TransportError(f"cannot read the log: {error}") from error
 
-    def _find(self, topic: str, partition: int) -> layout.Partition:
+    def _find(self, topic: str, partition: int) -> layout.LogPartition:
         kept = self._partitions().get((topic, partition))
         if kept is None:
             raise TransportError(f"topic {topic} has no partition {partition} (it has {self.partitions(topic)})")
         return kept
 
-    def _partitions(self) -> dict[tuple[str, int], layout.Partition]:
+    def _partitions(self) -> dict[tuple[str, int], layout.LogPartition]:
         try:
             return layout.partitions_of(self._db)  # read each time: the owner appends meanwhile
         except sqlite3.Error as error:
