@@ -9,7 +9,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Message, Name, Position
-from emgas.messages.requests import Answer, GraphQuestion, Request
+from emgas.messages.requests import AnswerMessage, GraphQuestion, Request
 
 
 class _Forgettable(Message):
@@ -32,7 +32,7 @@ class _Forgettable(Message):
     )
 
 
-class ForgetPreview(Answer):
+class ForgetPreview(AnswerMessage):
     """What a request to forget would remove.  An unknown graph returns `found: false`.
 
     total      how many turns would be forgotten       turns    the latest of them, as they were said
