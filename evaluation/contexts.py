@@ -89,7 +89,9 @@ def _packed(examined: Examined, order: Iterable[int]) -> tuple[tuple[int, ...], 
     return context.passages, context.tokens
 
 
-def _against(examined: Examined, turns: Sequence[int], question: LabelledQuestion, tokens: int) -> tuple[float, float, float]:
+def _against(
+    examined: Examined, turns: Sequence[int], question: LabelledQuestion, tokens: int
+) -> tuple[float, float, float]:
     """Compare the turns of one context with the evidence."""
     ids = examined.memory.view.passage_id
     hits = sum(ids[number] in question.evidence for number in turns)
