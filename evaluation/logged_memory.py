@@ -18,6 +18,7 @@ from pathlib import Path
 from emgas.errors import InvalidMessageError
 from emgas.messages.requests import Outcome
 from evaluation.measure import Examined
+from evaluation.memory import EvaluatedMemory
 from evaluation.questions.datasets import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
