@@ -177,7 +177,7 @@ def _hours(of: Span, hours: str) -> Span:
 def at_time(match: Match) -> Reading | None:
     """Read a day with a time of day or a part of it."""
     days = [span for span in meanings(match["date"], match.now) if span[1] - span[0] == DAY]
-    if not days:
+    if not days or (match.language == "zh" and match.written[:2] in ("早,", "晚,")):  # 早,国庆后
         return None
     if "clock" not in match:
         return "moment", [_hours(span, match["part"]) for span in days]

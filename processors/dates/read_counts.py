@@ -8,9 +8,13 @@ from typing import Final
 
 from processors.dates.match import Match, Reading, fixed, meaning
 from processors.dates.read_clocks import half_day
-from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, day, meanings, shift, unit, week
+from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, Span, day, meanings, shift, unit, week
 
+_RUNNING: Final = re.compile(
+    r"\b(?:in|over|during|within|for) the (?:last|past) \w+$"
+)  # so much happened in the last month
 _PART_OF: Final = re.compile(r" (?:de|del|du|des) ")
+_STANDS: Final = re.compile(r"(?:^|[.,!?;:] ?|\b(?:in the|on|most|during the|all|out|off|early|por|les?|los|las) )$")
 _HALF: Final = 720  # minutes of half a day
 _MOST: Final = 2000  # units that are counted
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -26,8 +30,8 @@ def which_unit(match: Match) -> Reading | None:
     is_behind = match.order == ("unit", "which")
     if is_behind and ((not match.is_postfixing and abs(steps) < 2) or _PART_OF.search(match.written)):
         return None  # días de la próxima semana
-    if name == "F" and steps < 0:
-        return fixed((day(match.now, -14)[0], day(match.now)[0]), grain="+D")
+    if running := _running(match, name, steps):
+        return fixed(running, grain="+" + name)
     if name == "m" and match.language == "en":  # at the last minute
         return None
     if name in "smh":
@@ -35,6 +39,15 @@ def which_unit(match: Match) -> Reading | None:
     if (name, steps) == ("E", 0):
         return fixed(unit(name, match.now), unit(name, match.now, -1), grain="this E")
     return fixed(unit(name, match.now, steps), grain=name)
+
+
+def _running(match: Match, name: str, steps: int) -> Span | None:
+    """Return the time up to now that "in the last month" and the last fortnight mean."""
+    today, tomorrow = day(match.now)
+    if name == "F" and steps < 0:
+        return today - DAY * 14, today
+    is_running = match.language == "en" and steps == -1 and name in "WMY"
+    return (shift(today, name, -1), tomorrow) if is_running and _RUNNING.search(match.before + match.written) else None
 
 
 def _moments(first: datetime, end: datetime) -> Reading | None:
@@ -290,6 +303,8 @@ def every_other(match: Match) -> Reading | None:
 def adverb(match: Match) -> Reading | None:
     """Read daily, once a week, 每两周."""
     interval = re.fullmatch(r"P(\d)([DWMY])", str(match["every"]))
+    if match.written == "everyday" and re.search(r"\b(?:the|my|our|your|of) $", match.before):
+        return None  # the everyday hustle
     if interval:
         return _rule(_FREQUENCIES[interval[2]], int(interval[1]))
     return _every_unit("E" if match["every"] == "PWE" else "B", 1) if str(match["every"]).startswith("PW") else None
@@ -375,6 +390,8 @@ def every_date(match: Match) -> Reading | None:
 def parts_of_days(match: Match) -> Reading | None:
     """Read Friday mornings, in the evenings."""
     number = match.first("weekday", "weekdays")
+    if number is None and not _STANDS.search(match.before):
+        return None  # movie nights
     hour = _hour_of(match["parts"])
     return _rule("DAILY", more=hour) if number is None else _rule("WEEKLY", 1, f";BYDAY={_WEEKDAYS[number]}{hour}")
 

@@ -20,6 +20,9 @@ MOVED: Final = re.compile(
 )
 
 
+_FROM_NOW_ON: Final = re.compile("以[前后]|[前后]")
+
+
 @meaning
 def year_range(match: Match) -> Reading | None:
     """Read from 2016 to 2019."""
@@ -157,8 +160,9 @@ def after(match: Match) -> Reading | None:
 
 
 def _bound(match: Match, direction: str) -> Reading | None:
-    if match.order[-1] in ("before", "until", "after", "since") and not match.is_unspaced:
-        return None  # "in July, before we left"
+    is_behind = match.order[-1] in ("before", "until", "after", "since")
+    if (is_behind and not match.is_unspaced) or (match.language == "zh" and _FROM_NOW_ON.match(match.written)):
+        return None  # "in July, before we left"; 以后周末
     if "date" in match:
         return "bound", (match["date"], direction)
     return "moment_bound", (match["moment"], direction)
