@@ -192,6 +192,11 @@ def _decided_once(self: CommandHandler, arrival: Record, command: Any) -> Any:
     return self._tried(arrival, command)
 
 
+def _unsearched(self: CommandHandler, arrival: Record) -> Record:
+    """Keep a record as it came."""
+    return arrival
+
+
 def _kept_whole(record: Record) -> int:
     return 0
 
@@ -264,7 +269,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
     "second try": [(CommandHandler, "decide", _decided_at_first)],
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
-    "dead letters cut": [(sender, "_size", _kept_whole)],
+    "dead letters cut": [(sender, "_size", _kept_whole), (CommandHandler, "redacted", _unsearched)],
     "outcomes told": [(TurnProcessor, "_send_outcome", lambda self, decision: None)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],

@@ -28,14 +28,13 @@ from bench.simulation.group import Group
 from bench.simulation.keys import newest_keys
 from bench.simulation.oracles import Lagging, Oracle
 from bench.simulation.worker import Machine, Process, World
-from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.skipped_records import decision
 from state.errors import GraphUnavailableError, StoreCorruptError, UnreadableEventError
 from state.events.events import decode
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS
-from streams.errors import WorkerHaltedError
+from streams.ingest.partition_writer import halts_alone
 from streams.settings import WorkerSettings
 from streams.transport.topic_plan import keys_plan, plan
 
@@ -141,7 +140,7 @@ class SimulatedRun:
     def _halted(self, process: Process, error: BaseException) -> None:
         self.halts += 1
         self.note(f"{process.name} halts: {type(error).__name__}: {error}")
-        if isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError):
+        if halts_alone(error):
             self.complaints.append(f"alone: {process.name} halts for what concerns one partition: {error}")
 
     @property

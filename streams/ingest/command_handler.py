@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas.errors import HaltedError, TransportError
+from emgas.limits import RECORD_BYTES
 from emgas.logs import logger
 from emgas.messages.requests import Command
 from emgas.messages.topics import read_inbound
@@ -43,8 +44,10 @@ from streams.ingest.verbs.refusals import check_place, check_size, explained
 from streams.ingest.verbs.reinforce import question_time
 from streams.ingest.verbs.rights import check_command
 from streams.ingest.verbs.unfolded import UnfoldedDecisions
+from streams.transport.sender import cut
 
 log = logger("ingest")
+SEARCHED_BYTES = 64 * 1024  # of a record that is too large: some 0.1 s
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 
 
@@ -119,10 +122,15 @@ class CommandHandler:
         return redact_message(command) if self._context.redact else command
 
     def redacted(self, arrival: Record) -> Record:
-        """Return a record without the secrets of its value, for a dead letter."""
+        """Return a record without the secrets of its value, for a dead letter.
+
+        Of a record that is larger than any message, only the beginning is kept: to look through megabytes for secrets
+        would hold up every partition of the worker for as many seconds.
+        """
         if not self._context.redact or arrival.value is None:
             return arrival
-        return arrival._replace(value=redact_bytes(arrival.value))
+        kept = arrival if len(arrival.value) <= RECORD_BYTES else cut(arrival, SEARCHED_BYTES)
+        return kept._replace(value=redact_bytes(kept.value))
 
     def is_available(self, graph_id: str) -> bool:
         """Return whether a graph can be read and written; if not, `decide` rejects what is sent to it."""

@@ -203,7 +203,7 @@ class MessageSender:
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:
         """Keep a record that cannot be accepted.  Raises what the transport raises: it must not be lost."""
-        kept = record if _size(record) <= WHOLE_BYTES else _cut(record)
+        kept = record if _size(record) <= WHOLE_BYTES else cut(record, CUT_BYTES)
         headers = (*kept.headers, *errors)
         await (await self._send(ProducerRecord(self._dead_letters, kept.key, kept.value, headers)))
 
@@ -220,9 +220,9 @@ def _size(record: Record) -> int:
     return len(record.key or b"") + len(record.value) + headers
 
 
-def _cut(record: Record) -> Record:
-    """Cut a record to what fits into a dead letter, and name in headers what it was."""
-    headers, room = [], CUT_BYTES
+def cut(record: Record, most: int) -> Record:
+    """Cut key, value and headers of a record to `most` bytes each, and name in headers what it was."""
+    headers, room = [], most
     for name, text in record.headers:
         room -= HEADER_BYTES + len(name.encode(errors="replace")) + len(text)
         if room >= 0:
@@ -231,5 +231,5 @@ def _cut(record: Record) -> Record:
         ("emgas.errors.bytes", str(len(record.value)).encode()),
         ("emgas.errors.sha256", hashlib.sha256(record.value).hexdigest().encode()),
     )
-    key = None if record.key is None else record.key[:CUT_BYTES]
-    return record._replace(key=key, value=record.value[:CUT_BYTES], headers=(*headers, *cut_headers))
+    key = None if record.key is None else record.key[:most]
+    return record._replace(key=key, value=record.value[:most], headers=(*headers, *cut_headers))

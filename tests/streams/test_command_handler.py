@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.times import DAY_MS
-from emgas.wire import Record, partition_of
+from emgas.wire import Record, as_mapping, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.sessions import preceding_turns as preceding_turns_module
 from processors.recall.ranking.dense import Vectors
@@ -332,3 +333,16 @@ def test_a_worker_whose_clock_is_behind_the_brokers_moves_no_turn_into_the_past(
     text = NOW + behind
     event = recorded(decide(a_handler(), arrival(a_turn(at=text), timestamp=text, by_broker=by_broker)))
     assert (event.at, event.clamped) == ((NOW + SKEW, True) if clamped else (text, False))
+
+
+def test_of_a_record_larger_than_any_message_a_letter_keeps_the_beginning_and_no_secret() -> None:
+    secret = b"ghp_" + b"aB3" * 12
+    value = secret + b" " + b"x" * (12 << 20)  # all of it, looked through for secrets, took 15 s of CPU time
+    came = arrival(value)
+    letter = a_handler().redacted(came)
+    headers = as_mapping(letter.headers)
+    assert len(letter.value) < RECORD_BYTES
+    assert letter.value.startswith(b"[secret: github token] xxx")
+    assert headers["emgas.errors.bytes"] == str(len(value)).encode()
+    assert headers["emgas.errors.sha256"] == sha256(value).hexdigest().encode()
+    assert a_handler().redacted(arrival(value[:RECORD_BYTES])).headers == came.headers
