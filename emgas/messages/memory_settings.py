@@ -203,7 +203,7 @@ class AllSettings(Message):
         "by the half-life; 0s: by the half-life",
     )
     drop: float = added(
-        4.0,
+        6.0,
         ge=0,
         le=1000,
         description="how much worse than the third best a turn may score and still be shown: e^−drop times as likely",

@@ -98,9 +98,9 @@ def test_a_context_holds_several_long_turns_by_their_best_sentences() -> None:
 
 
 def test_a_quoted_turn_tells_what_the_times_mean_that_it_shows() -> None:
-    tomorrow, never = (TimeSpan(text, 0, 86_400_000) for text in ("tomorrow", "next year"))
+    tomorrow, never = (TimeSpan(text, 86_400_000, 172_800_000) for text in ("tomorrow", "next year"))
     text = FILLER * 20 + "The ferry leaves tomorrow. " + FILLER * 20 + "No more next year."
     packer = ContextPacker(600)
     packer.add(ContextPassage(0, 0, "Ada", text, (tomorrow, never), FERRY))
-    assert "tomorrow = 1970-01-01" in packer.context().text
+    assert "tomorrow = 1970-01-02" in packer.context().text
     assert "next year" not in packer.context().text

@@ -526,16 +526,14 @@ class _ReplyWriter:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._matches.habits, start=1):
-            text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
-            packer.add(ContextPassage(-place, wall_clock(habit.last, self._zone), habit.speaker, text))
+            text = habit.text.removeprefix(f"{habit.speaker}:").strip()
+            view = f"habit of {habit.speaker}: {text}"  # no one said it
+            packer.add(ContextPassage(-place, wall_clock(habit.last, self._zone), "", view))
         for place, existing in enumerate(self._matches.relations, start=len(self._matches.habits) + 1):
             if existing.history:
                 continue
-            packer.add(
-                ContextPassage(
-                    -place, wall_clock(existing.last, self._zone), existing.source_label, relation_text(existing)
-                )
-            )
+            view = f"{existing.source_label} {relation_text(existing)}"
+            packer.add(ContextPassage(-place, wall_clock(existing.last, self._zone), "", view))
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):

@@ -1,6 +1,7 @@
-"""The context that a prompt gets: recalled passages, packed into a budget of tokens, one line each.
+"""The context that a prompt gets: recalled passages, packed into a budget of tokens, under the time of their session.
 
-    [2023-05-08 13:56] Caroline: I went to a support group yesterday and it was so powerful.
+    [2023-05-08 13:56]
+    Caroline: I went to a support group yesterday and it was so powerful. [yesterday = 2023-05-07]
 
     which   what answers best per token first, until one does not fit (the rule that docs/recall.md measures with); the
             budget is an upper bound: what is much less likely to answer is not handed over.  A passage that
@@ -8,15 +9,20 @@
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
     quoted  a turn of more than LONG_TURN tokens contributes the sentences that answer best, word for word, with […]
             where something is left out (sentences.py): so a budget holds several long turns, where it held one
+    times   stand above a session, once for each of its days: that of the first turn that is shown
     gaps    an empty line, which costs nothing, stands between sessions
-    order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
+    views   what no one said, a habit or a relation, stands in brackets before the turns: (habit of Ada: …)
+    breaks  of a text stay; what follows one is indented, so that no text can pose as another's line
+    order   chronological, session by session: a model reads a conversation forwards, and "last week" or "the second
+            one" make sense only so
     cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
             the 1.2 of older English ones.  A run of other letters or signs costs a word for every 12 characters begun.
-            The whole line counts, its date and speaker too: the budget is what the prompt pays.
+            The whole line counts, its speaker and the time above too: the budget is what the prompt pays.
     history what a later turn says has changed ends with " [history: changed 2024-02-03]"
-    times   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
-            first, as far as the budget has room left: it takes no passage's place
+    notes   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
+            first, as far as the budget has room left: it takes no passage's place.  What the time above tells, or
+            another note, is not told again
 
 Times come from the turns, and are told by the clock of who asks (else UTC); no clock is read.
 """
@@ -25,7 +31,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -39,7 +44,9 @@ LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
 LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
 SHORT = 2 * (LONG_TURN * 10 // 13)  # characters, no two of which are more than a word where words have spaces between
-LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
+LEAST_LINE = 3  # tokens: no line costs less than its speaker, a colon and a word
+HEADING = 3  # tokens of the time above a session
+VIEWS = ("", "")  # what views stand under
 
 _DENSE = re.compile(f"[{DENSE}]")
 _WORD = re.compile(r"[^\W_]+")
@@ -52,6 +59,7 @@ class ContextPassage(NamedTuple):
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `query_words`: words of the question that it holds, by which its sentences are chosen if it is long.
     `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
+    `speaker` is "" for a view: what no one said.
     """
 
     number: int
@@ -62,6 +70,11 @@ class ContextPassage(NamedTuple):
     query_words: tuple[QueryWord, ...] = ()
     session: str = ""
     over: int | None = None
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Return what it stands under: its session, and the day."""
+        return self.session, format_utc(self.at)[:10]
 
 
 class PackedContext(NamedTuple):
@@ -80,6 +93,7 @@ class ContextPacker:
         self._spent = 0
         self._chosen: list[ContextPassage] = []
         self._shown: dict[int, str] = {}  # passage number → its line
+        self._groups: set[tuple[str, str]] = set()
         self._packed_texts = _PackedTexts()
 
     def add(self, passage: ContextPassage) -> bool:
@@ -88,24 +102,31 @@ class ContextPacker:
         first = _first(words)
         passage = quoted(passage)
         cost = tokens(shown := line(passage))
-        if cost > self._budget or self._packed_texts.repeats(words, first):
+        above = HEADING if passage.speaker else 0
+        if cost + above > self._budget or self._packed_texts.repeats(words, first):
             return True
+        cost += 0 if passage.group in self._groups else above
         if self._spent + cost > self._budget:
             return False
         self._chosen.append(passage)
+        self._groups.update([passage.group] if passage.speaker else [])
         self._shown[passage.number] = shown
         self._packed_texts.add(words, first)
         self._spent += cost
         return True
 
     def context(self) -> PackedContext:
-        """Put together what was taken, in the order in which it was said."""
+        """Put together what was taken: views first, then sessions in the order in which they began."""
         notes, cost = _notes(self._chosen, self._budget - self._spent)
-        chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
-        lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
-        gaps = ["\n" if one.session != other.session else "" for one, other in pairwise(chosen)]
-        text = "\n".join(line + gap for line, gap in zip(lines, [*gaps, ""], strict=False))
-        return PackedContext(text, self._spent + cost, tuple(passage.number for passage in chosen))
+        groups: dict[tuple[str, str], list[ContextPassage]] = {}
+        for passage in sorted(self._chosen, key=lambda passage: (passage.speaker != "", passage.at, passage.number)):
+            groups.setdefault(passage.group if passage.speaker else VIEWS, []).append(passage)
+        blocks = []
+        for group, passages in groups.items():
+            lines = [self._shown[passage.number] + notes[passage.number] for passage in passages]
+            blocks.append("\n".join(lines if group == VIEWS else [heading(passages[0]), *lines]))
+        shown = tuple(passage.number for passages in groups.values() for passage in passages)
+        return PackedContext("\n\n".join(blocks), self._spent + cost, shown)
 
 
 def quoted(passage: ContextPassage) -> ContextPassage:
@@ -157,23 +178,30 @@ def _first(words: frozenset[str]) -> list[str]:
 
 def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str], int]:
     """Map passage numbers to what their lines get, "" where `room` (tokens) has run out; add up what all that costs."""
-    notes, spent = dict[int, str](), 0
+    notes, spent, told = dict[int, str](), 0, set[str]()
     for passage in ranked:
-        note = note_of(passage) if passage.times else ""
+        new = [each for each in meanings(passage) if each not in told] if passage.times else []
+        note = f" [{'; '.join(new)}]" if new else ""
         cost = tokens(note) if note else 0
         fits = spent + cost <= room
         notes[passage.number] = note if fits else ""
         spent += cost if fits else 0
+        told.update(new if fits else ())
     return notes, spent
 
 
-def note_of(passage: ContextPassage) -> str:
-    """Return what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
-    days = [span for span in passage.times if not span.kind]
-    meant = [format_span(span) for span in days if str(days_of(span).first.year) not in span.text]
-    meant += [told_minute(span) for span in passage.times if _is_counted(span, days)]
-    together = "; ".join(meant)
-    return f" [{together}]" if together else ""
+def meanings(passage: ContextPassage) -> list[str]:
+    """List what the time expressions of a passage mean, "yesterday = 2023-05-07".
+
+    Those that name a year, or mean the day on which it was said, need no note.
+    """
+    days, today = [span for span in passage.times if not span.kind], passage.group[1]
+    meant = [
+        format_span(span)
+        for span in days
+        if str(days_of(span).first.year) not in span.text and not format_span(span).endswith(f"= {today}")
+    ]
+    return list(dict.fromkeys(meant + [told_minute(span) for span in passage.times if _is_counted(span, days)]))
 
 
 def _is_counted(span: TimeSpan, days: Iterable[TimeSpan]) -> bool:
@@ -187,10 +215,17 @@ def most_lines(budget: int) -> int:
     return budget // LEAST_LINE
 
 
+def heading(passage: ContextPassage) -> str:
+    """Write the time above the turns of a session."""
+    return f"[{format_utc(passage.at)}]"
+
+
 def line(passage: ContextPassage) -> str:
-    """Write a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
+    """Write a passage as one line; lines of its own are indented, so that no text can pose as another's line."""
     over = "" if passage.over is None else f" [history: changed {format_utc(passage.over)[:10]}]"
-    return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}{over}"
+    if not passage.speaker:
+        return f"({_flat(passage.text)}){over}"
+    return f"{_flat(passage.speaker)}: {_indented(passage.text)}{over}"
 
 
 def tokens(text: str) -> int:
@@ -226,3 +261,8 @@ def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
+
+
+def _indented(text: str) -> str:
+    """Keep the line breaks of a text, and indent what follows each; other white space becomes a space."""
+    return "\n  ".join(flat for each in text.splitlines() if (flat := _flat(each)))

@@ -47,7 +47,7 @@ from state.graph.view import GraphView
 
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
 LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
-DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
+DROP: Final = 6.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
 EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
 SEMANTIC: Final = ("association", "bridge", "kinds")  # and between what belongs together, wherever it was said
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
