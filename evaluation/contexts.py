@@ -29,7 +29,7 @@ COLUMNS: Final = ("context_recall", "context_precision", "context_tokens")
 NOWHERE: Final = Position(partition=0, watermark=0, source=0)
 
 
-class Shown(NamedTuple):
+class ShownContext(NamedTuple):
     """A reply, and the numbers of the turns in its context."""
 
     reply: Reply
@@ -37,29 +37,29 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExaminedMemory:
     """A memory that is asked as a query of the wire asks it."""
 
     examined: Examined
     answerer: Answerer
 
     @classmethod
-    def of(cls, examined: Examined) -> Asked:
+    def of(cls, examined: Examined) -> ExaminedMemory:
         """Prepare a memory to be asked."""
         return cls(examined, Answerer(examined.memory.extractor, policies=POLICIES))
 
-    def ask(self, text: str, **options: object) -> Shown:
+    def ask(self, text: str, **options: object) -> ShownContext:
         """Return the product's answer."""
         query = Query.model_validate({"graph": "eval", "text": text, "budget": BUDGET, **options})
         turns = self.examined.turns
         graph = QueriedGraph(self.examined.graph, lambda _, number: turns[number], NOWHERE)
         answer = in_one_go(self.answerer.answer(query, graph))
-        return Shown(answer.reply, answer.shown)
+        return ShownContext(answer.reply, answer.shown)
 
 
-def of_product(examined: Examined, asked: Asked | None = None, **options: object) -> Floats:
+def of_product(examined: Examined, asked: ExaminedMemory | None = None, **options: object) -> Floats:
     """Measure COLUMNS of the product's contexts for every question: (q, 3).  options: of the queries."""
-    asked = asked or Asked.of(examined)
+    asked = asked or ExaminedMemory.of(examined)
     shown = (asked.ask(question.text, **options) for question in examined.questions)
     return _rows(
         _against(examined, each.turns, question, each.reply.tokens)

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from evaluation.contexts import Asked, of_product
+from evaluation.contexts import ExaminedMemory, of_product
 from evaluation.measure import Examined
 from evaluation.questions.datasets import UNANSWERABLE
 from evaluation.questions.unanswerable import read_unanswerable
@@ -38,7 +38,7 @@ class Chooser(Protocol):
         """Return a number from `low` to below `high`."""
 
 
-class Reading(NamedTuple):
+class KnownReply(NamedTuple):
     """A question of a kind, as it was answered."""
 
     kind: str
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 
 def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     """Measure the silence of memories; every share in percent."""
-    asked = [Asked.of(each) for each in examined]
+    asked = [ExaminedMemory.of(each) for each in examined]
     readings = list(_readings(asked, generator))
     kinds = np.array([each.kind for each in readings])
     known = np.array([each.known for each in readings])
@@ -70,7 +70,7 @@ def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     return report
 
 
-def _readings(asked: Sequence[Asked], generator: Chooser) -> Iterator[Reading]:
+def _readings(asked: Sequence[ExaminedMemory], generator: Chooser) -> Iterator[KnownReply]:
     general = read_unanswerable()
     for place, each in enumerate(asked):
         for question in each.examined.questions:
@@ -82,17 +82,17 @@ def _readings(asked: Sequence[Asked], generator: Chooser) -> Iterator[Reading]:
             yield _read("general", each, text)
 
 
-def _read(kind: str, asked: Asked, text: str) -> Reading:
+def _read(kind: str, asked: ExaminedMemory, text: str) -> KnownReply:
     reply = asked.ask(text).reply
-    return Reading(kind, reply.known, reply.tokens)
+    return KnownReply(kind, reply.known, reply.tokens)
 
 
-def _counted(asked: Asked) -> Mask:
+def _counted(asked: ExaminedMemory) -> Mask:
     """Mark the questions of a memory that it can answer."""
     return np.array([question.category != UNANSWERABLE for question in asked.examined.questions], np.bool_)
 
 
-def _language(asked: Asked) -> str:
+def _language(asked: ExaminedMemory) -> str:
     """Return the language of a memory's questions: zh if most are written in Han, else en."""
     texts = [question.text for question in asked.examined.questions]
     chinese = sum(re.search(f"[{HAN}]", text) is not None for text in texts)
