@@ -44,6 +44,7 @@ TICK_SECONDS = 2
 FIRST_DAY = 19_000  # since 1970: what is told lies in the past, and stays there
 APART_MS = DAY_MS // 4
 TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
+ASK_SECONDS = 10.0  # that a question of the traffic may take: a client's default
 SETTLES_WITHIN = 15.0  # the group; a fault that comes earlier meets a rebalance
 LONGEST_TRY_SECONDS = 16.0  # a client that is told nothing becomes more patient
 WORDS = ["kettle", "garden", "museum", "violin", "harbour", "lantern", "orchard", "compass", "blanket", "meadow"]
@@ -259,7 +260,8 @@ class Scene:
         while True:
             await self._pause.wait()
             with self.findings.questions.asking(graph, self.partition_of(graph)):
-                await self.memory.query(graph, f"the {chance.choice(WORDS)}", reinforce=chance.random() < 0.3)
+                words, reinforces = f"the {chance.choice(WORDS)}", chance.random() < 0.3
+                await self.memory.query(graph, words, reinforce=reinforces, timeout=ASK_SECONDS)
             await asyncio.sleep(chance.uniform(0.2, 1.0))
 
     def turn(self, graph: str, turn_id: str, number: int) -> Turn:
