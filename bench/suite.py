@@ -12,7 +12,7 @@
     memory    many small graphs in one partition, and the first question to a cold one
     scale     the same turns in one graph, in a hundred and in ten thousand; what ten million graphs need
     instructions   what hot kernels take, beside a baseline that is kept: `--check` ends with 1 where one takes more,
-                   `--renew` writes it anew (bench/speed/instructions.py)
+                   `--renew` writes it again (bench/speed/instructions.py)
 
 Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
 CPU times and medians; ratios are of one run.  What is compared with (requirements-bench.txt) is no dependency:

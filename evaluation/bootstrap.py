@@ -19,7 +19,7 @@ _AT_ONCE = 500  # draws in memory at a time
 
 
 class Generator(Protocol):
-    """The part of numpy's Generator that is needed; whoever calls makes one, from a fixed seed."""
+    """The part of numpy's Generator that is needed; the caller makes one, from a fixed seed."""
 
     def integers(self, low: int, high: int, size: tuple[int, int]) -> Any:
         """Draw whole numbers from low to below high."""

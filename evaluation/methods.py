@@ -9,7 +9,7 @@
     ppr-structured        HippoRAG's walk, subtractive-structured, steady-state-structured: with all else that recall
                           has, and weights of their own (baselines/structured.py): what the walk alone is worth
 
-For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted anew.
+For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted again.
 With a model of text embeddings (ranking/dense.py) also `dense`, the cosine alone, and `default+dense` and
 `bm25+dense`, where it joins the score.
 """

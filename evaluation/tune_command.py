@@ -114,7 +114,7 @@ def _check(file: Path | None, graph: str | None, by: str, *, undo: bool) -> None
 
 
 async def _described(graph: str, timeout: float, *, needed: bool) -> Description | None:
-    """Ask how a graph lives; None for one that nobody wrote to, which may begin with what is recorded."""
+    """Ask how a graph lives; None for one that no one wrote to, which may begin with what is recorded."""
     async with session(output.settings(), timeout, begins=not needed) as connected:
         described = await connected.memory.describe(graph)
     if not described.found and needed:

@@ -57,7 +57,7 @@ class GraphRows:
 
 
 def rows_of(graph: Graph | None) -> GraphRows:
-    """Write a graph as rows; none for one that was never written to, or of which all was taken back."""
+    """Write a graph as rows; none for one that was never written to, or whose events were all taken back."""
     if graph is None or graph.is_blank:
         return GraphRows()
     graph.compact()

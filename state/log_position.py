@@ -24,7 +24,7 @@ Rules (`acceptance_of`), in the order in which they are tried; every record move
 Why `seq` and not only the source offset: recalls and windows are events without a source, and share the one chain.
 Simulated over thousands of seeded runs with zombies, lost acks and lost tails: no loss, no doubling, no reorder.
 
-Why a restored log needs a Claim that starts the sources anew: its events name offsets of a topic `turns` that is not
+Why a restored log needs a Claim that starts the sources again: its events name offsets of a topic `turns` that is not
 there.  In the new one they mean nothing: turns below `source` would never be read.  From -1 on everything in it is
 read, and nothing counts twice: a turn that the log already holds is known by its id
 (streams/ingest/turns.py).
@@ -66,7 +66,7 @@ class Acceptance(Enum):
 
 
 class Outline(Struct, frozen=True, gc=False):
-    """What of a graph event the rules look at: fields as in state/events/events.py, of which no bound is checked."""
+    """What of a graph event the rules look at: fields as in state/events/events.py, without a check of their bounds."""
 
     kind: str
     epoch: int

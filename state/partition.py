@@ -85,7 +85,7 @@ class Aside(msgspec.Struct):
 
     turns      None: the store does not say
     is_locked  its key is missing or damaged; else what is stored of it is
-    missed     whether events came since, of which no turn is counted
+    missed     whether events came since that count no turn
     """
 
     events: int
@@ -462,7 +462,7 @@ class Partition:
         return msgspec.json.decode(stored, type=list[DueErasure]) if stored else []
 
     def graphs_to_erase(self) -> list[str]:
-        """List the graphs of which keys are yet to be destroyed."""
+        """List the graphs with keys that are yet to be destroyed."""
         stored = {keys.graph_of_erasure_key(key) for key, _ in self._store.scan(keys.ERASURES, keys.ERASURES)}
         waiting = {keys.graph_of_erasure_key(key) for key in self._pages.batch if key.startswith(keys.ERASURES)}
         return sorted(name for name in stored | waiting if self.due_erasures(name))

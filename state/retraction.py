@@ -27,7 +27,7 @@ def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool
 
 
 def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordinal: int = 0) -> list[bool]:
-    """Decide as `surviving`, for `count` events of which these, by their place, are retractions."""
+    """Decide as `surviving`, for `count` events; these, by their place, are retractions."""
     survives = [True] * count
     for place in sorted(retractions, reverse=True):
         if survives[place]:

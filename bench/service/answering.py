@@ -4,13 +4,13 @@
     python -m bench.service.answering FILE --turns 1000    quickly
 
 FILE is any file that `emgas import` reads and whose turns have times (LoCoMo's JSON, say).  Every second turn is
-recalled, so that there are about 1.6 events a turn.  All times are CPU: what the thread or the process used, whoever
+recalled, so that there are about 1.6 events a turn.  All times are CPU: what the thread or the process used, anyone who
 else used the machine.
 
     extraction   what the extractor takes for a turn of the file
     answers      parse, recall, encode: of a plain question, and with explanations
     as of        rebuilding the graph as of other times: the first near its end, the first in its middle, and any
-    held up      the longest time for which the event loop served nobody else, by kind of question
+    held up      the longest time for which the event loop served no one else, by kind of question
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ async def timed(do: Callable[[], Awaitable[object]]) -> float:
 
 
 async def measure_delay(do: Callable[[], Awaitable[object]]) -> float:
-    """Measure the longest time for which the loop served nobody else meanwhile, ms."""
+    """Measure the longest time for which the loop served no one else meanwhile, ms."""
     longest = 0.0
 
     async def others() -> None:

@@ -171,7 +171,7 @@ def long_list() -> bytes:
 
 
 def junk_token(number: int) -> str:
-    """Invent a token with a key that nobody has."""
+    """Invent a token with a key that no one has."""
     parts = ({"alg": "RS256", "kid": f"junk{number}"}, {"sub": "x"}, {"no": "signature"})
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
 

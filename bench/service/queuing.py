@@ -15,7 +15,7 @@ NANOSECONDS = 1e9
 
 
 def counted(pid: int) -> tuple[float, float]:
-    """Add up (s on a core, s in line for one) of a process and those that it started; (0, 0) where nobody counts.
+    """Add up (s on a core, s in line for one) of a process and those that it started; (0, 0) where no one counts.
 
     Of this process itself, without them: they are counted by themselves.
     """

@@ -4,7 +4,7 @@
     Link     what one process has to it: it delays, hangs, loses acknowledgements and records, sends late and twice
     Reader   a LogReader (replay/log.py) over a link         Producer   what MemoryApp sends by
 
-A record keeps its offset for ever, also once it has expired (`start` moves), so that oracles can look at all of it; so
+A record keeps its offset, also once it has expired (`start` moves), so that oracles can look at all of it; so
 does a topic that was deleted (`gone`).  The lost tail of a partition alone is really gone.
 """
 
@@ -194,7 +194,7 @@ class FollowedPartition(Reader):
     """A FollowedLog (replay/log.py) over a link."""
 
     async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
-        """Yield records from `start` on, for ever.  Raises TransportError where the log lost what was to be read."""
+        """Yield records from `start` on, permanently.  Raises TransportError where the log lost what was to be read."""
         at, news = start, asyncio.Event()
         self._link.broker.listening.append(news)
         try:

@@ -1,7 +1,7 @@
 """Who writes to the memory and asks it, and what they know of what was taken: the ledger that oracles compare with.
 
 good        a turn that must be recorded, exactly once        again    one of them once more, word by word
-bad         what must be rejected, with a dead letter         poison   a text at which extraction fails for ever
+bad         what must be rejected, with a dead letter         poison   a text at which extraction fails permanently
 request     configure, forget: accepted or rejected, never lost
 """
 
@@ -42,7 +42,7 @@ HOSTILE: tuple[Headers, ...] = (
 
 
 class WordExtractor:
-    """Finds each word as a concept: a fraction of YAKE's time.  Fails at POISON for ever, at FLAKY every other time."""
+    """Finds each word as a concept: a fraction of YAKE's time.  Fails at POISON always, at FLAKY every other time."""
 
     version = "words of the simulation"
 
@@ -85,7 +85,7 @@ class Ledger:
     sent      (id of the topic, partition, offset) → what it was
     asked     correlation id → the turn that the question wants to be answered behind, None for none
     woken     (graph, when the broker took it, ms) of each question that reinforces
-    imported  a graph of old turns alone, to which nobody ever tells the time of day
+    imported  a graph of old turns alone, to which no one ever tells the time of day
     """
 
     imported: str
@@ -253,7 +253,7 @@ class Client:
 class Keeper(Client):
     """Tells graphs of its own, which it shares with EVE and MALLORY, and has them changed, taken back and erased.
 
-    Nobody is in the right to have more done than they may: each request may be rejected, and none may be lost.
+    No one is in the right to have more done than they may: each request may be rejected, and none may be lost.
     """
 
     def __init__(self, broker: Broker, settings: WorkerSettings, chance: Random, ledger: Ledger) -> None:
@@ -265,7 +265,7 @@ class Keeper(Client):
         self._events: Counter[str] = Counter()  # of each graph, about so many
 
     def do_something(self) -> None:
-        """Tell a turn, mostly; else ask for something, in whoever's name."""
+        """Tell a turn, mostly; else ask for something, in the name of any client."""
         doing = [self.say_as, self.erase, self.undo, self.grant, self.revoke, self.configure, self.forget]
         action = self._chance.choices(doing, [12, 3, 4, 3, 2, 1, 2])[0]
         action(self._chance.choice(self.graphs), subject=self._chance.choice(["", "", EVE, MALLORY]))

@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def work(self) -> float:
-        """Tell the time, to somebody who has computed a little since the last look."""
+        """Tell the time, to someone who has computed a little since the last look."""
         self._now += self._chance.random() * LONGEST_WORK
         return self._now
 

@@ -1,6 +1,6 @@
 """The faults of a run: what happens to broker, network, disks, clocks and processes, each by chance, each with an end.
 
-A fault is cancelled when chaos ends; what it leaves behind that nobody but an operator can mend is mended then
+A fault is cancelled when chaos ends; what it leaves behind that no one but an operator can mend is mended then
 (`Run.heal`).  `planned` draws which come, and when.
 """
 
@@ -46,7 +46,7 @@ class FaultyRun(Protocol):
         """Write a line of the trace."""
 
     def skip_garbage(self) -> None:
-        """Let an operator skip what nobody can read."""
+        """Let an operator skip what no one can read."""
 
 
 def planned(chance: Random) -> list[tuple[float, str]]:
@@ -138,7 +138,7 @@ async def freeze(run: FaultyRun) -> None:
 
 
 async def storm(run: FaultyRun) -> None:
-    """Share the partitions anew, several times."""
+    """Share the partitions again, several times."""
     for _ in range(run.chance.randint(2, 6)):
         run.group.storm()
         await _while(run, 0.1, 2.0)
@@ -186,7 +186,7 @@ async def slow_network(run: FaultyRun) -> None:
 
 
 async def broker_away(run: FaultyRun) -> None:
-    """Let nobody reach the broker."""
+    """Let no one reach the broker."""
     processes = run.alive
     for process in processes:
         process.link.open.clear()
@@ -237,7 +237,7 @@ async def events_tail_lost(run: FaultyRun) -> None:
 
 
 async def turns_anew(run: FaultyRun) -> None:
-    """Delete the topic turns, and make it anew; clients go on."""
+    """Delete the topic turns, and make it again; clients go on."""
     name, client = run.settings.topics.turns, run.client
     if name not in run.broker.topics:  # deleted already, by a fault that is not over
         return
@@ -251,7 +251,7 @@ async def turns_anew(run: FaultyRun) -> None:
 
 
 async def turns_expired(run: FaultyRun) -> None:
-    """Let turns expire that nobody has read yet."""
+    """Let turns expire that no one has read yet."""
     topic = run.broker.topics.get(run.settings.topics.turns)
     if topic is None:
         return

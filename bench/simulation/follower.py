@@ -56,4 +56,4 @@ class Follower(Process):
 
 
 async def _nothing(partition: int, given_up: bool) -> None:  # noqa: FBT001 - a callback
-    """Nobody asks."""
+    """No one asks."""

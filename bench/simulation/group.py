@@ -1,7 +1,8 @@
 """The simulated consumer group: who has which partitions, and where each source was read to.
 
-A member that joins, leaves or is missed begins a new generation: all give up what they have, whoever does not within
-`PATIENCE` is out, then the partitions are shared among the rest.  Whoever is out and does not know works on: a zombie.
+A member that joins, leaves or is missed begins a new generation: all give up what they have; a member that does not
+within `PATIENCE` is out; then the partitions are shared among the rest.  A member that is out and does not know works
+on: a zombie.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ class Group:
             self._changed.set()
 
     def storm(self) -> None:
-        """Share anew, for no reason."""
+        """Share again, for no reason."""
         self._changed.set()
 
     def has(self, member: Member) -> bool:
         return member in self._members
 
     async def run(self) -> None:
-        """Share the partitions whenever somebody comes or goes."""
+        """Share the partitions whenever someone comes or goes."""
         while True:
             await self._changed.wait()
             self._changed.clear()

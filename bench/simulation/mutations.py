@@ -108,7 +108,7 @@ def _erasures_of_what_is_there(events: Any, is_subject: Any, dark: Any) -> Any:
 
 
 def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
-    """Fold, and pass over what nobody can read."""
+    """Fold, and pass over what no one can read."""
     try:
         return _REAL_FOLD(self, offset, value)
     except UnreadableEventError:

@@ -8,10 +8,10 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
     erased      no key opens what was erased; and a branch of the log has its rights and its turns
     accounted   the records of `turns` are accounted for in order, but what `TurnsLost` tells, which is gone
     once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected;
-                what was told to be accepted is recorded; no question reinforces twice.  Where `turns` was made anew, a
+                what was told to be accepted is recorded; no question reinforces twice.  Where `turns` was made again, a
                 worker may take its records for the old one's until the next tick: either may be what it judged
-    letter      what was rejected lies in dead-letters
-    told        what a window decided lies in changes, and nothing else does; every question gets an answer or a refusal
+    letter      what was rejected is in dead-letters
+    told        what a window decided is in changes, and nothing else does; every question gets an answer or a refusal
     time        no turn counts as said later than its worker could know; an imported graph is told no time of day
 
 Liveness is asked of the running world (world.py).
@@ -90,7 +90,7 @@ class Lagging(NamedTuple):
 
 
 class WholeLog:
-    """A LogReader of what lies in a partition, whatever a broker shows of it."""
+    """A LogReader of what is in a partition, whatever a broker shows of it."""
 
     def __init__(self, log: Log, keys: Keyring = NO_KEYS) -> None:
         self._log = log
@@ -207,7 +207,7 @@ class Oracle:
                 yield f"fold: what {each.name} holds at {each.watermark} is not the fold of its log"
 
     def _readable(self, counted: list[CountedEvent], live: Partition) -> Iterator[str]:
-        """Complain of keys that open what was erased, and of erasures that nobody will finish."""
+        """Complain of keys that open what was erased, and of erasures that no one will finish."""
         for each in counted:
             event = each.event
             for key in self._named(event) if isinstance(event, SubjectErased) else ():
@@ -329,9 +329,9 @@ class Oracle:
             yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
 
     def _kinds(self, each: CountedEvent, partition: int, source: int) -> set[str]:
-        """Tell what the record may have been that an event accounts for; nothing of what nobody sent.
+        """Tell what the record may have been that an event accounts for; nothing of what no one sent.
 
-        A live worker sees within a tick, not at once, that `turns` was made anew: what it reads until then at the next
+        A live worker sees within a tick, not at once, that `turns` was made again: what it reads until then at the next
         offset may be a successor's record.  Nothing is lost or doubled by it, as all of that one is read again.
         """
         later = self._topics_from(each.source_topic)

@@ -218,7 +218,7 @@ class Process:
     def passes(self, step: Step) -> None:
         """Die at the passage that is fatal: nothing behind it is done.
 
-        In a window that is where it is written, and nobody is told.
+        In a window that is where it is written, and no one is told.
         """
         if step is self.freezes_at:
             self.freeze()
@@ -278,7 +278,7 @@ class Process:
         await self._as_process(self._guarded(self.app.on_partitions_revoked.send(set())))
 
     async def _as_process(self, work: Any) -> None:
-        """Do it in a task of the process, whoever asks: it dies with it."""
+        """Do it in a task of the process, anyone who asks: it dies with it."""
         token = PROCESS.set(self)
         try:
             task = asyncio.ensure_future(work)

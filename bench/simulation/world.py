@@ -1,6 +1,6 @@
 """One run: machines, a broker, clients and faults, all by one seed; then calm, and the oracles.
 
-    chaos    CHAOS_SECONDS in which clients write and ask, and faults come; each ends by itself, or when all is healed
+    chaos    CHAOS_SECONDS in which clients write and ask, and faults come; each ends alone, or when all is healed
     calm     what is broken is mended, but for garbage in the log: every partition without it must live
     skipped  an operator skips the garbage: every partition must live
     oracles  what holds of every run (oracles.py)
@@ -263,7 +263,7 @@ class SimulatedRun:
         await self._look()
 
     def _passed_over(self, partitions: set[int]) -> list[str]:
-        """Complain of whoever folded over what nobody can read, and nobody has skipped."""
+        """Complain of anyone who folded over what no one can read, and no one has skipped."""
         return [
             f"garbage: {process.name} folded over events[{partition}] at {self.garbage(partition)[0]}, unasked"
             for partition in sorted(partitions)
@@ -273,7 +273,7 @@ class SimulatedRun:
         ]
 
     def garbage(self, partition: int) -> list[int]:
-        """Find the offsets of `events` that nobody can read and nobody has skipped."""
+        """Find the offsets of `events` that no one can read and no one has skipped."""
         garbage_at, skipped = [], set()
         for stored in self.broker.log(self.settings.topics.events, partition).stored:
             try:
@@ -313,7 +313,7 @@ class SimulatedRun:
     def _accounted(self, partition: int, sent: Sent) -> bool:
         """Tell whether a turn was told to be accepted, or the owner's state holds it.
 
-        Who reads `turns` again after another took it, and told nobody, tells its sender that it is a duplicate.
+        Who reads `turns` again after another took it, and told no one, tells its sender that it is a duplicate.
         """
         outcome = self.client.answer(sent.correlation)
         if outcome is not None and outcome["kind"] == "outcome" and outcome["status"] == "accepted":
@@ -354,7 +354,7 @@ class SimulatedRun:
         """Send to every partition what must be rejected, and be told.
 
         Where a worker died over it, it is sent again, as clients do: who appends an outcome tells it, and who dies in
-        between has told nobody, nor knows the next owner whom he told.  A partition that halts alone is no excuse.
+        between has told no one, nor knows the next owner whom he told.  A partition that halts alone is no excuse.
         """
         return [self.client.say_badly(graph) for graph in self.client.graphs[::2]]
 
@@ -384,7 +384,7 @@ class SimulatedRun:
                 self.complaints += await oracle.branched(partition, live, self.world.extractor)
 
     async def _followed(self) -> None:
-        """Wait until the reader has folded what lies in the log by now."""
+        """Wait until the reader has folded what is in the log by now."""
         log, until = self.settings.topics.events, self.loop.time() + LIVE_SECONDS
         ends = {partition: self.broker.log(log, partition).end for partition in range(self.settings.partitions)}
         while behind := [partition for partition, end in ends.items() if self._followed_to(partition) < end - 1]:

@@ -13,7 +13,7 @@ flush_asked_ms        the longest such time of a graph that was opened and asked
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
 giving_back_ms        the longest look for free memory that goes back to the system (streams/worker/free_memory.py)
-reopened_mb           of the same process once it let go of the graph, opened it anew and answered: what it needs, and
+reopened_mb           of the same process once it let go of the graph, opened it again and answered: what it needs, and
                       what the allocator kept
 igraph_ppr_ms         a peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
 bm25s_ms              another: the best hundred turns of bm25s, a library, whose index holds the same words of all turns

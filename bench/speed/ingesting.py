@@ -6,7 +6,7 @@
     processes              the same with so many processes that find concepts (streams/plugins/extraction_pool.py), once
                            they run: CPU time a turn costs the worker itself and them, and what that leaves room for on
                            cores of their own: 1000 / max(worker_ms, extraction_ms / processes) turns a second
-    pool                   that pool fed by itself, as a worker feeds it, without the worker's own work: turns a second
+    pool                   that pool fed alone, as a worker feeds it, without the worker's own work: turns a second
                            by the clock with so many processes, and two over one: what a second core adds to extraction
     kafka                  where EMGAS_BROKER is set: the same through it (bench/speed/kafka_ingest.py)
 

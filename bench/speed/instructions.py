@@ -83,7 +83,7 @@ def _between_marks(profile: Path, kernel: int) -> int:
 
 
 def baseline() -> dict[str, Any] | None:
-    """Read what was counted with the same builds; None where nobody did."""
+    """Read what was counted with the same builds; None where no one did."""
     baselines = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
     of_version: dict[str, Any] | None = baselines.get(minor())
     return of_version if of_version and of_version["made_with"] == made_with() else None
@@ -147,5 +147,5 @@ def refused(counts: Mapping[str, Any]) -> bool:
 
 
 def loudly(*lines: str) -> None:
-    """Say something that nobody should miss."""
+    """Say something that no one should miss."""
     print(_RULE, *(f" {line}" for line in lines), _RULE, sep="\n", file=sys.stderr, flush=True)

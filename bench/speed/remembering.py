@@ -82,7 +82,7 @@ def remembered(graphs: int) -> dict[str, Any]:
 
 
 def _query_times(directory: Path, graphs: int) -> dict[str, float]:
-    """Open the partition anew, so that every graph is cold, and ask many of them, each once."""
+    """Open the partition again, so that every graph is cold, and ask many of them, each once."""
     answerer = Answerer(YakeExtractor(language="en"))
     text = "what about " + " ".join(zipf.word(rank) for rank in (20, 40, 80, 160))
     answerer.extractor.of_query(text)

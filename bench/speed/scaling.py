@@ -154,7 +154,7 @@ def needed(cost: Measured, want: Workload) -> dict[str, Any]:
 
 
 def shared_out(partitions: int, workers: int) -> dict[str, float]:
-    """Measure how long the group's leader takes to share out so many partitions anew, and what each member is sent."""
+    """Measure how long the group's leader takes to share out so many partitions again, and what each member is sent."""
     topics = {"m.turns", "m.events", "m.queries"}
     cluster: Any = SimpleNamespace(partitions_for_topic=lambda _: set(range(partitions)))
     members = {str(number): _member(number) for number in range(workers)}
@@ -208,7 +208,7 @@ async def _bytes(home: Path, graphs: int = 40, turns: int = 100) -> dict[str, fl
 
 
 def measure() -> dict[str, Any]:
-    """Measure everything anew."""
+    """Measure everything again."""
     ingest, memory = alone("ingest", INGESTED, 0), alone("memory", GRAPHS // 10, 0)
     replay, grown = alone("replay", REPLAYED, 0), alone("growth", 60_000, 20)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:

@@ -84,7 +84,7 @@ class TortureRun:
                 latencies.append(await self._scene.lives())  # noqa: PERF401 - what was asked before a wedge counts
 
     async def _rescue(self) -> None:
-        """Start everything anew, to go on with other faults."""
+        """Start everything again, to go on with other faults."""
         for worker in self._scene.everyone:
             worker.proxy.heal()
             if worker.runs:

@@ -107,7 +107,7 @@ class Questions:
             self.answered += 1
 
     def ended(self, began: float, partition: int, code: str, text: str) -> None:
-        """Explain how a question ended that nobody answered, or say that it cannot be."""
+        """Explain how a question ended that no one answered, or say that it cannot be."""
         now = time.monotonic()
         causes = [each for each in CAUSES if each.code == code and each.holds(text)]
         there = [each for each in self.faults if each.meets(partition, began, now)]

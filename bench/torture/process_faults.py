@@ -142,7 +142,7 @@ async def broker_frozen(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker stopped while the broker is frozen")
 async def worker_stopped_without_broker(scene: Scene) -> AsyncIterator[None]:
-    """Tell one to stop while there is nobody to give its partitions to."""
+    """Tell one to stop while there is no one to give its partitions to."""
     worker, pids = scene.a_worker(), await scene.brokers.pids()
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)

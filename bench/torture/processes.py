@@ -130,7 +130,7 @@ class WorkerProcess:
         return f"{self.name} was told to stop, and exited with {code}" if code else ""
 
     async def ended(self) -> None:
-        """Wait until it has ended by itself."""
+        """Wait until it has ended alone."""
         await self._ended.wait()
 
     def signal(self, number: signal.Signals) -> None:

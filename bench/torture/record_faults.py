@@ -63,7 +63,7 @@ async def garbage_in_replies(scene: Scene) -> AsyncIterator[None]:
 
 @kind("garbage in events")
 async def garbage_in_events(scene: Scene) -> AsyncIterator[None]:
-    """Append to the log what nobody can read: its partition halts until an operator decides."""
+    """Append to the log what no one can read: its partition halts until an operator decides."""
     partition, value = scene.a_partition(), scene.random.choice(GARBAGE)
     there = await scene.producer.send_and_wait(scene.topics.events, value, None, partition)
     if scene.random.random() < 0.5:  # some notice it at their next append, some when they start
@@ -75,7 +75,7 @@ async def garbage_in_events(scene: Scene) -> AsyncIterator[None]:
 
 @kind("events of a zombie")
 async def events_of_a_zombie(scene: Scene) -> AsyncIterator[None]:
-    """Append once more what is in the log already, as somebody who does not own the partition."""
+    """Append once more what is in the log already, as someone who does not own the partition."""
     partition = scene.a_partition()
     reader = KafkaReader(scene.bootstrap, scene.topics.events)
     first, end = await reader.bounds(partition)
@@ -96,7 +96,7 @@ def decode_or_none(value: bytes) -> Any:
 
 @kind("claimed by another")
 async def claimed_by_another(scene: Scene) -> AsyncIterator[None]:
-    """Claim a partition and do nothing: its owner has to notice, end, and claim anew."""
+    """Claim a partition and do nothing: its owner has to notice, end, and claim again."""
     claim = Claim(writer="torture", partitions=PARTITIONS, nonce=secrets.token_hex(16))
     await scene.producer.send_and_wait(scene.topics.events, encode(claim), None, scene.a_partition())
     scene.harms(range(PARTITIONS))  # its owner leaves the group
@@ -171,7 +171,7 @@ async def transactions_aborted(scene: Scene) -> AsyncIterator[None]:
 
 @kind("turns deleted unread")
 async def turns_deleted(scene: Scene) -> AsyncIterator[None]:
-    """Delete all records of `turns` while nobody reads them."""
+    """Delete all records of `turns` while no one reads them."""
     for worker in scene.workers:
         await worker.down()
     for partition, graph in enumerate(scene.graphs):

@@ -54,7 +54,7 @@ async def stores_lost(scene: Scene) -> AsyncIterator[None]:
 
 @kind("files may not grow")
 async def files_may_not_grow(scene: Scene) -> AsyncIterator[None]:
-    """Let the writes of a worker fail, as a quota does, until it is started anew."""
+    """Let the writes of a worker fail, as a quota does, until it is started again."""
     worker = scene.a_worker()
     worker.limit_files(4096)
     yield

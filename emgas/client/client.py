@@ -152,7 +152,7 @@ class MemoryClient:
         """Make all further calls on behalf of another subject.  A gateway does this for each request.
 
         rights    returns the most that the subject may do, for each call; None: everything
-        asker     returns the name of whoever asks, for each call: one asker has a share of the questions at once
+        asker     returns the name of the user that asks, for each call: one asker has a share of the questions at once
         """
         self._subject = self._open.subject = subject
         self._open.rights, self._open.asker = rights or (lambda: None), asker or (lambda: None)

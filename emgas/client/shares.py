@@ -1,6 +1,6 @@
 """Shares of the memory's attention: no asker has more than so many questions there at once, however many it sends.
 
-What comes beyond waits here, in the order in which it came, and shuts out nobody but its own asker.
+What comes beyond waits here, in the order in which it came, and shuts out no one but its own asker.
 """
 
 from __future__ import annotations

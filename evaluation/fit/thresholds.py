@@ -1,9 +1,9 @@
-"""Calibrating a threshold on what somebody labelled: label, then precision, recall and F1 over thresholds.  SEEDS P9.
+"""Calibrating a threshold on what someone labelled: label, then precision, recall and F1 over thresholds.  SEEDS P9.
 
     scores of cases, each labelled as wanted or not ──▶ a point for each threshold ──▶ the one with the best F1
 
-The recipe is SimpleMem's for its τ (docs/sources.md): whoever has another use for a memory labels a sample of it, and
-picks the point that suits it.  It serves any score that a threshold is laid on.
+The recipe is SimpleMem's for its τ (docs/sources.md): if you have another use for a memory, label a sample of it and
+pick the point that suits you.  It serves any score that a threshold is laid on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What suits somebody's own questions better than what is in force: found on some of them, shown on the others.
+"""What suits someone's own questions better than what is in force: found on some of them, shown on the others.
 
     questions ──▶ folds ──▶ for each: weights and drop fitted to the others ──▶ its own questions, asked with both
                                                                                    ──▶ differences, with intervals
@@ -183,7 +183,7 @@ def _gain(after: Scores, before: Scores, metric: str, generator: Generator) -> I
 
 
 def _rounded(weights: FlowWeights) -> FlowWeights:
-    """Round what was fitted: nobody knows a weight better, and what is recorded is read by people."""
+    """Round what was fitted: no one knows a weight better, and what is recorded is read by people."""
     return FlowWeights(**{name: float(f"{weight:.{DIGITS}g}") for name, weight in weights.items()})
 
 

@@ -21,7 +21,7 @@ from state.graph.graph import Graph
 def abstraction(
     memories: Sequence[tuple[Graph, Sequence[LabelledQuestion]]], recalled: Floats, extracted: float | None
 ) -> dict[str, Any]:
-    """Measure graphs with their questions, of which `recalled` (q,) tells recall in [0, 1], in their order.
+    """Measure graphs with their questions; `recalled` (q,) is recall of each in [0, 1], in their order.
 
     extracted  recall of patterns, None where a data set names none
     """

@@ -1,4 +1,4 @@
-"""Which turns hold an answer word for word: what stands in for evidence where nobody labelled any.
+"""Which turns hold an answer word for word: what stands in for evidence where no one labelled any.
 
 An answer is held by a turn that has its words in a row, whatever the case, the punctuation and the articles between
 them; a Chinese answer, by one that has its characters in a row.  An answer that says only yes or no is held by nothing.

@@ -50,7 +50,7 @@ class LabelledQuestion:
 
     group  what is left out together in cross-validation: its conversation; of passages every fifth question
     hop    2 where question and evidence share no content word, if the data set says so
-    any_of nobody labelled evidence: these turns hold the answer word for word, and one of them is enough
+    any_of no one labelled evidence: these turns hold the answer word for word, and one of them is enough
     """
 
     text: str

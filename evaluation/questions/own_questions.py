@@ -1,4 +1,4 @@
-"""Somebody's own questions to a memory that exists: a file in, questions with the turns that answer them out.
+"""Someone's own questions to a memory that exists: a file in, questions with the turns that answer them out.
 
     {"question": "When did Ada move?", "turns": ["t17", "t18"], "category": "temporal"}     category is optional
 

@@ -1,1 +1,1 @@
-"""What an advisor is asked, what it is told, and whether what it says fits: pure functions."""
+"""What an advisor is asked, what it gets, and whether what it says fits: pure functions."""

@@ -1,4 +1,4 @@
-"""The seam between the memory and whoever advises it: a model, or a program.  It is asked for six things.
+"""The seam between the memory and anyone who advises it: a model, or a program.  It is asked for six things.
 
     NameTheme   what is a group of concepts about?        Split       which things does a turn say?
     RateLinks   which concepts belong together?           Rewrite     the same in other words
@@ -6,7 +6,7 @@
 
 Nothing here needs one: a theme has its strongest concepts for a label, a conversation its own sentences, a habit a
 template.  What an advisor says is advice: it is held against what the graph has (bounds.py), recorded with its name,
-and stands beside what it is about.  How one is asked, so that nobody waits for it: streams/plugins/advisor_client.py.
+and stands beside what it is about.  How one is asked, so that no one waits for it: streams/plugins/advisor_client.py.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Say the same in other words: of a turn, or of what recurs.  role: whose words, "" nobody's."""
+    """Say the same in other words: of a turn, or of what recurs.  role: whose words, "" no one's."""
 
     text: str
     turn: str | None = None
@@ -106,7 +106,7 @@ class AdviceError(EmgasError):
 
 
 class Advisor(Protocol):
-    """Gives advice.  It may be slow and may fail: nobody waits for it, and nothing rests on it."""
+    """Gives advice.  It may be slow and may fail: no one waits for it, and nothing rests on it."""
 
     @property
     def name(self) -> str:

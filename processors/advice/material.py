@@ -29,7 +29,7 @@ BEFORE: Final = 2  # turns that are shown before one that is judged
 
 
 class AdvisorJob(NamedTuple):
-    """Something that an advisor is to be asked: what, of which graph, and about which theme, session, habit or turn."""
+    """Something that an advisor is to be asked: what, in what graph, and about which theme, session, habit or turn."""
 
     what: What
     graph: str

@@ -1,9 +1,9 @@
-"""What a model of language is told, and how its answer is read: tasks of one kind, several at once.
+"""What a model of language gets, and how its answer is read: tasks of one kind, several at once.
 
     messages(tasks)          a system's message, which says what to do and what to answer, and the tasks as JSON
     answers(tasks, content)  of each task what was said of it, or None: what is not well-formed says nothing
 
-What people said goes to the model as data, in JSON, and the model is told so.  That it obeys is not relied on: an
+What people said goes to the model as data, in JSON, and the prompt says so.  That it obeys is not relied on: an
 answer has a number and a form, is read as that alone, and says something of the very thing that was asked about.
 """
 
@@ -64,7 +64,7 @@ def material(task: Task) -> dict[str, Any]:
 
 
 def messages(tasks: Sequence[Task]) -> list[dict[str, str]]:
-    """Write what a model is told, as OpenAI's API has it.  tasks: of one kind, at least one."""
+    """Write the prompt, as OpenAI's API has it.  tasks: of one kind, at least one."""
     items = [{"n": number, **material(task)} for number, task in enumerate(tasks, start=1)]
     request = orjson.dumps({"items": items}).decode()
     return [

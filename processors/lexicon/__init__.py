@@ -6,7 +6,7 @@
     query_expansion  all three: what counts in part for a word of the question
 
 The tables go through the common words of everyday life field by field (what one does, says, feels, owns, eats; people,
-body, home, school, work, towns, arts, nature, technology).  No word is taken from a data set, but whoever wrote them
+body, home, school, work, towns, arts, nature, technology).  No word is taken from a data set, but anyone who wrote them
 had read some of what recall missed on LoCoMo's dev conversations.  Words stand as the ids of their concepts: lower
 case, dictionary form.
 """

@@ -5,7 +5,7 @@
     member    of the kind that is asked for: dessert, cake         MEMBER    hyponyms.py
 
 The share is the fraction of a mention that such a word counts for.  A word of the question that the graph does not know
-is expanded too: "physician" finds "doctor" though nobody ever said it.
+is expanded too: "physician" finds "doctor" though no one ever said it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from emgas import limits
 def parts(named: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, list[Any]]]:
     """Cut lists, by the names of an event's fields, into parts of at most EVENT_NAMES_BYTES of JSON each.
 
-    There is one part at least, and what is larger than the bound by itself has one of its own.
+    There is one part at least, and what is larger than the bound alone has one of its own.
     """
     part: dict[str, list[Any]] = {field: [] for field in named}
     size = 0

@@ -1,4 +1,4 @@
-"""Long work in steps: whoever takes them may let others in between any two."""
+"""Long work in steps: the caller may let others in between any two."""
 
 from __future__ import annotations
 

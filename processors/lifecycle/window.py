@@ -29,7 +29,7 @@ class Timekeeping(Protocol):
 
 
 class WindowEnd(NamedTuple):
-    """When a window ends (ms), of which session if it has one, and whether it waits for late turns (`grace`)."""
+    """When a window ends (ms), its session if it has one, and whether it waits for late turns (`grace`)."""
 
     at: int
     session: str = ""

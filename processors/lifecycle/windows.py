@@ -17,9 +17,9 @@ A window closes once the graph's stream time has passed its end by `grace`.  Win
 decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
 or a single late turn brought the time: the same windows close with the same content.
 
-That needs one thing of whoever moves a graph's time (a turn, a recall, a timer): the windows that end before it are
+That needs one thing of anyone who moves a graph's time (a turn, a recall, a timer): the windows that end before it are
 closed before it is folded.  The event that closes a window moves the clock to its end and grace, so a timer has nothing
-to record but that: where nothing was to be done, nobody can see that time went on.
+to record but that: where nothing was to be done, no one can see that time went on.
 
 Late turns: a turn whose window has closed is folded as it comes, with its own time.  It boosts without turning time
 back, counts as new for the next consolidation, and what it brings that has faded already goes with the next decay
@@ -107,7 +107,7 @@ def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
 def _closed(graph: Graph, due: DueWindow) -> Generator[list[GraphEvent], None, list[GraphEvent] | None]:
     """Decide what closing `due` does, and yield [] now and then.
 
-    None where somebody who was let in had the graph compacted: its turns and concepts have other numbers then.
+    None where someone who was let in had the graph compacted: its turns and concepts have other numbers then.
     """
     concepts, events, steps = graph.concepts, graph.events, closing(graph, due)
     while True:

@@ -54,7 +54,7 @@ UNKNOWN = -1  # offset of an event that was not read from the log
 
 
 class Base(NamedTuple):
-    """The fold of a graph's first events, of which nothing will be taken back, and in which something was said.
+    """The fold of a graph's first events, which lose nothing later, and in which something was said.
 
     events   how many they are                             packed  that graph
     clock    its stream time, ms; grace: in force then, ms texts   ordinal → record value, of the turns that it holds

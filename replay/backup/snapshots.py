@@ -85,7 +85,7 @@ class Snapshots:
             self._files.mv(f"{place}/{_PART}", f"{place}/{MANIFEST}")
 
     def partitions(self) -> list[int]:
-        """List the partitions of which there are snapshots, ascending."""
+        """List the partitions that have snapshots, ascending."""
         return sorted(int(name) for name in self._entries(self._base) if name.isdigit())
 
     def names(self, partition: int) -> list[str]:

@@ -72,7 +72,7 @@ class EdgesRated(AdviceEvent, frozen=True, kw_only=True):
     touches=lambda event: (event.id,),
 )
 class PassageRewritten(AdviceEvent, frozen=True, kw_only=True):
-    """A turn, or what recurs, in other words, shown beside its own on request.  role: in whose words, "" nobody's."""
+    """A turn, or what recurs, in other words, shown beside its own on request.  role: in whose words, "" no one's."""
 
     of: Of
     id: Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARACTERS)]

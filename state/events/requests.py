@@ -84,7 +84,7 @@ class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
-    What would be too large for a record is several events, of which the last has the source: until that one is there,
+    What would be too large for a record is several events; the last has the source: until that one is there,
     the request is read again, and goes on with what is left.
     """
 

@@ -55,7 +55,7 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     consolidated  concepts that are long-term from here on
     topics        the themes that changed, and nothing of those that did not
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
-    repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
+    repeats       (kept turn, its repetition): near-duplicates of one session: the one that says less goes to
                   the archive, and stays linked to the other
     active        turns that are active from here on, and
     pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
@@ -157,7 +157,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
 
     They leave the active tier and can still be found.  A window may leave several of them, each a part.
 
-    `links`, written only where there are any: lists of concepts of which the first is linked no more with the others.
+    `links`, written only where there are any: lists of concepts, the first linked no more with the others.
     """
 
     at: Milliseconds

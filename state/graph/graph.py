@@ -491,7 +491,7 @@ class Graph(GraphTables):
 
     @folds(MemoryConsolidated)
     def _fold_habit(self, event: MemoryConsolidated) -> bool:
-        """Keep what recurs, by the members of it that are here; one of which nothing is said any more goes."""
+        """Keep what recurs, by the members of it that are here; one without members goes."""
         self._pass_window(event.at)
         if event.text:
             self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])

@@ -1,4 +1,4 @@
-"""The keys of one graph: a tree of secrets, of which any leaf can be destroyed without touching the others.
+"""The keys of one graph: a tree of secrets: any leaf can be destroyed without touching the others.
 
     depth 0                 root                  kept: one secret, as long as nothing was erased
                          ╱        ╲

@@ -89,7 +89,7 @@ class Decision:
 
 
 def rejected(arrival: Record, command: Command | None, reason: str) -> Decision:
-    """Reject a record, of which `command` could be read."""
+    """Reject a record; `command` is what could be read of it."""
     event = TurnRejected(src=arrival.offset, reason=reason, **UNSTAMPED)
     return Decision(arrival, [event], "rejected", command.id if command else None, reason)
 

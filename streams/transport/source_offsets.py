@@ -233,7 +233,7 @@ class PositionedConsumer(Consumer):
     async def go_on_at_first(self, tp: TP, offset: int) -> None:
         """Go on at the first record kept of a source that has no `offset`: it expired, or the topic is another one.
 
-        What is left out is told, or read again, by who accounts for it (streams/ingest/turn_processor.py).
+        What is missing is reported or read again where it is accounted for (streams/ingest/turn_processor.py).
         """
         first = (await self.earliest_offsets(tp))[tp]
         self.log.warning("%s[%d] has no offset %d: going on at %d", tp.topic, tp.partition, offset, first)

@@ -3,7 +3,7 @@
     hold(partitions)   hold exactly these: open each, fold it to the end of its log, then follow the log
     release()          let go of all
 
-A reader claims nothing, so nobody notices it.  What fails concerns one partition: it is closed, opened anew and folded
+A reader claims nothing, so no one notices it.  What fails concerns one partition: it is closed, opened again and folded
 on, at once and then less and less often; what waits for an answer from it is told (QueryHandler).  What waits for one
 that is let go of is not: the next reader finds the question in the log.
 """
@@ -119,7 +119,7 @@ class Following:
             task.cancel()
 
     def fail(self, partition: int, error: BaseException) -> None:
-        """Open a partition anew, of which a question found that its state is broken; halt for what is not its alone."""
+        """Open a partition again whose state a question found broken; halt for what concerns more than it."""
         failing = self._failing.get(partition)
         if not isinstance(error, HaltedError):
             self._context.halt(error)
@@ -135,7 +135,7 @@ class Following:
         self._context.folds.release(partition)
 
     async def _close(self, partition: int, *, given_up: bool = False) -> None:
-        """Let nobody ask a partition any more; questions about one that is given up come to the next reader."""
+        """Let no one ask a partition any more; questions about one that is given up come to the next reader."""
         if self.queryable.pop(partition, None) is not None:
             await self._context.closing(partition, given_up)
 
@@ -146,7 +146,7 @@ class Following:
             self._context.halt(error)
 
     async def _keep(self, partition: int) -> None:
-        """Follow a partition for ever, taking it up anew whenever that fails."""
+        """Follow a partition permanently, taking it up again whenever that fails."""
         failures = 0
         while True:
             try:

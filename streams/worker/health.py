@@ -2,7 +2,7 @@
 
     GET /livez     200 while the event loop answers
     GET /readyz    200 when every owned partition is folded to its claim, else 503; JSON says what is not,
-                   and of which partitions graphs are unavailable (that alone is 200: the others are answered)
+                   and which partitions have unavailable graphs (that alone is 200: the others are answered)
     GET /metrics   Prometheus text: metrics.py, gauges.py
 
 No authentication and no text of a memory; but on a network it shows how busy the memory is.

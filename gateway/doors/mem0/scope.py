@@ -20,7 +20,7 @@ SCALARS = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class MemoryScope:
-    """Which turns of which graph.  `metadata`: a filter's, and the agent and app beside a user."""
+    """Turns of a graph.  `metadata`: a filter's, and the agent and app beside a user."""
 
     graph: str
     session: str | None = None

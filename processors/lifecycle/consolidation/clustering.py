@@ -1,4 +1,4 @@
-"""Which words belong together, found anew around what was said since the last window.  Topics are made of it.
+"""Which words belong together, found again around what was said since the last window.  Topics are made of it.
 
     region     words of the new turns, the topics that they belong to, and their strongest neighbours in no topic: at
                most REGION words.  Whatever lies outside stays as it is
@@ -38,7 +38,7 @@ Links = dict[int, dict[int, float]]  # word → word → micronats, both ways
 
 
 class Region:
-    """Words to be grouped anew, and the topics among which they do: all words of a topic, or none of them."""
+    """Words to be grouped again, and the topics among which they do: all words of a topic, or none of them."""
 
     def __init__(self, topics: Iterable[ThemeRow]) -> None:
         self.words: set[int] = set()

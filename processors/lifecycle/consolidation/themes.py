@@ -2,8 +2,8 @@
 
     born      a group that comes from no topic
     changed   the topic of which a group holds most, with other words, or with other strongest ones, than before
-    merged    several topics of which one group holds most: the largest lives on (of equals, the oldest), others died
-    split     a group of which most comes from a topic that lives on elsewhere, or not at all
+    merged    several topics that one group holds most of: the largest lives on (of equals, the oldest), others died
+    split     a group that comes mostly from a topic that lives on elsewhere, or not at all
     died      no group holds enough of it, or too few of its words are left
 
 A new topic's id counts on: "topic-7" is the eighth that was ever born here.  Topics that were not regrouped change in
@@ -95,7 +95,7 @@ class _Author:
         self._born = graph.themes.born
 
     def regrouped(self, old: Sequence[ThemeRow], groups: Groups) -> Iterator[TopicChange]:
-        """Yield what became of the topics `old`, of which `groups` were made."""
+        """Yield what became of the topics `old`, from which `groups` were made."""
         continued = _continued(old, groups)
         surviving = {topics[0].id for topics in continued.values()}
         yield from (self._died(topic) for topic in old if topic.id not in surviving)

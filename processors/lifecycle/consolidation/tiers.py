@@ -44,5 +44,5 @@ def _too_many(graph: Graph, gone: set[int]) -> set[int]:
 
 
 def _matters(graph: Graph, number: int) -> bool:
-    """Return whether somebody said of a turn that it matters more than any other."""
+    """Return whether someone said of a turn that it matters more than any other."""
     return graph.passages.importance[number] > 50

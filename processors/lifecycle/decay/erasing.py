@@ -1,7 +1,7 @@
 """What has to be destroyed so that a subject is erased: some turns, and whatever else in the log tells what they said.
 
     turns of the subject        the turns themselves, and their vectors
-    windows, recalls, requests  that name a concept which nobody else ever said: they are kept without that name, and
+    windows, recalls, requests  that name a concept which no one else ever said: they are kept without that name, and
                                 the record that had it is destroyed as well
 
 What others said stays as they said it, about the subject too.

@@ -159,7 +159,7 @@ def _only_in(graph: Graph, passages: AbstractSet[int]) -> set[int]:
 
 
 def _left_wordless(graph: Graph, leaving: AbstractSet[int], is_here: Callable[[int], bool]) -> set[int]:
-    """Find the kept passages of which no word would be here any more without those that are `leaving`."""
+    """Find the kept passages without a word that would be here any more without those that are `leaving`."""
     is_mark = graph.concepts.is_mark
     left = set()
     for passage in _passages_with(graph, {number for number in leaving if not is_mark[number]}):

@@ -5,8 +5,8 @@
     topic shift  its last turn has less than the share `topic_shift` of its words   setting `topic_shift`
                  in common with the BEFORE turns before it; what was said before it has ended
 
-All three are off by default: that a conversation has fallen silent, and what it was about, can be computed by whoever
-asks (processors/recall/reports/session_summaries.py).  One that a user ends is recorded in any case.
+All three are off by default: that a conversation has fallen silent, and what it was about, can be computed by any
+reader (processors/recall/reports/session_summaries.py).  One that a user ends is recorded in any case.
 
 An end moves no time but its own: it lies where the last turn lies, or where the silence was long enough.
 """

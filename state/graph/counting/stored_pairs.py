@@ -3,7 +3,7 @@
     a question     reads the pages in which the neighbours of its concepts lie, a few of every run
     `load`         reads all of them, a piece at a time, into the form that counts in memory have
 
-Or what was stored of a graph that grows (`grows`), of which none was read yet: code that does loads all of it.
+Or what was stored of a graph that grows (`grows`), and none was read yet: code that does loads all of it.
 
 They do not change: what is counted since comes on top of them (PairCounts).  A run is what one table of the graph's
 tables holds of them (state/lsm/table.py); they are runs of state/lsm/record_types.py `said`, under rows of concepts.

@@ -27,7 +27,7 @@ class Column(NamedTuple):
     """One declared column.
 
     code       of array.array and of numpy: "q" int64, "i" int32, "b" int8, "d" float64
-    blank      a row of which nothing is known yet: the bytes of the column's default
+    blank      a row that was not filled yet: the bytes of the column's default
     per        what its rows are: "row" of the table, or another unit that the table names
     in_digest  whether equal memories must be equal in it
     points     what its values are numbers of, if of rows: a compaction renumbers them, and a store has permanent keys

@@ -69,7 +69,7 @@ class EmbeddingTable:
             self._models[model] = _Rows.of(number[number >= 0], taken.vector[number >= 0])
 
     def values(self) -> list[list[Any]]:
-        """List [name, dimensions] of the models of which there are vectors, in canonical order."""
+        """List [name, dimensions] of the models that vectors are of, in canonical order."""
         return [list(model) for model in sorted(self.embeddings())]
 
     def arrays(self) -> dict[str, NDArray[Any]]:

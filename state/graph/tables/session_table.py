@@ -58,7 +58,7 @@ class SessionTable:
         return end is not None
 
     def forget(self, turns: AbstractSet[str], is_here: Callable[[str], bool]) -> None:
-        """Drop the summaries that are made of turns that are forgotten, and sessions of which nothing is here."""
+        """Drop the summaries that are made of turns that are forgotten, and sessions without any turn here."""
         for session, end in list(self.ended.items()):
             if not is_here(session):
                 del self.ended[session]

@@ -29,7 +29,7 @@ class Strings(Sequence[str]):
 
     @classmethod
     def of(cls, parts: Sequence[str], lengths: Integers) -> Strings:
-        """Begin with parts, each of which is some texts with BETWEEN in between, and the length (n,) of each text."""
+        """Begin with parts, each is some texts with BETWEEN in between, and the length (n,) of each text."""
         behind = np.cumsum(lengths + 1)
         return cls(BETWEEN.join(["", *parts, ""]), behind - lengths, behind)
 

@@ -6,7 +6,7 @@
 
 A key is put before anything that it seals is appended.  Destroying it is putting what is left of it (GraphKey.without,
 GraphKey.destroyed), which the store must not be able to give back from then on.  One graph has one writer, the owner of
-its partition; a worker that was fenced may still give birth to a key, under an id of its own, which harms nobody.
+its partition; a worker that was fenced may still give birth to a key, under an id of its own, which harms no one.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ async def destroy(store: KeyStore, graph_id: str, due: Sequence[DueErasure], ran
 
 
 def _whole(store: KeyStore, graph_id: str, name: str) -> GraphKey | None:
-    """Give what is left of a key of which all is to be destroyed; None if it is already."""
+    """Return what is left of a key that is to be destroyed whole; None if it is already."""
     with suppress(KeysError):
         key = store.of(graph_id).get(name)
         if key is not None and key.is_destroyed:
