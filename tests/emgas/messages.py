@@ -19,7 +19,7 @@ turns = st.builds(
     id=names,
     graph=st.from_regex(r"\A[A-Za-z0-9张ë|][A-Za-z0-9_.:@|张ë-]{0,127}\Z"),
     speaker=names,
-    text=st.text(characters, max_size=300),
+    text=st.text(characters, max_size=300).filter(str.strip),
     session=names,
     role=st.sampled_from(["user", "assistant", "system", "tool", None]),
     at=st.none() | st.integers(limits.EARLIEST_MS, SECONDS.start - 1) | st.integers(SECONDS.stop, limits.LATEST_MS),
