@@ -62,6 +62,7 @@ class Result(NamedTuple):
     rows: tuple[str, ...]
     preset: str
     wrong: tuple[str, ...]
+    is_fixed: bool = False  # whether its memory chooses the preset itself
 
 
 def preset_of(row: str) -> str:
@@ -176,7 +177,11 @@ def tell(server: Server, graph: str, memory: Json, preset: str) -> int:
         outcome = server.call(
             graph, {**step, **({"after": outcome["position"]["source"]} if step["door"] == "query" else {})}
         )
-    return int(outcome["position"]["source"])
+    last = int(outcome["position"]["source"])
+    server.call(
+        graph, {"door": "query", "text": "-", "after": last}
+    )  # reads wait for what is written: all of it is there now
+    return last
 
 
 def answered(server: Server, graph: str, ask: Json, position: int) -> Json:
@@ -282,7 +287,11 @@ def _asked(
         wrong = [f"{error.code}: {error.read().decode()[:300]}"]
     except (ValueError, KeyError) as error:
         wrong = [f"{type(error).__name__}: {error}"]
-    return Result(case["id"], tuple(case["rows"]), preset, tuple(wrong)), case, reply
+    return (
+        Result(case["id"], tuple(case["rows"]), preset, tuple(wrong), "preset" in memory.get("settings", {})),
+        case,
+        reply,
+    )
 
 
 def _told(result: Result, case: Json, reply: Json) -> list[str]:
