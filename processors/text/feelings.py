@@ -199,7 +199,7 @@ def _han_mood(clause: str) -> Mood | None:
 
 
 def _is_own(before: str, *, strictly: bool) -> bool:
-    """Check that what comes before a mood names nobody else, and does not deny it.
+    """Check that what comes before a mood names no other person, and does not deny it.
 
     strictly  only how, when and through what may come before; else anything but another person
     """

@@ -4,7 +4,7 @@
     2025-06-12; not on 2025-05-14, from 2025-05-20 to 2025-05-27
     Bob: mostly latte, sometimes cappuccino (ordered): 30 times on 30 days since 2025-01-05, about every day, …
 
-By no model, so whoever folds the same log reads the same.  Days and hours are by the speaker's clock.
+By no model, so all who fold the same log read the same.  Days and hours are by the speaker's clock.
 SEEDS P22, P40.
 """
 

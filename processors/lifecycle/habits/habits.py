@@ -115,7 +115,7 @@ class _Window:
         yield from self._affinities.look_for(self._fresh_with, LOOKED_AT)
 
     def _again(self, habit: HabitRow) -> MemoryConsolidated | None:
-        """Tell a known habit anew if new turns join it, or say that it was left out; None if neither is so."""
+        """Tell a known habit again if new turns join it, or say that it was left out; None if neither is so."""
         numbers = self._graph.concepts.numbers
         anchor = numbers.get(habit.concepts[0]) if habit.concepts else None
         if anchor is None:
@@ -280,7 +280,7 @@ class _Window:
         return id in ROUNDABOUT or id in EVERYDAY or self._graph.concepts.label(concept).casefold() in ROUNDABOUT
 
     def _taking_turns(self, about: Sequence[int], members: Sequence[int]) -> list[int]:
-        """List the words of which nearly each member holds one, the most frequent first: latte, cappuccino."""
+        """List words that take turns, so that nearly each member holds one, the most frequent first."""
         holders: dict[int, set[int]] = {}
         for passage in members:
             for word in self._passages.concepts_of(passage):
@@ -343,7 +343,7 @@ class _Window:
         )
 
     def _stated_exceptions(self, speaker: str, concepts: Sequence[int], since: int) -> list[Exempt]:
-        """List the days of which a turn says that it was otherwise, from `since` (ms) on."""
+        """List the days on which it was otherwise, as a turn says, from `since` (ms) on."""
         exceptions = []
         for turn in self._skipping:
             passage = self._passages.numbers[turn]

@@ -8,7 +8,7 @@
 
     state     working: something was said within `idle`; idle: it fell silent; ended: that it ended is recorded
 
-Extractive, so nothing is said that nobody said; pure, so a replay recaps alike.  Where the end of a conversation is
+Extractive, so every sentence is one that was said; pure, so a replay recaps alike.  Where the end of a conversation is
 recorded, so is its summary, by this author (`summed_up`).  SEEDS S1, S14, S16, S20, H7, P38.
 """
 
