@@ -70,19 +70,21 @@ async def disk_full(scene: Scene) -> AsyncIterator[None]:
     await worker.down()
     async with asyncio.timeout(60):
         await _on_a_disk_of_its_own(worker)
-    await worker.up()
-    yield
-    balloon = worker.home / "balloon"
-    with suppress(OSError), balloon.open("wb") as file:  # the worker itself may have filled it
-        while True:
-            file.write(bytes(65536))
-            file.flush()
-    yield
-    balloon.unlink(missing_ok=True)
-    yield
-    await worker.down()
-    await _run("umount", str(worker.home))
-    await worker.up()
+    try:
+        await worker.up()
+        yield
+        balloon = worker.home / "balloon"
+        with suppress(OSError), balloon.open("wb") as file:  # the worker itself may have filled it
+            while True:
+                file.write(bytes(65536))
+                file.flush()
+        yield
+        balloon.unlink(missing_ok=True)
+        yield
+    finally:  # where nobody lives meanwhile, too: the disk would stay full, and mounted
+        await worker.down()
+        await _run("umount", str(worker.home))
+        await worker.up()
     yield
 
 
