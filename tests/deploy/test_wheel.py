@@ -105,6 +105,7 @@ def test_the_client_has_a_wheel_of_its_own_with_its_package_alone(tmp_path: Path
     assert not [name for name in results if name.endswith("pyproject.toml")]
 
 
+@pytest.mark.slow
 def test_turns_are_published_asked_and_rebuilt_beside_a_program_with_the_same_names(
     installed: Environment, project: Path
 ) -> None:

@@ -62,6 +62,7 @@ def installed(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Environm
     return Environment(folder / "venv", built(image, folder / "wheel"))
 
 
+@pytest.mark.slow
 def test_what_is_copied_can_be_installed_and_remembers_and_answers(installed: Environment, tmp_path: Path) -> None:
     run = installed.run("emgas", "demo", "--json", cwd=tmp_path)
     assert run.returncode == 0, run.stderr

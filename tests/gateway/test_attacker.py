@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from bench.service.attacker import ATTACKS, attacked, served
 from gateway.http.connections import raise_descriptors
 from tests.support.clocks import PATIENCE
@@ -17,6 +19,7 @@ MOST_MB, MOST_CPU_MS = 600, 1000
 QUESTIONS = 5
 
 
+@pytest.mark.slow
 async def test_attacks_keep_nobody_out_and_leave_nothing(tmp_path: Path) -> None:
     raise_descriptors()
     async with served(tmp_path) as target:
