@@ -34,7 +34,7 @@ def add(
     if json:
         output.print_json(outcome.model_dump())
     else:
-        output.out.print(f"stored in {graph} as turn {outcome.turn}", highlight=False, markup=False, soft_wrap=True)
+        output.out.print(f"stored in {graph}", highlight=False, markup=False, soft_wrap=True)
 
 
 async def _add(turn: dict[str, Any], timeout: float) -> Outcome:
