@@ -6,7 +6,7 @@
     python -m bench.simulate --without "epoch fence"      with a protection switched off (bench/simulation/mutations.py)
     python -m bench.simulate --plain                      without rights, encryption, undo, erasure and readers
 
-What is simulated, and what must hold: bench/simulation/world.py, faults.py, oracles.py; docs/reliability.md.
+What is simulated, and what must hold: bench/simulation/world.py, faults.py, oracles.py; bench/simulation/README.md.
 A step is a message through the network, a record, a write to a disk, a call of the group, a fault or a client's act.
 """
 

@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="turns, separated by commas")
     parser.add_argument("--asked", type=int, default=60, help="questions")
-    parser.add_argument("--plots", action="store_true", help="draw what grows into docs/")
+    parser.add_argument("--plots", action="store_true", help="draw what grows into bench/")
     parser.add_argument("--check", action="store_true", help="end with 1 if a kernel takes more instructions")
     parser.add_argument("--renew", action="store_true", help="compare instructions with those of now from now on")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)

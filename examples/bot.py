@@ -1,7 +1,7 @@
 """A chat bot that remembers: with a model behind OpenAI's API, or without one.
 
-    python examples/bot.py ada
-    OPENAI_BASE_URL=http://127.0.0.1:11434/v1 OPENAI_MODEL=llama3.2 python examples/bot.py ada
+python examples/bot.py ada
+OPENAI_BASE_URL=http://127.0.0.1:11434/v1 OPENAI_MODEL=llama3.2 python examples/bot.py ada
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ def answer(question: str, context: str) -> str:
     """Ask the model, with what the memory knows; without a model, return what the memory knows."""
     url = os.environ.get("OPENAI_BASE_URL")
     if url is None:
-        return context or "I do not remember anything about that." if question.endswith("?") else "I will remember that."
+        return (
+            context or "I do not remember anything about that." if question.endswith("?") else "I will remember that."
+        )
     system = f"Answer briefly. Messages that the user wrote earlier:\n{context}"
     messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
     body = json.dumps({"model": os.environ.get("OPENAI_MODEL", ""), "messages": messages}).encode()

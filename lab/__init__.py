@@ -8,5 +8,5 @@
     windows/     dreams, links that fade, a pace that adapts: settings of a graph turn them on
 
 Each is a policy: an entry point in pyproject.toml names it, and streams/plugins/policies.py loads it.  No other layer
-imports this one, but for evaluation, which compares them.  docs/lab.md describes all of them.
+imports this one, but for evaluation, which compares them.  lab/README.md describes all of them.
 """

@@ -40,8 +40,8 @@ class WorkerSettings(BaseSettings, SecuritySettings):
 
     model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True, hide_input_in_errors=True)
 
-    broker: str | None = None
-    data: Path = Field(default_factory=_default_data)
+    broker: str | None = Field(None, description="kafka://host:port[,host:port]; without it, the log is embedded")
+    data: Path = Field(default_factory=_default_data, description="directory of the embedded log and of the stores")
     role: Role = Field("all", description="of a worker: a writer answers nothing, a reader only answers")
     prefix: str = Field("emgas", pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="of the topics and of the group")
     partitions: int = Field(8, ge=1, le=1024, description="of topics that are yet to be created")
@@ -101,7 +101,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     memory: ByteSize = Field(
         ByteSize(DEFAULT_MEMORY),
         ge=1,
-        description="how much graphs in memory may take, of all partitions",
+        description="memory budget for loaded graphs, shared by all partitions of a worker",
     )
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(
@@ -119,7 +119,9 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        "INFO", description="of a worker's JSON lines on stderr; they never hold a turn's text"
+    )
 
     @field_validator("reply_topics", "encoders", "advisor_asks", mode="before")
     @classmethod

@@ -11,7 +11,7 @@ from emgas.messages.modes import Mode
 from state.events.memory_settings import PRESETS
 from tests.support.cli import ROOT
 
-PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "evaluation" / "COMPARISON.md").read_text(encoding="utf-8")
 OTHERS = (
     "HippoRAG 2",
     "LightRAG",
@@ -50,12 +50,13 @@ def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
 
 @pytest.mark.source("E42", "P37")
 def test_our_own_figures_are_those_that_were_measured() -> None:
-    measured = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    measured = (ROOT / "evaluation" / "README.md").read_text(encoding="utf-8")
     first = next(line for line in measured.splitlines() if line.startswith("| **mean over forms**"))
     figures = re.findall(r"\d\d\.\d", first)[:3]  # the default's, BM25's, PageRank's
     assert len(figures) == 3
     for figure in figures:
         assert figure in PAGE
+        assert figure in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
         assert f" {float(figure):.0f}" in (ROOT / "README.md").read_text(encoding="utf-8"), (
             "rounded, as of 100 questions"
         )
@@ -63,7 +64,7 @@ def test_our_own_figures_are_those_that_were_measured() -> None:
 
 @pytest.mark.source("E42", "P36", "P37")
 def test_the_ways_to_retrieve_are_measured_in_every_mode_and_agree_with_the_page_of_recall() -> None:
-    recall = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    recall = (ROOT / "evaluation" / "README.md").read_text(encoding="utf-8")
     rows = {row[1].strip("`"): row[2:4] for row in section("Their ways to retrieve, measured on one graph")}
     assert set(rows) == {*get_args(Mode), ""}, "BM25 is no mode"
     for mode, measured in rows.items():

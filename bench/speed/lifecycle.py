@@ -295,7 +295,7 @@ def report_memory(options: argparse.Namespace) -> None:
 
 
 def report_costs(options: argparse.Namespace) -> None:
-    """Print what a turn costs, ms of CPU time, as a row of docs/lifecycle.md for each preset."""
+    """Print what a turn costs, ms of CPU time, as a row for each preset."""
     extractor = YakeExtractor()
     talks = _conversations(options.data)
     began = time.thread_time()

@@ -1,4 +1,4 @@
-"""The figures of `./scripts/bench --plots`, drawn for docs/performance.md: one picture for what grows with a memory.
+"""The figures of `./scripts/bench --plots`, drawn for bench/README.md: one picture for what grows with a memory.
 
 Both axes are logarithmic: a line that lies flat costs the same however large the memory is, and one that rises as the
 dotted line does costs as many times more as there are turns more.  The same figures give the same file.
@@ -19,7 +19,7 @@ LINES: Final = {  # of `growth`, and how they are called
     "first_answer_ms": "opened from its store, and an answer",
     "flush_pause_ms": "longest pause by a flush",
 }
-DIRECTORY: Final = Path(__file__).resolve().parents[2] / "docs"
+DIRECTORY: Final = Path(__file__).resolve().parents[1]
 COLOURS: Final = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
 
 

@@ -6,7 +6,7 @@
     resident_mb    of the process then, at the budget of memory that a worker has by default
     store_mb       what lies on the disk
     over_one       fold and flush together, over those of one graph
-    needs          what a cluster takes (docs/scaling.md), computed from bench/speed/measured.json
+    needs          what a cluster takes (docs/operations.md), computed from bench/speed/measured.json
 
 The floor of `construction` holds here, too: what decoding alone takes.
 """

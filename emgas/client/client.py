@@ -685,7 +685,7 @@ class MemoryClient:
         Once the outcome is `accepted`, the keys are destroyed: the content cannot be read any more, in the log, in
         snapshots or in backups.  `duplicate` means that it was erased before, so you can repeat a call without an
         answer.  `rejected` means that there is no such turn or speaker, or that the graph is not encrypted
-        (docs/erasure.md).
+        (docs/security.md).
         """
         fields = {"turn": turn, "speaker": speaker, "whole": whole}
         return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)

@@ -2,7 +2,7 @@
 
     Advice ── topic turns ──▶ Outcome
 
-The writer checks it against the graph (docs/advisor.md): advice that does not fit is rejected, and changes nothing.
+The writer checks it against the graph (docs/lifecycle.md): advice that does not fit is rejected, and changes nothing.
 """
 
 from __future__ import annotations

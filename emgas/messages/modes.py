@@ -8,7 +8,7 @@
     path          the best paths from what is asked, as MoFox expands
     vector        the cosine of vectors alone                       staged     from the simplest to the most thorough
 
-What each is, with its constants: lab/retrievers/ and docs/lab.md.
+What each is, with its constants: lab/retrievers/ and lab/README.md.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ with `forget` or `admin` can read forgotten content as of an earlier time.
 A gateway puts the rights of its key into the header `rights`; the graph's grants add nothing to them.
 
 A record without the header `subject` comes from the operator and may do everything.  Rights separate programs that
-share a memory through a gateway, which sets the subject by their key (docs/gateway.md).
+share a memory through a gateway, which sets the subject by their key (docs/how-to.md).
 """
 
 from __future__ import annotations

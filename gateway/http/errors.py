@@ -170,7 +170,7 @@ class BusyError(GatewayError):
 
 
 class KeysFileError(EmgasError):
-    """The file of keys cannot be read.  Operator action: mend it as docs/gateway.md shows."""
+    """The file of keys cannot be read.  Operator action: mend it as docs/how-to.md shows."""
 
 
 def problem(status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -1,7 +1,7 @@
 """The sections of a table: the kinds of records that a stored graph consists of, and how records of one key merge.
 
 A section is much like a column family, with its own keys, page size and merge rule.  It is not called so because a
-RocksDB column family has tables of its own: here, one table holds pages of all sections (docs/storage.md).
+RocksDB column family has tables of its own: here, one table holds pages of all sections (state/lsm/README.md).
 
     section      a record                                              several of one key
     concepts     row, and the columns of ConceptTable                  the newest

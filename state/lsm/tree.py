@@ -1,4 +1,4 @@
-"""The LSM tree of one graph: its tables, oldest first, and what keeps them few (docs/storage.md has the picture).
+"""The LSM tree of one graph: its tables, oldest first, and what keeps them few (state/lsm/README.md has the picture).
 
     events   0 ───────────── horizon ────────────────────── ends of tables ── now
     tables   │ ≥ 1, compacted  │ newer ones, smaller │ │ │ │              └ rows of events alone

@@ -18,7 +18,7 @@
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
     <table>, <page>                  4 bytes, likewise; <section> one
 
-A graph is the sum of its tables, plus the events after them (docs/storage.md).  `c` counts all events, so that a scan
+A graph is the sum of its tables, plus the events after them (lsm/README.md).  `c` counts all events, so that a scan
 that ends too early is noticed: RocksDB ends scans silently at a damaged block.
 """
 

@@ -8,7 +8,7 @@
     emgas_claims_total                partitions taken up
     emgas_rebalances_total            times that the group took partitions away
     emgas_halts_total{what,error}     the worker, or a partition alone, by the class of the error
-    emgas_advice_total{kind,result}   name, rate, …: given, late, unfit, sent, … (docs/advisor.md)
+    emgas_advice_total{kind,result}   name, rate, …: given, late, unfit, sent, … (docs/lifecycle.md)
     emgas_append_seconds              from the first event of an append to the last ack
     emgas_fold_seconds                to fold and flush what was appended
     emgas_answer_seconds              of questions: waited and recalled

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("EMGAS_TEST_CLIENTS") != "1", rea
 SNIPPET = re.compile(r"^```json\n(\{\"(?:mcpServers|servers)\".*?)^```", re.MULTILINE | re.DOTALL)
 SNIPPETS = [
     (page, json.loads(text))
-    for page in ("README.md", "docs/gateway.md")
+    for page in ("docs/how-to.md",)
     for text in SNIPPET.findall((ROOT / page).read_text("utf-8"))
 ]
 SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"]
@@ -62,10 +62,7 @@ def test_the_pages_have_a_snippet_of_each_kind_for_each_program() -> None:
         for kind in ("command", "url")
         if of(clients, kind)
     }
-    assert kinds >= {
-        (page, key, "command") for page in ("README.md", "docs/gateway.md") for key in ("mcpServers", "servers")
-    }
-    assert kinds >= {("docs/gateway.md", key, "url") for key in ("mcpServers", "servers")}
+    assert kinds >= {("docs/how-to.md", key, kind) for key in ("mcpServers", "servers") for kind in ("command", "url")}
 
 
 @pytest.mark.parametrize("snippet", [clients for _, clients in SNIPPETS if of(clients, "command")])

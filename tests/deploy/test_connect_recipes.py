@@ -26,7 +26,7 @@ def test_a_recipe_reads_what_there_is_and_keeps_its_secrets_elsewhere(recipe: Pa
         assert set(config["table.include.list"].split(",")) == {f"public.emgas_{table}" for table in KEYS}
     secret = ("uri", "url", "password", "user")
     assert all(value.startswith("${file:") for name, value in config.items() if name.endswith(secret))
-    assert recipe.name in (ROOT / "docs" / "sinks.md").read_text(encoding="utf-8")
+    assert recipe.name in (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def test_there_are_recipes() -> None:

@@ -1,4 +1,4 @@
-"""Every snippet of docs/integrations.md runs; only the model is another one."""
+"""Every snippet of clients/python/README.md runs; only the model is another one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.integrations import (
 )
 from tests.integrations.adapter_contract import FACT, QUESTION
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/integrations.md"
+PAGE = Path(__file__).resolve().parents[2] / "clients/python/README.md"
 SNIPPET = re.compile(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SNIPPETS = dict(SNIPPET.findall(PAGE.read_text("utf-8")))
 
@@ -35,7 +35,7 @@ SNIPPETS = dict(SNIPPET.findall(PAGE.read_text("utf-8")))
 def run(title: str) -> dict[str, Any]:
     """Run the snippet below a heading; give its names."""
     names: dict[str, Any] = {}
-    exec(compile(SNIPPETS[title], f"docs/integrations.md: {title}", "exec"), names)  # noqa: S102
+    exec(compile(SNIPPETS[title], f"clients/python/README.md: {title}", "exec"), names)  # noqa: S102
     return names
 
 

@@ -283,8 +283,8 @@ def test_into_a_pipe_that_closes_nothing_is_said_but_by_the_exit_code(memory: Pa
         assert (done.returncode, done.stderr) == (1, b""), words
 
 
-def test_the_page_on_operating_names_every_exit_code() -> None:
-    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+def test_the_reference_names_every_exit_code() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     for code in (0, 1, 2, 3, 4, 70):
         assert f"\n| {code} |" in page
 

@@ -11,7 +11,7 @@
 
 No seed and no random order: one result.  A link is rounded to whole micronats, so sums are exact, do not depend on
 their order, and are not decided by the last bit of a CPU's logarithm.  Source: SEEDS E3, E5, P21 (only the strongest
-links count); Louvain was tried (docs/themes.md).
+links count); Louvain was tried (docs/lifecycle.md).
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ async def _advised(
     settings = output.settings()
     asking = advisors.chosen(settings, time.monotonic)
     if asking is None:
-        raise EmgasError("there is no advisor: set EMGAS_ADVISOR and EMGAS_ADVISOR_MODEL (docs/advisor.md)")
+        raise EmgasError("there is no advisor: set EMGAS_ADVISOR and EMGAS_ADVISOR_MODEL (docs/lifecycle.md)")
     try:
         async with connected_session(settings, timeout, begins=False) as connected:
             memory = connected.memory

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEPT = (
     "The log keeps the past: a query as of an earlier time still finds it.  To delete the text permanently, use "
-    "`emgas change erase`: see docs/erasure.md."
+    "`emgas change erase`: see docs/security.md."
 )
 SHOWN, LISTED = 10, 100  # turns that are listed for people, and with --json
 WIDTH = 100  # characters of a listed turn

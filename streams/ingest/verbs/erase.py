@@ -24,7 +24,7 @@ from streams.ingest.verbs.refusals import existing
 NOT_ENCRYPTED = (
     "graph {!r} {} not encrypted: its texts are in the log in clear, and log records cannot be deleted. "
     "`emgas change erase` replaces an embedded memory by an encrypted copy without them; on Kafka, make the copy with "
-    "`emgas replay branch --without {}` and EMGAS_ENCRYPTION=on, and delete this memory: docs/erasure.md"
+    "`emgas replay branch --without {}` and EMGAS_ENCRYPTION=on, and delete this memory: docs/security.md"
 )
 NO_SUCH_TURN = (
     "graph {!r} holds no such turn: nothing to erase. An erased speaker's name is not kept: if the answer to an "

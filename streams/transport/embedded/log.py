@@ -62,7 +62,7 @@ class EmbeddedLog:
         layout.check_layout(self._db, path)
         self._db.execute("pragma journal_mode=wal")
         self._db.execute("pragma synchronous=normal")
-        self._db.execute("pragma secure_delete=on")  # what is removed is overwritten: docs/erasure.md
+        self._db.execute("pragma secure_delete=on")  # what is removed is overwritten: docs/security.md
         self._db.executescript(f"begin immediate;{layout.SCHEMA}pragma user_version={layout.LAYOUT};commit;")
         rows = self._db.execute("select name, partitions, retention_ms, max_record_bytes from topic")
         self._plans = {row[0]: TopicPlan(*row) for row in rows}
