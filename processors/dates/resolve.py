@@ -294,6 +294,9 @@ def _hours_of(atom: Atom, place: Place, low: int, high: int) -> list[Placed]:
 
 def _length(atom: Atom, place: Place) -> list[Placed]:
     parts = atom.codes["length"]
+    written, before = place.text[atom.start : atom.end], place.text[max(0, atom.start - 2) : atom.start]
+    if written.istitle() and " " in written and before[-1:] in ("“", '"', "'"):
+        return []  # "One Hundred Years of Solitude"
     if place.language == "ko" and parts == [(1.0, "D")] and not _KOREAN_LASTS.match(place.text[atom.end :]):
         return []  # 좋은 하루
     one = len(parts) == 1 and parts[0][0] == 1 and _ONE.match(place.text, atom.start)
@@ -322,7 +325,7 @@ _STORY: Final = re.compile(  # these count from what goes before (chains.py), or
 _HAN_BOUND: Final = re.compile(r"(?:之前|以前|前|之后|以后|后)$")
 _NOT_AFTER_PART: Final = ("好", "饭", "餐", "茶")
 _KOREAN_LASTS: Final = re.compile(r"\s?(?:동안|종일|내내|만|이내|안)")
-_ONE: Final = re.compile(r"(?:an?|one|un|una|une|ein\w*) ", re.IGNORECASE)
+_ONE: Final = re.compile(r"(?:an?|one|another|un|una|une|ein\w*) ", re.IGNORECASE)
 _LASTS: Final = re.compile(
     r"(?:for|takes?|took|lasts?|lasted|spen[dt]|within|than|about|over|durante|por|pendant|pour|lang|für)"
     r"\s*(?:the |las? |los )?$"

@@ -54,7 +54,7 @@ _ASPECTS: Final = frozenset("了着过好起完给")  # 发了: what stands befo
 _DOES: Final = frozenset("发送打请到住开做教写演约生换修")
 _PETS: Final = ("狗", "猫", "猫咪", "兔子", "鸟", "鱼", "宠物", "龟", "仓鼠", "鹦鹉")
 _LONGEST_WESTERN: Final = 4
-_BEGINS: Final = _SURNAMES | _WEAK | {name[0] for name in _DOUBLE} | frozenset("小老阿")
+BEGINS: Final = _SURNAMES | _WEAK | {name[0] for name in _DOUBLE} | frozenset("小老阿")
 _SURE: Final = 0.98
 
 
@@ -105,7 +105,7 @@ def names(run: str, words: Sequence[Tagged], dictionary: Segmenter) -> list[Chin
 
 
 def _may_hold_names(run: str) -> bool:
-    return not _BEGINS.isdisjoint(run) or _SOUND_RUN.search(run) is not None or _CALLED.search(run) is not None
+    return not BEGINS.isdisjoint(run) or _SOUND_RUN.search(run) is not None or _CALLED.search(run) is not None
 
 
 def _places(words: Sequence[Tagged]) -> dict[int, Tagged]:
@@ -148,7 +148,7 @@ class _Run:
     def names(self) -> Iterator[ChineseName]:
         """Yield what each rule finds; names may overlap."""
         for start, letter in enumerate(self._run):
-            if letter in _BEGINS and not (letter in _MEASURES and start and self._run[start - 1] in _COUNTS):
+            if letter in BEGINS and not (letter in _MEASURES and start and self._run[start - 1] in _COUNTS):
                 yield from self._titled(start)
                 yield from self._short(start)
                 yield from self._full(start)

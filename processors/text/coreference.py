@@ -141,7 +141,7 @@ class Resolved(NamedTuple):
     confidence: float
 
 
-class Asked(NamedTuple):
+class PronounAsked(NamedTuple):
     """A pronoun whose meaning is asked: where it stands, who says it, and who is spoken to there."""
 
     gender: str
@@ -282,7 +282,7 @@ class Conversation:
         """List who else speaks."""
         return [name for name in self._speakers if name != speaker]
 
-    def choose(self, asked: Asked) -> tuple[Candidate, float] | None:
+    def choose(self, asked: PronounAsked) -> tuple[Candidate, float] | None:
         """Return the best candidate that fits a pronoun, and its share; None where nobody that was named is better."""
         pool = [each for each in self._candidates if self._fits(each, asked)]
         if asked.case == "self":
@@ -302,7 +302,7 @@ class Conversation:
         self._candidates.append(candidate)
         return candidate
 
-    def _fits(self, each: Candidate, asked: Asked) -> bool:
+    def _fits(self, each: Candidate, asked: PronounAsked) -> bool:
         here = asked.here
         if each.kind == "many" or not (each.count or each.spoke >= 0) or each.name == asked.speaker:
             return False
@@ -315,7 +315,7 @@ class Conversation:
             return False
         return not (asked.case == "object" and gap == 0 and each.place == "subject")  # Joey told him
 
-    def _features(self, each: Candidate, asked: Asked, rivals: int, latest: Place | None) -> Sequence[float]:
+    def _features(self, each: Candidate, asked: PronounAsked, rivals: int, latest: Place | None) -> Sequence[float]:
         here, case = asked.here, asked.case
         before = next((name for name in reversed(self._said_by) if name != asked.speaker), None)
         gap = here.turn - each.last.turn if each.count else 99
@@ -406,7 +406,7 @@ class _Turn:
         following = self.low[at + 1] if at + 1 < len(self.low) else "."
         if word.low == "her" and following.isalpha() and following not in _NOT_NOUN - _LISTS["verb"]:
             case = "owner"
-        choice = self.talk.choose(Asked(gender, case, self._here(at), self.speaker, self.called))
+        choice = self.talk.choose(PronounAsked(gender, case, self._here(at), self.speaker, self.called))
         candidate, share = choice or (self.talk.unnamed(gender), 0.0)
         share *= candidate.sure
         self._mean(candidate, at, "other" if case == "self" else case, "pronoun")

@@ -28,6 +28,7 @@ from emgas.redaction import count_redacted
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Utterance
+from processors.extraction.known_people import with_known_people
 from processors.extraction.units import units
 from processors.lifecycle.gates import Gate, gated
 from processors.lifecycle.turns.supersession import superseded
@@ -246,7 +247,7 @@ class TurnDecider:
         utterance, sent_at, at, now = request or self._request(arrival, turn)
         extraction = self._ahead.extractions.pop(utterance, None) or self._extract(utterance)
         self._unfolded.turns[turn.graph, turn.id] = turn.text
-        concepts = [*extraction.concepts, *extraction.phrases]
+        concepts = with_known_people(turn.text, [*extraction.concepts, *extraction.phrases], graph)
         event = TurnRecorded(
             src=arrival.offset,
             id=turn.id,
