@@ -1,7 +1,7 @@
 """What a question puts in: the nodes of the graph where its energy starts, and what else it says about its answer.
 
-    words     its concepts that the graph knows, at weight 1; of a Chinese word the graph may know only a part, or only
-              a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
+    words     its concepts that the graph knows, at weight 1; of an unknown Chinese word the graph may know a part, or a
+              longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
     relatives what means nearly the same as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
     meant     what was probably meant by a word that nobody ever said: misspellings.py
@@ -200,9 +200,14 @@ def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:
 
 
 def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
-    """Yield known words that hold `word` or lie in it; if it is not known, also those that share two characters."""
+    """Yield known words that hold an unknown `word`, are part of it or share two characters with it.
+
+    A word that the graph knows needs none: its compounds cost more than they brought, on every form of talk.
+    """
+    if view.number(word) is not None:
+        return
     pairs = {word[at : at + 2] for at in range(len(word) - 1)}
-    parts = [word] if view.number(word) is not None else sorted(pairs)
+    parts = sorted(pairs)
     inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
     holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
     candidates = inside.union(holding) - {word}
