@@ -3,6 +3,7 @@
     family    of one stem: paint, painter                          FAMILY    word_families.py
     synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   synonyms.py
     member    of the kind that is asked for: dessert, cake         MEMBER    hyponyms.py
+    cue       mentioned when one speaks of it: work, payroll       ASSOCIATION  associations.py
 
 The share is the fraction of a mention that such a word counts for.  A word of the question that the graph does not know
 is expanded too: "physician" finds "doctor" though no one ever said it.
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from processors.lexicon.associations import ASSOCIATIONS
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import family
 from state.arrays import Floats, Integers
@@ -22,6 +24,7 @@ from state.graph.view import GraphView
 
 FAMILY: Final = 0.8
 SYNONYM: Final = 0.3
+ASSOCIATION: Final = 0.2
 MEMBER: Final = 0.15
 
 Shares = dict[int, float]  # concept number → share
@@ -54,7 +57,8 @@ def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[i
 
 
 def _of_word(view: GraphView, word: str) -> Shares:
-    near = dict.fromkeys(SYNONYMS.get(word, ()), SYNONYM)
+    near = dict.fromkeys(ASSOCIATIONS.get(word, ()), ASSOCIATION)
+    near.update(dict.fromkeys(SYNONYMS.get(word, ()), SYNONYM))
     near.update(dict.fromkeys(family(word, view.words_beginning), FAMILY))
     return {number: share for name, share in near.items() if (number := view.number(name)) is not None}
 

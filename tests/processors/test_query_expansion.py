@@ -9,7 +9,8 @@ from lab.catalogue import POLICIES
 from lab.retrievers.literal import LITERAL
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM
+from processors.lexicon.associations import ASSOCIATIONS
+from processors.lexicon.query_expansion import ASSOCIATION, FAMILY, MEMBER, SYNONYM
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.answer.explanation import explanations
@@ -147,3 +148,13 @@ def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
     assert sum(explained.terms.values()) == pytest.approx(passage.score)
     assert [(each.concept, each.distance, each.weight) for each in explained.mentions] == [("purchase", 0, SYNONYM)]
     assert not retrieve(view, question("buy"), "buy?", RecallOptions("literal", LITERAL), policies=POLICIES).passages
+
+
+@pytest.mark.parametrize(
+    ("asked", "mentioned", "language"),
+    [("work", "payroll", "en"), ("pet", "leash", "en"), ("工作", "入职", "zh"), ("对象", "领证", "zh")],
+)
+def test_what_is_mentioned_of_a_subject_counts_in_part_for_it(asked: str, mentioned: str, language: str) -> None:
+    assert mentioned in ASSOCIATIONS[asked], language
+    view = talk(mentioned, "volcano")
+    assert shares(view, asked) == {(asked, mentioned): ASSOCIATION}
