@@ -284,3 +284,17 @@ def test_the_latest_turns_pass_the_filter_too() -> None:
 
 def test_what_is_found_needs_no_other() -> None:
     assert ask("the kettle", fallback="recent") == ask("the kettle")
+
+
+@pytest.mark.source("S22", "M20")
+def test_what_one_speaker_said_twice_in_the_same_words_is_listed_once() -> None:
+    graph, turns = Graph("ada"), list[TurnRecorded]()
+    for number, text in enumerate(["The gate code is on the calendar", "we painted the gate"] * 2):
+        turns.append(extracted(text, id=f"t{number}", session=f"s{number}", at=NOON + number))
+        graph.fold(turns[-1])
+    memory = QueriedGraph(graph, lambda _, number: turns[number], HERE)
+    query = build_query(None, {}, {"graph": "ada", "text": "Where is the gate code?"})
+    reply = in_one_go(ANSWERER.answer(query, memory)).reply
+    texts = [each.text for each in reply.passages]
+    assert texts[0] == "The gate code is on the calendar"
+    assert len(texts) == len(set(texts))

@@ -147,6 +147,7 @@ def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
+SAME_FROM: Final = 12  # characters: so long a text that one speaker said twice is listed once
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
 MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
@@ -475,9 +476,16 @@ class _ReplyWriter:
         ]
 
     def _listed(self) -> list[Ranked]:
-        """Find the passages that the reply lists, best first."""
-        top = self._found.depth if self._query.top_passages is None else self._query.top_passages
-        return list(self._found.passages[:top])
+        """Find the passages that the reply lists, best first; left to choose, it lists the same words once."""
+        if self._query.top_passages is not None or not self._question.is_ranked:
+            top = self._found.depth if self._query.top_passages is None else self._query.top_passages
+            return list(self._found.passages[:top])
+        listed: dict[tuple[str, ...], Ranked] = {}
+        for ranked in self._found.passages[: self._found.depth]:
+            turn = self._turn(ranked)
+            says = (turn.speaker, turn.text)
+            listed.setdefault(says if len(turn.text) >= SAME_FROM else (*says, turn.id), ranked)
+        return list(listed.values())
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
