@@ -201,6 +201,10 @@ class AnsweringApp(faust.App):
         """Halt a partition, or the worker if the error is not the partition's alone."""
         self.ownership.fail(partition, error)
 
+    def count_failure(self, error: BaseException) -> None:
+        """Count that a partition halts alone."""
+        self.metrics.halts.labels("partition", type(error).__name__).inc()
+
     def yield_to_queries(self) -> None:
         """Pause the fold of turns for a moment."""
         self._slices.yield_to_queries()
@@ -270,7 +274,8 @@ class AnsweringApp(faust.App):
             self.ownership.halted()
             self._context.on_halt(error)
 
-    async def _stop_answering(self, halted: bool, partition: int | None) -> None:  # noqa: FBT001 - a callback
+    async def stop_answering(self, *, halted: bool, partition: int | None) -> None:
+        """Stop answering questions about a partition, or all; `halted`: leave half done what they append."""
         await self._query_handler.drop(halted=halted, partition=partition)
 
     @contextmanager

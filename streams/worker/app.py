@@ -49,7 +49,7 @@ from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.advisor_worker import AdvisorWorker, AdvisorWorkerContext
 from streams.worker.answering_app import AnsweringApp, WorkerContext, record_of
-from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+from streams.worker.ownership import OwnedPartition, Ownership
 
 log = logger("worker")
 
@@ -66,23 +66,10 @@ class MemoryApp(AnsweringApp):
         self._sealer = Sealer(transport.keys, is_on=settings.encryption, scrub=transport.scrub, events=events)
         if isinstance(transport.keys, KafkaKeys):
             transport.keys.sent_by(self._send, settings.append_timeout)
-        self.ownership = Ownership(self._ownership_context())
+        self.ownership = Ownership(self, self._emgas.tick_seconds)
         self._query_handler = QueryHandler(self._answering(self.ownership.timers))
         self._advisor = self._advisor_worker()
         self._wire()
-
-    def _ownership_context(self) -> OwnershipContext:
-        return OwnershipContext(
-            claim=self._claim,
-            condemn=self.folds.condemn,
-            failed=lambda error: self.metrics.halts.labels("partition", type(error).__name__).inc(),
-            reopen=self.folds.reopen,
-            stop_answering=self._stop_answering,
-            halt=self.halt,
-            now=self._context.now,
-            tick_seconds=self._emgas.tick_seconds,
-            retry_seconds=self._emgas.tick_seconds,
-        )
 
     def _advisor_worker(self) -> AdvisorWorker | None:
         client = self._context.advisor
@@ -226,7 +213,8 @@ class MemoryApp(AnsweringApp):
 
     # one partition
 
-    async def _claim(self, partition: int) -> OwnedPartition:
+    async def claim_partition(self, partition: int) -> OwnedPartition:
+        """Make what works on a partition, and claim it.  Raises why it cannot."""
         if why := self.folds.broken.get(partition):
             raise why
         settings, state = self._emgas, self.folds.open[partition]

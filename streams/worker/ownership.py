@@ -16,9 +16,9 @@ less and less often, as other errors need an operator.  Meanwhile it is in `halt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from emgas.logs import logger
 from streams.ingest.partition_writer import PartitionWriter, halts_alone
@@ -39,40 +39,49 @@ class OwnedPartition:
     processor: TurnProcessor
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OwnershipContext:
-    """What ownership needs of the worker.
+class ReopenedFolds(Protocol):
+    """The folds of partitions, as far as a failure concerns them."""
 
-    claim           make what works on a partition, and claim it; raises why it cannot
-    condemn         called with why the fold of a partition must not be kept as it is in memory
-    failed          called each time that a partition halts alone, with why
-    reopen          open a partition again that was condemned, and fold it to the end of its log
-    stop_answering  called with whether to leave half done what questions append, and the partition (None: all)
-    halt            called with what must stop the worker
-    now             ms since the epoch
-    tick_seconds    between two looks at the clock
-    retry_seconds   between the second and the third try to take up a partition; doubled with each
-    """
+    def condemn(self, partition: int, error: BaseException) -> None:
+        """Keep no fold of this partition as it is in memory."""
 
-    claim: Callable[[int], Awaitable[OwnedPartition]]
-    condemn: Callable[[int, BaseException], None]
-    failed: Callable[[BaseException], None]
-    reopen: Callable[[int], Awaitable[None]]
-    stop_answering: Callable[[bool, int | None], Awaitable[None]]
-    halt: Callable[[BaseException], None]
-    now: Callable[[], int]
-    tick_seconds: float
-    retry_seconds: float
+    async def reopen(self, partition: int) -> None:
+        """Open a condemned partition again, and fold it to the end of its log."""
+
+
+class OwningWorker(Protocol):
+    """The worker whose partitions these are."""
+
+    @property
+    def folds(self) -> ReopenedFolds:
+        """The folds of its partitions."""
+
+    async def claim_partition(self, partition: int) -> OwnedPartition:
+        """Make what works on a partition, and claim it; raises why it cannot."""
+
+    async def stop_answering(self, *, halted: bool, partition: int | None) -> None:
+        """Stop answering questions about a partition (None: all); `halted`: leave half done what they append."""
+
+    def count_failure(self, error: BaseException) -> None:
+        """Count that a partition halts alone."""
+
+    def halt(self, error: BaseException) -> None:
+        """Stop the worker."""
+
+    def now_ms(self) -> int:
+        """Return the present, ms since 1970."""
 
 
 class Ownership:
     """The partitions of one worker.  `ready` is set once everything assigned is claimed, or has halted.
 
+    tick_seconds       between two looks at the clock, and between the second and the third try to take up a partition;
+                       later tries wait twice as long as the one before
     halted_partitions  partition → why it cannot go on; nothing works on it
     """
 
-    def __init__(self, context: OwnershipContext) -> None:
-        self._context = context
+    def __init__(self, worker: OwningWorker, tick_seconds: float) -> None:
+        self._worker, self._tick_seconds = worker, tick_seconds
         self.ready = asyncio.Event()
         self.writers: dict[int, PartitionWriter] = {}
         self.timers: dict[int, WindowTimer] = {}
@@ -139,9 +148,9 @@ class Ownership:
     def fail(self, partition: int, error: BaseException) -> None:
         """Halt the partition because of `error`, and try to take it up again; halt the worker if it is not alone."""
         if not halts_alone(error):
-            self._context.halt(error)
+            self._worker.halt(error)
             return
-        self._context.condemn(partition, error)
+        self._worker.folds.condemn(partition, error)
         if self._is_assigned and not self._is_halted and partition not in self.halted_partitions:
             self._note(partition, error)
             for table in (self.writers, self.timers):
@@ -152,11 +161,11 @@ class Ownership:
     def _note(self, partition: int, error: BaseException) -> None:
         log.critical("partition halted", partition=partition, error=f"{type(error).__name__}: {error}")
         self.halted_partitions[partition] = error
-        self._context.failed(error)
+        self._worker.count_failure(error)
 
     async def _mend(self, partition: int, ending: list[asyncio.Task[None]]) -> None:
         """End what works on a partition that failed; take it up again, as often as that needs."""
-        await self._context.stop_answering(True, partition)  # noqa: FBT003 - its only argument
+        await self._worker.stop_answering(halted=True, partition=partition)
         await _ended(ending)
         if failed := self.processors.pop(partition, None):
             failed.drop()
@@ -169,17 +178,17 @@ class Ownership:
     def _pause(self, partition: int) -> float:
         """Compute for how many seconds nothing is tried: none the first time."""
         failures = self._failures[partition] = self._failures.get(partition, 0) + 1
-        return min(self._context.retry_seconds * 2.0 ** (failures - 2), LONGEST_RETRY_SECONDS) if failures > 1 else 0.0
+        return min(self._tick_seconds * 2.0 ** (failures - 2), LONGEST_RETRY_SECONDS) if failures > 1 else 0.0
 
     async def _take_up(self, partition: int) -> None:
         error = self.halted_partitions[partition]
         try:
-            await self._context.reopen(partition)
-            owned = await self._context.claim(partition)
+            await self._worker.folds.reopen(partition)
+            owned = await self._worker.claim_partition(partition)
         except Exception as another:
             if not halts_alone(another):
                 raise
-            self._context.condemn(partition, another)
+            self._worker.folds.condemn(partition, another)
             if str(another) != str(error):
                 self._note(partition, another)
             return
@@ -189,7 +198,7 @@ class Ownership:
 
     async def _own(self, partition: int) -> None:
         try:
-            self._start(partition, await self._context.claim(partition))
+            self._start(partition, await self._worker.claim_partition(partition))
         except Exception as error:
             if not halts_alone(error):
                 raise
@@ -210,13 +219,13 @@ class Ownership:
 
     async def _tick(self, timer: WindowTimer) -> None:
         while True:
-            await asyncio.sleep(self._context.tick_seconds)
-            await timer.tick(self._context.now())
+            await asyncio.sleep(self._tick_seconds)
+            await timer.tick(self._worker.now_ms())
 
     async def _take_back(self, timer: WindowTimer) -> None:
         """Take back what was set aside, every tick.  No window waits for it: keys that are out of reach take long."""
         while True:
-            await asyncio.sleep(self._context.tick_seconds)
+            await asyncio.sleep(self._tick_seconds)
             await timer.take_back()
 
     async def _guarded(self, partition: int, work: Coroutine[Any, Any, None]) -> None:
@@ -227,7 +236,7 @@ class Ownership:
 
     async def _give_up(self) -> None:
         self.writers.clear()  # first: a question that comes now would outlive the store that it asks
-        await self._context.stop_answering(self._is_halted, None)
+        await self._worker.stop_answering(halted=self._is_halted, partition=None)
         if not self._is_halted:
             await self._settle()
         await _ended(list(self._tasks))

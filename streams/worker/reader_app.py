@@ -64,7 +64,7 @@ class ReaderApp(AnsweringApp):
             folded=self._folded,
             opened=self._opened,
             closing=self._stop_asking,
-            failed=lambda error: self.metrics.halts.labels("partition", type(error).__name__).inc(),
+            failed=self.count_failure,
             halt=self.halt,
             retry_seconds=self._emgas.tick_seconds,
         )

@@ -10,7 +10,7 @@ import pytest
 
 from state.errors import DiskFullError, StoreCorruptError, UnreadableEventError
 from streams.errors import AppendFailedError, FencedError
-from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+from streams.worker.ownership import OwnedPartition, Ownership
 from tests.support.clocks import PATIENCE, eventually
 
 
@@ -70,21 +70,19 @@ class Worker:
         self.condemned: list[tuple[int, BaseException]] = []
         self.failures: list[BaseException] = []
         self.reopened: list[int] = []
-        self.ownership = Ownership(
-            OwnershipContext(
-                claim=self.claim,
-                condemn=lambda partition, error: self.condemned.append((partition, error)),
-                failed=self.failures.append,
-                reopen=self.reopen,
-                stop_answering=self.stop_answering,
-                halt=self.halt,
-                now=lambda: 42,
-                tick_seconds=0.001,
-                retry_seconds=0.001,
-            )
-        )
+        self.folds = self
+        self.ownership = Ownership(self, tick_seconds=0.001)
 
-    async def claim(self, partition: int) -> OwnedPartition:
+    def condemn(self, partition: int, why: BaseException) -> None:
+        self.condemned.append((partition, why))
+
+    def count_failure(self, error: BaseException) -> None:
+        self.failures.append(error)
+
+    def now_ms(self) -> int:
+        return 42
+
+    async def claim_partition(self, partition: int) -> OwnedPartition:
         self.claims.append(partition)
         if self.refusals:
             raise self.refusals.pop(0)
@@ -94,7 +92,7 @@ class Worker:
     async def reopen(self, partition: int) -> None:
         self.reopened.append(partition)
 
-    async def stop_answering(self, halted: bool, partition: int | None) -> None:
+    async def stop_answering(self, *, halted: bool, partition: int | None) -> None:
         self.stops.append((halted, set(self.ownership.writers)))
         self.stopped.set()
 
