@@ -37,7 +37,7 @@ from processors.text.chinese import STANDARD, Segmenter, simplified
 from processors.text.language import Language, Word, clean
 from state.events.extraction_types import Concept, TimeSpan
 
-RULES: Final = 7  # number of our own rules and word lists: raise it with every change that can change a result
+RULES: Final = 8  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, 5 to 15 µs a word
 SHORT: Final = 12  # words and marks of a transcript that may well come again, as most questions have
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
@@ -73,7 +73,7 @@ class YakeExtractor:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Find the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its tags included."""
         original, text = text, _bounded(text)
-        times = resolve_times(text, at, self.language.code)
+        times = resolve_times(text, at, self.language.language_of(text))
         days = [span for span in times if not span.kind]
         marks = tags.of_turn(simplified(text), clean(speaker), at, days)
         words = self.language.words(text)
@@ -83,7 +83,7 @@ class YakeExtractor:
     def of_query(self, text: str, at: int | None = None) -> Extraction:
         """Find the concepts a question names.  Names stay even where they might address somebody."""
         text = _bounded(text)
-        times = [] if at is None else anchored(text, at, self.language.code)
+        times = [] if at is None else anchored(text, at, self.language.language_of(text))
         marks = tags.of_query(simplified(text), times)
         return self._extraction(text, self.language.words(text, addressed=False), marks, times)
 

@@ -6,19 +6,19 @@
 
 The normal form is a function of the word alone, so a word is the same node wherever it stands.  Whether a word is
 content may also depend on its neighbours ("go" and "Go").  Dictionaries are loaded when the first text needs them and
-shared by all graphs.  Nothing here reads a clock, a locale or the network.  Japanese, Thai and other scripts without
-spaces are not segmented: their runs pass as words as long as `LONGEST` allows.
+shared by all graphs.  Nothing here reads a clock, a locale or the network.  Texts in other languages than English and
+Chinese are recognised one by one (processors/text/other_languages.py) where the graph's language is English.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from processors.text import chinese, chinese_names, greetings, stopwords
+from processors.text import chinese, chinese_names, greetings, other_languages, stopwords
 from processors.text.scripts import COMBINING, HAN
 
 LONGEST: Final = 64  # characters of a concept; what is longer is a blob, not a word
@@ -61,6 +61,9 @@ _CRY: Final = re.compile(
     r"|u*h?m{2,}|w+o+w+|w+h?o+a+h?|y+a+y+|y+e+a+h+|o{2,}h*|e+w+|x+d+|z{2,}|s+h+)"
 )
 _ELIDING: Final = frozenset({"ca", "fr", "it"})  # l'homme, qu'il
+
+
+_NOT_HAN: Final = frozenset({"word", "number", "mixed", "address"})
 
 
 class Word(NamedTuple):
@@ -136,7 +139,7 @@ class Language:
         covered = bytearray(len(plain))
         for start, end in greetings.spans(plain) if addressed else greetings.expressions(plain):
             covered[start:end] = b"\1" * (end - start)
-        return [
+        words = [
             Word(
                 self._label(piece),
                 self.normal_form(piece.plain, piece.kind),
@@ -150,6 +153,32 @@ class Language:
             )
             for position, piece in enumerate(pieces)
         ]
+        return self._of_other_languages(words)
+
+    def language_of(self, text: str) -> str:
+        """Return the language that a clean text is in: the graph's own unless that is English and the text is not."""
+        if self.code != "en":
+            return self.code
+        if by_script := other_languages.language_by_script(text):
+            return by_script
+        words = [match.group() for match in _PIECE.finditer(text) if match.lastgroup == "word"]
+        return other_languages.language_of(words, self._functions)
+
+    def _of_other_languages(self, words: list[Word]) -> list[Word]:
+        """Read words of other languages by their own rules; those of English and Chinese stay as they are."""
+        plain = [word.surface for word in words if word.tag == "word"]
+        language = other_languages.language_of(plain, self._functions) if self.code == "en" else self.code
+        is_japanese = any(map(other_languages.is_kana, plain))
+        result: list[Word] = []
+        for word in words:
+            if word.tag == "word" and other_languages.has_dense_run(word.surface):
+                result += _cut(word, other_languages.pieces(word.surface))
+            elif word.tag == "word" and language != self.code:
+                form, content = (read(word.surface, language) for read in _READ_OTHER)
+                result.append(word._replace(form=form, content=content))
+            else:
+                result.append(word)
+        return _as_japanese(result) if is_japanese else result
 
     def _label(self, piece: _Piece) -> str:
         if piece.kind == "address":
@@ -222,6 +251,44 @@ class Language:
         return (surface.istitle() and lower in stopwords.TITLE_NAMES) or (
             surface.isupper() and lower in stopwords.CAPITAL_NAMES
         )
+
+
+_READ_OTHER: Final = (other_languages.normal_form, other_languages.is_content)
+
+
+def _cut(word: Word, pieces: Iterable[tuple[int, str]]) -> list[Word]:
+    """Make words of the pieces of one; the first counts as the word, the others as parts of it."""
+    made = [
+        word._replace(surface=piece, form=piece, content=True, part=number > 0, start=word.start + place)
+        for number, (place, piece) in enumerate(pieces)
+    ]
+    return made or [word._replace(content=False)]
+
+
+def _as_japanese(words: list[Word]) -> list[Word]:
+    """Cut the runs of Han in a Japanese text into pairs of characters: Chinese words are others."""
+    result: list[Word] = []
+    run: list[Word] = []
+    for word in [*words, None]:
+        if word is not None and word.tag not in _NOT_HAN:
+            if not word.part:
+                if run and run[-1].end != word.start:
+                    result += _of_han(run)
+                    run = []
+                run.append(word)
+            continue
+        result += _of_han(run)
+        run = []
+        if word is not None:
+            result.append(word)
+    return result
+
+
+def _of_han(run: list[Word]) -> list[Word]:
+    if not run:
+        return []
+    whole = run[0]._replace(surface="".join(word.surface for word in run), guessed=False)
+    return _cut(whole, other_languages.han_pieces(whole.surface))
 
 
 def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]:

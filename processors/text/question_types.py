@@ -5,7 +5,7 @@
 
 Besides: whether a question asks how things are now or once were, and whether it is about who asks it.
 
-Patterns of English and Chinese grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
+Patterns of grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
 inside a sentence, in Chinese a word that the segmenter tags as one.  Times have a kind of their own
 (processors/extraction/tags.py).  `depth` says how many passages a question needs: SEEDS P29-P31, k = 3 (1 + 5.67 C),
 rounded down, with C from what the question asks.
@@ -46,6 +46,7 @@ _ASKS_NAME: Final = _pattern("asks-name")
 _ASKS_NUMBER: Final = _pattern("asks-number")
 _ASKS_LIST: Final = _pattern("asks-list")
 _ASKS_REASON: Final = _pattern("asks-reason")
+_ASKS_TIME: Final = _pattern("asks-time")
 _ASKS_HABIT: Final = _pattern("asks-habit")
 _ASKS_NOW: Final = _pattern("asks-now")
 _ASKS_PICTURE: Final = _pattern("asks-picture")
@@ -76,6 +77,11 @@ def asks_name(text: str) -> bool:
 def asks_number(text: str) -> bool:
     """Return whether a question wants a number: how many, how long."""
     return _ASKS_NUMBER.search(text) is not None
+
+
+def asks_time(text: str) -> bool:
+    """Return whether a question in a language other than English and Chinese wants a time: wann, cuándo, いつ, 언제."""
+    return _ASKS_TIME.search(text) is not None
 
 
 def asks_list(text: str) -> bool:

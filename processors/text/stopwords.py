@@ -31,4 +31,10 @@ CAPITAL_NAMES: Final = _LISTS["capital-names"]  # the country, the trade
 
 CHINESE: Final = _LISTS["chinese"]  # what stopwordsiso's list leaves out
 
+
+def of_language(language: str) -> frozenset[str]:
+    """Return what stopwordsiso's list of a language leaves out: reactions, chat forms, light verbs."""
+    return _LISTS.get(language, frozenset())
+
+
 LEMMAS: Final = {row[0]: row[1] for row in tables.rows(__package__, "lemmas")}
