@@ -6,7 +6,7 @@
     Burmese script                     or three characters stand for words.  A run of katakana is one word
     Han beside kana                    Japanese: runs of two characters, too, instead of Chinese words
 
-A text is English unless it has more function words of another language, two of them at least.  Function words are those
+A text is English unless it has more function words of another language: two where it has no English ones, else three.  Function words are those
 of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
 """
 
@@ -26,7 +26,7 @@ LATIN_AND_OTHERS: Final = (
     *("de", "es", "fr", "it", "pt", "nl", "sv", "da", "pl", "cs", "ro", "tr", "ru", "uk", "el", "ar", "hi", "fa", "vi"),
     *("id", "hu", "fi"),
 )
-LEAST: Final = 2  # different function words, for a language to be recognised
+LEAST: Final = 2  # different function words, where no English one is there; more, where one is
 SHARE: Final = 0.3  # of the different words of the text
 _REMEMBERED: Final = 1 << 15
 _UNACCENTED: Final = frozenset({"es", "fr", "it", "pt"})  # in chats, people leave out the accents of these
@@ -56,7 +56,8 @@ def language_of(surfaces: Iterable[str], english: frozenset[str]) -> str:
     best = max(counts, key=lambda language: (counts[language], -LATIN_AND_OTHERS.index(language)))
     if any(map(_OTHER_SCRIPT.match, lower)):
         return best
-    is_sure = counts[best] >= max(LEAST, SHARE * len(lower)) and counts[best] > len(lower & english)
+    most, of_english = counts[best], len(lower & english)
+    is_sure = most >= SHARE * len(lower) and most > of_english and (most > LEAST or most == of_english + LEAST)
     return best if is_sure else "en"
 
 
