@@ -174,8 +174,8 @@ class Language:
             if word.tag == "word" and other_languages.has_dense_run(word.surface):
                 result += _cut(word, other_languages.pieces(word.surface))
             elif word.tag == "word" and language != self.code:
-                form, content = (read(word.surface, language) for read in _READ_OTHER)
-                result.append(word._replace(form=form, content=content))
+                form = other_languages.normal_form(word.surface, language)
+                result.append(word._replace(form=form, content=other_languages.is_content(word.surface, language)))
             else:
                 result.append(word)
         return _as_japanese(result) if is_japanese else result
@@ -251,9 +251,6 @@ class Language:
         return (surface.istitle() and lower in stopwords.TITLE_NAMES) or (
             surface.isupper() and lower in stopwords.CAPITAL_NAMES
         )
-
-
-_READ_OTHER: Final = (other_languages.normal_form, other_languages.is_content)
 
 
 def _cut(word: Word, pieces: Iterable[tuple[int, str]]) -> list[Word]:

@@ -6,8 +6,8 @@
     Burmese script                     or three characters stand for words.  A run of katakana is one word
     Han beside kana                    Japanese: runs of two characters, too, instead of Chinese words
 
-A text is English unless it has more function words of another language: two where it has no English ones, else three.  Function words are those
-of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
+A text is English unless it has more function words of another language: two of them, or three where it has English
+ones too.  Function words are those of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
 """
 
 from __future__ import annotations
