@@ -36,6 +36,7 @@ from emgas.messages.forgetting import Forget, ForgetPreview, PreviewForget
 from emgas.messages.memory_settings import Settings
 from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.people import Profile, Profiled
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Fallback, MemoryKind, Query, Render, Reply
 from emgas.messages.requests import (
@@ -447,6 +448,20 @@ class MemoryClient:
         """
         fields = {**options, "text": text, **await self._moment(graph, after, as_of)}
         return await self.send(build(Habits, fields), timeout=timeout)
+
+    async def profile(
+        self,
+        graph: str,
+        name: str | None = None,
+        *,
+        limit: int = 20,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+    ) -> Profiled:
+        """Return what a graph knows of a person, or of everybody: values, history, evidence, and what has changed."""
+        fields = {"name": name, "limit": limit, **await self._moment(graph, after, as_of)}
+        return await self.send(build(Profile, fields), timeout=timeout)
 
     async def explore(
         self,

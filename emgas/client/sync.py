@@ -24,6 +24,7 @@ from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError, TransportError
 from emgas.messages.contents import Turns
 from emgas.messages.extracts import Extracted, TurnText
+from emgas.messages.people import Profiled
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.requests import Outcome, Right
@@ -147,6 +148,10 @@ class Memory:
     def trend(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Trended:
         """Count how often something is mentioned over time.  `options`: as MemoryClient.trend."""
         return self._wait(self._client.trend(self._named(graph), text, **options))
+
+    def profile(self, name: str | None = None, *, graph: str | None = None, **options: Any) -> Profiled:
+        """Return what a graph knows of a person, or of everybody.  `options`: as MemoryClient.profile."""
+        return self._wait(self._client.profile(self._named(graph), name, **options))
 
     def habits(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Recurring:
         """Return what recurs in a graph.  `options`: as MemoryClient.habits."""

@@ -12,7 +12,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.fields import Message, Name, Position, Text
 from emgas.messages.filters import Filter
-from emgas.messages.relations import RelationType
+from emgas.messages.relations import PeopleRelation, RelationType
 from emgas.messages.requests import AnswerMessage, PastQuestion
 from emgas.messages.sessions import Ending, SessionState
 
@@ -158,7 +158,7 @@ class KnownRelation(Message):
     """A relation of two concepts: how many turns state it, when first and last (ms), and the latest by id."""
 
     source: str
-    type: RelationType
+    type: RelationType | PeopleRelation
     target: str
     source_label: str
     target_label: str
@@ -320,7 +320,9 @@ class Explore(
     kind: Literal["explore"] = "explore"
     concept: Name = Field(description="by id, or as written")
     to: Name | None = Field(None, description="another concept, to find the paths to it")
-    hops: int = Field(1, ge=1, le=3, description="links from the concept, at most")
+    hops: int | None = Field(
+        None, ge=1, le=3, description="links from the concept, at most; by default 1, and 3 steps of a relation"
+    )
     relation: RelationType | None = Field(
         None, description="infer what follows by this relation", exclude_if=lambda relation: relation is None
     )

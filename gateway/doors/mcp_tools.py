@@ -1,6 +1,6 @@
 """The memory for assistants: MCP tools, resources and a prompt.
 
-    always                 remember, recall, forget, themes
+    always                 remember, recall, profile, forget, themes
     with --tools all       recent, explore, read, compare, configure, undo; and recall_several, unless pinned
 
 Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
@@ -32,6 +32,7 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
 from emgas.messages.forgetting import ForgetPreview
 from emgas.messages.modes import Guidance, How, Mode, Weighting
+from emgas.messages.people import Person, PersonChange
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import MemoryKind, Reply, Theme
 from emgas.messages.relations import RelationType
@@ -138,6 +139,14 @@ class ConceptView(BaseModel):
     turns: list[str] = Field(description="ids of the latest turns that hold it")
 
 
+class People(BaseModel):
+    """What a memory knows of people."""
+
+    found: bool = Field(description="whether this graph exists")
+    people: list[Person] = Field(description="current: the values that hold; history: what held before; turn: evidence")
+    changes: list[PersonChange] = Field(description="what has changed, the latest last")
+
+
 class Themes(BaseModel):
     """The themes of a memory."""
 
@@ -221,6 +230,7 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
     tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
         (_remember, ADDS),
         (_recall, READS),
+        (_profile, READS),
         (_forget_tool(opened, **bindings), REMOVES),
         (_themes, READS),
     ]
@@ -343,11 +353,12 @@ async def _explore(
     graph: Graph,
     concept: Annotated[str, Field(description="a word or a name, as it was written")],
     to: Annotated[str | None, Field(description="another concept: find the paths to it")] = None,
-    hops: Annotated[int, Field(ge=1, le=3, description="links from the concept, at most")] = 1,
-    limit: Annotated[int, Field(ge=0, le=100)] = 10,
-    relation: Annotated[
-        RelationType | None, Field(description="infer what follows by this relation, over `hops` steps")
+    hops: Annotated[
+        int | None,
+        Field(ge=1, le=3, description="links from the concept, at most; by default 1, and 3 steps of a relation"),
     ] = None,
+    limit: Annotated[int, Field(ge=0, le=100)] = 10,
+    relation: Annotated[RelationType | None, Field(description="infer what follows by this relation")] = None,
 ) -> ConceptView:
     """Return what a memory knows of a concept: its links and its relations to other concepts."""
     with _tool_errors("read", graph):
@@ -356,6 +367,18 @@ async def _explore(
     linked = [Linked(**_fields(Linked, each)) for each in view.neighbours]
     others = {name: getattr(view, name) for name in ("found", "concept", "relations", "inferred", "paths")}
     return ConceptView(neighbours=linked, turns=view.ids, **others)
+
+
+async def _profile(
+    memory: Opened,
+    graph: Graph,
+    name: Annotated[str | None, Field(description="whose, as Ada, or as Ada's sister; everybody by default")] = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="people, at most")] = 10,
+) -> People:
+    """Return what a memory knows of a person: where they live and work, who is who to them, and what has changed."""
+    with _tool_errors("read", graph):
+        view = await (await memory()).profile(graph, name, limit=limit)
+    return People(**_fields(People, view))
 
 
 async def _confirmed(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -88,11 +88,18 @@ def _add_question(message: type[GraphQuestion], method: str, path: str) -> None:
     ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             *(_keyword(name, annotation) for name, annotation in fixed.items()),
-            *(_query_parameter(name, field_at(message, at)) for name, at in parameters.items()),
+            *(_parameter(name, field_at(message, at), path) for name, at in parameters.items()),
         ]
     )
     described = _described(message, " ETag: the position in the graph's log.")
     router.add_api_route(path, ask, methods=[method], response_model=message.answer, **described)
+
+
+def _routes(path: str) -> Iterator[str]:
+    """Yield the paths of a question: where the last part of one is a parameter, also without it."""
+    yield path
+    if path.endswith("}"):
+        yield path.rpartition("/")[0]
 
 
 def _described(message: type[Sendable], more: str = "") -> dict[str, Any]:
@@ -116,8 +123,10 @@ def field_at(message: type[Message], at: str) -> FieldInfo:
     return field_at(field.annotation, part) if part else field  # type: ignore[arg-type]
 
 
-def _query_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+def _parameter(name: str, field: FieldInfo, path: str) -> inspect.Parameter:
     """Build the parameter of a route for a field: with its bounds, its description and its default."""
+    if f"{{{name}}}" in path:
+        return _keyword(name, Annotated[str, *field.metadata, Path(description=field.description)])
     default = field.get_default(call_default_factory=True)
     parts = (field.annotation, *field.metadata, Query(description=field.description))
     return _keyword(name, Annotated[parts], inspect.Parameter.empty if default is PydanticUndefined else default)
@@ -155,4 +164,5 @@ for _message in (*COMMANDS, *QUESTIONS):
         if issubclass(_message, Request):
             _add_command(_message, _method, _path)
         elif issubclass(_message, GraphQuestion):
-            _add_question(_message, _method, _path)
+            for _each in _routes(_path):
+                _add_question(_message, _method, _each)

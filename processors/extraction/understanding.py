@@ -28,17 +28,17 @@ from emgas.times import datetime_of
 from processors.dates.resolve import resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
+from processors.text.card import Cards
+from processors.text.facts import facts, names_in
 from processors.text.greetings import vocatives
 from processors.text.language import clean
 from processors.text.mentions import LOOKED_BACK, TurnBefore, mentions, those_meant
 from processors.text.names import is_first_name
 from processors.text.scripts import HAN
-from processors.text.statements import DOES, SKIPS, contradicts, statements
-from state.events.extraction_types import Concept, Mention, Relation, Statement, TimeSpan
+from state.events.extraction_types import Concept, Fact, Mention, Relation, TimeSpan
 
 STATED: Final = 0.9  # confidence in a relation: a rule that is precise found it
 _ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
-_SLOTS: Final = {"lives in": "home", "works at": "employer", "job": "job", "partner": "partner"}
 _AMOUNT: Final = re.compile(r"([\d.]+)([A-Z])")
 _DAY_UNITS: Final = {"Y": 31_536_000, "M": 2_592_000, "W": 604_800, "D": 86_400}
 _HOUR_UNITS: Final = {"H": 3600, "M": 60, "S": 1}
@@ -53,23 +53,26 @@ def understand(
 
     language  of the memory, ISO 639-1        now  when a turn without a time is said, ms
     """
-    session, facts, results = _Session(), _Facts(), list[ExtractedTurn]()
+    session, results = _Session(), list[ExtractedTurn]()
     for number, turn in enumerate(turns):
         at = now if turn.at is None else turn.at
         extraction = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
         if turn.language not in (None, language):
             extraction = replace(extraction, times=tuple(resolve_times(clean(turn.text), at, turn.language)))
-        results.append(_turn(turn, extraction, session.read(number, turn, extraction), session.names, language))
-        facts.add(number, turn)
+        bound, stated = session.read(number, turn, extraction)
+        related = [session.relation(turn.speaker, fact) for fact in stated if fact.relation]
+        results.append(
+            _turn(turn, extraction, bound, [*related, *_relations(extraction, session.names, related)], language)
+        )
         yield
-    return Extracted(turns=results, card=facts.card(), changes=facts.changes, extractor=extractor.version)
+    return Extracted(turns=results, card=session.card(), changes=session.changes(), extractor=extractor.version)
 
 
 def _turn(
     turn: TurnText,
     extraction: Extraction,
     bound: list[ExtractedMention],
-    names: Mapping[str, str],
+    related: list[ExtractedRelation],
     language: str,
 ) -> ExtractedTurn:
     concepts = [each for each in (*extraction.concepts, *extraction.phrases) if each.id[:1] != "@"]
@@ -80,7 +83,7 @@ def _turn(
         entities=sorted(_entities(turn.text, concepts), key=lambda entity: (entity.start, entity.end)),
         times=sorted(_times(turn.text, extraction.times), key=lambda time: (time.start, time.end)),
         mentions=bound,
-        relations=[_relation(each, names) for each in extraction.relations],
+        relations=related,
     )
 
 
@@ -155,6 +158,19 @@ def _seconds(duration: str) -> float:
     return seconds + 2.5 * _DAY_UNITS["D"] if re.fullmatch(r"(\d+Y)?6M", days) else seconds  # half a year
 
 
+def _relations(
+    extraction: Extraction, names: Mapping[str, str], related: Sequence[ExtractedRelation]
+) -> Iterator[ExtractedRelation]:
+    """Yield the relations between concepts that say more than those of people do."""
+    of_people = {each.relation for each in related}
+    for relation in extraction.relations:
+        if relation.type in _OF_THINGS and relation.type not in of_people:
+            yield _relation(relation, names)
+
+
+_OF_THINGS: Final = frozenset({"part-of", "cause", "contrast", "synonym"})
+
+
 def _relation(relation: Relation, names: Mapping[str, str]) -> ExtractedRelation:
     return ExtractedRelation(
         subject=names.get(relation.source, relation.source),
@@ -174,21 +190,25 @@ class _Session:
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
+        self.cards = Cards()
         self._before: list[TurnBefore] = []  # the latest first
         self._places: dict[str, list[int]] = {}  # concept id → [turn, start, end] where it was named last
 
-    def read(self, number: int, turn: TurnText, extraction: Extraction) -> list[ExtractedMention]:
-        """Read the next turn: return whom its pronouns mean."""
+    def read(self, number: int, turn: TurnText, extraction: Extraction) -> tuple[list[ExtractedMention], list[Fact]]:
+        """Read the next turn: return whom its pronouns mean, and what it says of people."""
         concepts, speaker = [*extraction.concepts, *extraction.phrases], by(clean(turn.speaker))
         for concept in concepts:
             self.names.setdefault(concept.id, concept.label)
         if speaker:
             self.names[speaker] = turn.speaker
         bound = mentions(turn.text, concepts, speaker, self._before)
+        meant = tuple(those_meant(concepts))
+        stated = facts(turn.text, speaker=speaker, mentions=bound, concepts=meant, before=lambda: self._before)
+        self.cards.add(str(number), turn.speaker, stated)
         self._note(number, turn.text, concepts)
-        self._before.insert(0, TurnBefore(speaker or "", tuple(those_meant(concepts)), turn.text))
+        self._before.insert(0, TurnBefore(speaker or "", meant, turn.text, names_in(stated)))
         del self._before[LOOKED_BACK:]
-        return [self._mention(each) for each in bound]
+        return [self._mention(each) for each in bound], stated
 
     def _note(self, number: int, text: str, concepts: Iterable[Concept]) -> None:
         for concept in concepts:
@@ -199,53 +219,30 @@ class _Session:
         means, at = self.names.get(mention.concept, mention.concept), self._places.get(mention.concept)
         return ExtractedMention(start=mention.start, end=mention.end, means=means, at=at, confidence=mention.confidence)
 
-
-class _Facts:
-    """What the turns state of people, a value of a slot at a time, and what later turns change."""
-
-    def __init__(self) -> None:
-        self.changes: list[ExtractedChange] = []
-        self._values: dict[tuple[str, str], list[Statement]] = {}
-
-    def add(self, number: int, turn: TurnText) -> None:
-        """Add what a turn states."""
-        for statement in statements(turn.text):
-            if not statement.slot.startswith(SKIPS):
-                self._state(number, turn.speaker, statement)
-
-    def _state(self, number: int, speaker: str, statement: Statement) -> None:
-        existing = self._values.setdefault((speaker, statement.slot), [])
-        for older in [each for each in existing if contradicts(statement, each)]:
-            existing.remove(older)
-            new = None if statement.ends else statement
-            self.changes.append(_change(number, speaker, older, new))
-        if not statement.ends:
-            existing.append(statement)
+    def relation(self, speaker: str, fact: Fact) -> ExtractedRelation:
+        """Return a fact as a relation between two who have names, or paths: "Ada.sister"."""
+        subject = self.cards.subject(speaker, fact.subject)
+        return ExtractedRelation(
+            subject=re.sub(r"'s (?=[^ ]+$)", ".", subject),
+            relation=fact.relation,
+            object=fact.value or speaker,
+            role=fact.role or None,
+            confidence=fact.confidence,
+            start=fact.start,
+            end=fact.end,
+        )
 
     def card(self) -> dict[str, dict[str, list[str]]]:
         """Return the values after the last turn: subject → slot → values."""
         card: dict[str, dict[str, list[str]]] = {}
-        for (speaker, _), values in self._values.items():
-            for statement in values:
-                subject, slot, value = _fact(speaker, statement)
-                filled = card.setdefault(subject, {}).setdefault(slot, [])
-                if value not in filled:
-                    filled.append(value)
+        for subject, slot in self.cards.entries:
+            if values := self.cards.current(subject, slot):
+                card.setdefault(subject, {})[slot] = values
         return card
 
-
-def _change(number: int, speaker: str, older: Statement, newer: Statement | None) -> ExtractedChange:
-    subject, slot, old = _fact(speaker, older)
-    new = None if newer is None else _fact(speaker, newer)[2]
-    return ExtractedChange(subject=subject, slot=slot, old=old, new=new, turn=number)
-
-
-def _fact(speaker: str, statement: Statement) -> tuple[str, str, str]:
-    """Return the subject, the slot and the value of a statement: "sister lives in" is a slot of Ada's sister."""
-    if statement.slot.startswith(DOES):
-        return speaker, "habit", statement.slot.removeprefix(DOES)
-    for ending, slot in _SLOTS.items():
-        if statement.slot.endswith(ending):
-            whose = statement.slot.removesuffix(ending).strip()
-            return (f"{speaker}'s {whose}" if whose else speaker), slot, statement.value
-    return speaker, statement.slot, statement.value
+    def changes(self) -> list[ExtractedChange]:
+        """Return what later turns changed."""
+        return [
+            ExtractedChange(subject=it.subject, slot=it.slot, old=it.old, new=it.new, turn=int(it.turn))
+            for it in self.cards.changes
+        ]

@@ -34,7 +34,7 @@ def _lists() -> dict[str, frozenset[str]]:
 
 
 _LISTS: Final = _lists()
-_KIN: Final = _LISTS["female"] | _LISTS["male"]
+KIN: Final = _LISTS["female"] | _LISTS["male"]
 _KINDS: Final = ("self", "other", "she", "he", "it", "there")
 _KIND_OF: Final = {word: kind for kind in reversed(_KINDS) for word in _LISTS[kind]}  # the first that has it
 
@@ -71,21 +71,22 @@ _OF: Final = {"she": "female", "he": "male"}
 
 
 class TurnBefore(NamedTuple):
-    """A turn before: who said it (a tag), the concepts in it that a pronoun may mean, its text where that is known."""
+    """A turn before: who said it (a tag), concepts that a pronoun may mean, its text where known, names it introduces."""
 
     speaker: str
     concepts: tuple[Concept, ...]
     text: str = ""
+    names: tuple[str, ...] = ()
 
 
 def is_meant(name: str, kind: str) -> bool:
     """Return whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
-    return kind in _NAMED or name in _KIN
+    return kind in _NAMED or name in KIN
 
 
 def those_meant(concepts: Iterable[Concept]) -> list[Concept]:
     """List the concepts that a pronoun may mean: as `is_meant`, but of every turn, so without a call for each."""
-    return [each for each in concepts if each.kind in _NAMED or each.id in _KIN]
+    return [each for each in concepts if each.kind in _NAMED or each.id in KIN]
 
 
 def mentions(
@@ -200,5 +201,5 @@ def _fits(kind: str, concept: Concept, talking: set[str]) -> bool:
         return concept.kind == "place"
     if kind == "it":
         return concept.kind in ("organisation", "product")
-    is_person = concept.kind == "person" or name in _KIN
+    is_person = concept.kind == "person" or name in KIN
     return is_person and name not in talking and name not in _LISTS["male" if kind == "she" else "female"]

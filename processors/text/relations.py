@@ -168,7 +168,8 @@ class _Reading:
         """Return whether a noun before the pattern is what a rule wants there."""
         if rule.source == "thing":
             tag = endpoint.words[-1].tag
-            return tag == "word" or tag.startswith(_NOUNS) or (rule.type == "cause" and tag.startswith("v"))
+            is_noun = tag == "word" or tag.startswith(_NOUNS) or endpoint.phrase is not None
+            return is_noun or (rule.type == "cause" and tag.startswith("v"))
         first = endpoint.words[0]
         is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _WORDS["kin"]
         return is_kin or self._is_proper(endpoint, place - len(endpoint.words) + 1)
@@ -301,7 +302,8 @@ def _is_target(endpoint: Endpoint, kind_of_target: str) -> bool:
     if kind_of_target == "any":
         return True
     if kind_of_target == "noun":
-        return last.tag == "word" or last.tag.startswith(_NOUNS) or last.guessed
+        is_noun = last.tag == "word" or last.tag.startswith(_NOUNS) or last.guessed
+        return is_noun or endpoint.phrase is not None  # 机器学习
     if first.tag == "word":
         return first.surface[:1].isupper()
     kind = names.han("".join(word.form for word in endpoint.words), last.tag)

@@ -7,6 +7,7 @@ TimeSpan   ["last week", 1682899200000, 1683504000000]   ["every Monday", …, �
 Anchor     ["remember", "forced"]
 Exempt     [1682899200000, 1682985600000, "t7"]
 Statement  ["lives in", "lisbon", false]
+Fact       {"slot": "home", "value": "Graz", "subject": ".sister", "relation": "lives-in", "start": 3, "end": 24}
 """
 
 from __future__ import annotations
@@ -111,6 +112,36 @@ class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
     slot: Annotated[str, Meta(min_length=1, max_length=200)]
     value: Annotated[str, Meta(min_length=1, max_length=200)]
     ends: bool = False
+
+
+FACTS = 24  # of one turn, at most
+Operation = Literal["set", "add", "end", "swap", "correct", "infer", "relate"]
+
+
+class Fact(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
+    """What a turn says of a person: a value of a slot, or how two are related (processors/text/facts.py).
+
+    slot        as the card calls it ("home", "favourite colour"), or the relation ("sibling")
+    value       as it was said ("Lisbon"), "" of an `end` that ends whatever the slot holds
+    operation   what it does to the slot: "relate" fills none
+    subject     of whom: a name, "" who speaks; behind a dot, what they are to who stands before: ".sister", "Ravi.wife"
+    relation    its name as a relation ("lives-in"), "" if it is none
+    role        what the value is to the subject, as it was said ("sister", "表哥")
+    old         the value that a `swap` or `correct` replaces
+    confidence  in (0, 1]
+    start, end  the characters of the turn's text that say so
+    """
+
+    slot: Annotated[str, Meta(min_length=1, max_length=200)]
+    value: Annotated[str, Meta(max_length=200)]
+    operation: Operation = "set"
+    subject: Annotated[str, Meta(max_length=200)] = ""
+    relation: Annotated[str, Meta(max_length=40)] = ""
+    role: Annotated[str, Meta(max_length=80)] = ""
+    old: Annotated[str, Meta(max_length=200)] = ""
+    confidence: Annotated[float, Meta(gt=0, le=1)] = 0.9
+    start: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)] = 0
+    end: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)] = 0
 
 
 class Exempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

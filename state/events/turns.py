@@ -12,11 +12,13 @@ from emgas import limits
 from state.events import vectors
 from state.events.base import GraphEvent, Ordinal, Quantity
 from state.events.extraction_types import (
+    FACTS,
     STATEMENTS,
     UNITS,
     Anchor,
     Attached,
     Concept,
+    Fact,
     Mention,
     Milliseconds,
     Relation,
@@ -44,6 +46,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
+    `facts`, likewise, are what it says of people (processors/text/facts.py).
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
@@ -80,6 +83,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     novelty: Annotated[float, Meta(ge=0, le=1)] | None = None
     uncounted: Uncounted = ""
     units: Annotated[list[list[Quantity]], Meta(max_length=UNITS)] = msgspec.field(default_factory=list)
+    facts: Annotated[list[Fact], Meta(max_length=FACTS)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: or a unit holds one that is not there."""

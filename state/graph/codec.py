@@ -25,6 +25,7 @@ from state.graph.tables.decay import NEVER
 from state.graph.tables.embedding_table import EmbeddingTable
 from state.graph.tables.habit_table import HabitTable
 from state.graph.tables.passage_table import PassageTable
+from state.graph.tables.people_table import PeopleTable
 from state.graph.tables.relation_table import RelationTable
 from state.graph.tables.session_table import SessionTable
 from state.graph.tables.statement_table import StatementTable
@@ -62,7 +63,7 @@ def content(tables: GraphTables) -> Content:
 
 def _added(tables: GraphTables) -> dict[str, Any]:
     """Return what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
-    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits", "advice")}
+    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "people", "habits", "advice")}
     added |= {"weights": tables.weights}
     added["asked"] = [tables.mode, tables.rerank] if (tables.mode, tables.rerank) != ("default", "") else []
     added["timezone"] = "" if tables.timezone == "UTC" else tables.timezone
@@ -104,6 +105,7 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.relations = RelationTable.of(arrays)
     tables.habits = HabitTable.of(values.get("habits", ()))
     tables.statements = StatementTable.of(values.get("statements", ()))
+    tables.people = PeopleTable.of(values.get("people", ()))
     tables.sessions = SessionTable.of(values.get("sessions", []))
     tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
     tables.mode, tables.rerank = values.get("asked", ("default", ""))

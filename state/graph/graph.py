@@ -229,6 +229,7 @@ class Graph(GraphTables):
             self.uncounted += 1
         self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
+        self.people.add(event.id, event.speaker, event.facts)
         if event.units:
             self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
@@ -613,6 +614,7 @@ class Graph(GraphTables):
             self._dead_rows += 1
         for number in self._passages(turns):
             self.statements.remove(self.passages.ids[number])
+            self.people.remove(self.passages.ids[number])
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)

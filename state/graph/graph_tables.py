@@ -21,6 +21,7 @@ from state.graph.tables.decay import NEVER
 from state.graph.tables.embedding_table import EmbeddingTable
 from state.graph.tables.habit_table import HabitTable
 from state.graph.tables.passage_table import PassageTable
+from state.graph.tables.people_table import PeopleTable
 from state.graph.tables.relation_table import RelationTable
 from state.graph.tables.session_table import SessionTable
 from state.graph.tables.statement_table import StatementTable
@@ -76,6 +77,7 @@ class GraphTables:
         self.themes = ThemeTable()
         self.relations = RelationTable()
         self.statements = StatementTable()
+        self.people = PeopleTable()
         self.habits = HabitTable()
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0

@@ -30,6 +30,7 @@ PANELS: dict[str, dict[str, Lazy | Contributed]] = {
         "graphs": Lazy("streams.cli.memory.graphs:graphs"),
         "turns": Lazy("streams.cli.memory.turns:turns"),
         "recap": Lazy("streams.cli.memory.views:recap"),
+        "who": Lazy("streams.cli.memory.who:who"),
         "look": Lazy("streams.cli.groups:look"),
     },
     CHANGE: {

@@ -54,7 +54,7 @@ from state.graph.tables.passage_table import ERASED, fingerprint
 from state.log_position import Draft
 from state.partition import Partition
 from streams.ingest.verbs.deciding import HandlerContext
-from streams.ingest.verbs.unfolded import UnfoldedDecisions
+from streams.ingest.verbs.unfolded import NO_ONE, UnfoldedDecisions
 
 log = logger("ingest")
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of its event time belongs to a conversation that goes on
@@ -248,6 +248,7 @@ class TurnDecider:
         extraction = self._ahead.extractions.pop(utterance, None) or self._extract(utterance)
         self._unfolded.turns[turn.graph, turn.id] = turn.text
         concepts = with_known_people(turn.text, [*extraction.concepts, *extraction.phrases], graph)
+        bound, stated = self._unfolded.read(turn, concepts, graph)
         event = TurnRecorded(
             src=arrival.offset,
             id=turn.id,
@@ -266,7 +267,8 @@ class TurnDecider:
             concepts=concepts,
             times=list(extraction.times),
             relations=list(extraction.relations),
-            mentions=self._unfolded.mentions(turn, concepts, graph),
+            mentions=bound,
+            facts=stated,
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -351,7 +353,7 @@ def searchable_text(turn: Turn) -> str:
 
 def stated_by(turn: Turn) -> list[Statement]:
     """Return what a turn states; statements of an assistant about itself do not count."""
-    return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
+    return [] if turn.role in NO_ONE else statements(turn.text)
 
 
 class Importance(TypedDict):

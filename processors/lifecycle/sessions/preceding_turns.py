@@ -6,6 +6,7 @@ from itertools import islice
 from typing import cast
 
 from emgas.messages.relations import Kind
+from processors.text.facts import names_in
 from processors.text.mentions import TurnBefore, is_meant
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
@@ -27,5 +28,6 @@ def preceding_turns(graph: Graph, session: str, most: int) -> list[TurnBefore]:
             (concepts.ids[each], kind) for each in contents if is_meant(concepts.ids[each], kind := concepts.kind(each))
         ]
         named = (Concept(name, name, 0.5, 1, cast(Kind, kind)) for name, kind in meant)
-        preceding.append(TurnBefore(speaker, tuple(named)))
+        stated = graph.people.of_turn(passages.ids[passage])
+        preceding.append(TurnBefore(speaker, tuple(named), names=names_in(stated)))
     return preceding

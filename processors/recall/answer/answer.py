@@ -31,8 +31,10 @@ from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
+from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
+from processors.recall.answer.people import relations_asked
 from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
 from processors.recall.answer.relations import find_relations, relation_text
@@ -63,6 +65,7 @@ from processors.recall.retrieval.retrieval import retrieve
 from processors.text.complexity import complexity
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from processors.text.slot_questions import SlotQuestion, slot_question
 from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -312,15 +315,16 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
 
 def _match(question: _Question) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
-    query, recalled = question.query, _recall_turns(question)
-    habits, relations = _recurring(question), _relations(question, recalled)
+    query, asked, recalled = question.query, _slot_question(question), _recall_turns(question)
+    habits, relations = _recurring(question), _relations(question, recalled, asked)
     known = _known(question, recalled)
     is_known = bool(recalled.passages) and known >= _least_known(question)
     if is_known:
         recalled = _worth_their_tokens(question, recalled, known)
-    elif habits or relations or query.fallback != "nearest":
+    elif habits or relations or asked or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    is_match = bool(recalled.passages and is_known) or bool(habits or relations)
+    recalled = _evidence_first(question, recalled, asked)
+    is_match = bool(recalled.passages and (is_known or asked)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
         recalled = replace(recalled, passages=latest, depth=LATEST)
@@ -379,6 +383,26 @@ def _recall_turns(question: _Question) -> RecallResult:
     return recalled
 
 
+def _slot_question(question: _Question) -> SlotQuestion | None:
+    """Return the slot of a card that a short question asks for, in the default way of recall."""
+    query, graph, asker = question.query, question.graph, question.options.asker
+    if not graph.people or not question.is_ranked or query.retriever != "default" or question.options.kind.in_mind:
+        return None
+    return slot_question(cards_of(graph), query.text, asker)
+
+
+def _evidence_first(question: _Question, recalled: RecallResult, asked: SlotQuestion | None) -> RecallResult:
+    """Put the turns that say what a slot holds before all others, as far as the question's filter lets them through."""
+    if asked is None:
+        return recalled
+    numbers = np.array([question.graph.passages.numbers[turn] for turn in asked.turns], np.int64)
+    first = numbers[Allowed(question.view, question.query.only).passes(numbers)].tolist()
+    best = max((ranked.score for ranked in recalled.passages), default=0.0)
+    others = [ranked for ranked in recalled.passages if ranked.number not in first]
+    passages = (*(Ranked(number, best) for number in first), *others)
+    return replace(recalled, passages=passages, depth=max(recalled.depth, len(first)))
+
+
 def _recurring(question: _Question) -> list[HabitRow]:
     """Find what recurs, if that is asked for: it comes first."""
     query, options = question.query, question.options
@@ -387,10 +411,12 @@ def _recurring(question: _Question) -> list[HabitRow]:
     return find_habits(question.graph, question.concepts, query.text, asker=options.asker, only=query.only)
 
 
-def _relations(question: _Question, recalled: RecallResult) -> list[KnownRelation]:
-    """List what turns say of the concepts of the question, for a kind of memory that has relations."""
-    lists_relations = question.options.kind.tells and not question.goes_on
-    return find_relations(question.view, _terms(question, recalled)) if lists_relations else []
+def _relations(question: _Question, recalled: RecallResult, asked: SlotQuestion | None) -> list[KnownRelation]:
+    """List the relations that a question asks for, else those of its concepts, if its kind of memory has any."""
+    if not question.options.kind.tells or question.goes_on:
+        return []
+    known = relations_asked(question.graph, asked) if asked else []
+    return known or find_relations(question.view, _terms(question, recalled))
 
 
 def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:

@@ -22,7 +22,8 @@ from emgas.messages.views import Explore, Explored, KnownConcept, Neighbour
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.recall.answer.answer import QueriedGraph, concept_ids
-from processors.recall.answer.relations import inferred, related
+from processors.recall.answer.people import known_relations
+from processors.recall.answer.relations import inferred
 from processors.recall.ranking.activation import DEFAULT
 from processors.recall.ranking.query_terms import speaker_mark
 from processors.text.shown import Shown
@@ -34,6 +35,7 @@ WAYS: Final = 3  # to another concept that are told
 MOST_HOPS: Final = 4  # of a way
 LOOKED_AT: Final = 60  # concepts, at most, while a way is searched: a millisecond each in a large graph
 BROAD: Final = 30  # links of a concept that are followed: the strongest
+STEPS: Final = 3  # of a relation that is inferred, where a question does not say
 DIGITS: Final = 6  # of strengths
 
 
@@ -63,8 +65,8 @@ def explore_graph(memory: QueriedGraph, request: Explore, extractor: Extractor) 
         concept=_describe(graph, view, number),
         neighbours=_neighbours(view, number, request),
         paths=[] if target is None else [[view.ids[node] for node in way] for way in _ways(view, number, target)],
-        relations=related(view, number, request.limit),
-        inferred=[] if request.relation is None else inferred(view, number, request.relation, request.hops),
+        relations=known_relations(graph, view, number, request.limit),
+        inferred=[] if request.relation is None else inferred(view, number, request.relation, request.hops or STEPS),
         ids=[view.passage_id[passage] for passage in latest[: request.limit].tolist()],
         position=memory.position,
     )
@@ -105,7 +107,7 @@ def _describe(graph: Graph, view: GraphView, number: int) -> KnownConcept:
 def _neighbours(view: GraphView, number: int, request: Explore) -> list[Neighbour]:
     """List what is linked over at most `asked.hops` links: the fewest hops first, then the strongest."""
     reached, edge = {number: _Reached(1.0, 0, (number,))}, [number]
-    for _ in range(request.hops):
+    for _ in range(request.hops or 1):
         result: dict[int, _Reached] = {}
         for source in edge:
             here = reached[source]

@@ -106,8 +106,7 @@ def explore(
 
     Exits with 3 for an unknown graph or concept.
     """
-    steps = hops or (3 if relation else 1)
-    options: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
+    options: dict[str, Any] = {"to": to, "hops": hops, "relation": relation, "limit": limit, "as_of": as_of}
     reply = _ask(lambda memory: memory.explore(graph, concept, **options), timeout)
     if json:
         output.print_json(reply.model_dump())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from emgas.messages.memory_settings import PRESET_MODES
@@ -10,16 +11,19 @@ from emgas.messages.requests import Command
 from emgas.messages.turns import Turn
 from processors.extraction.tags import by
 from processors.lifecycle.sessions.preceding_turns import preceding_turns
+from processors.text.facts import facts, names_in
 from processors.text.language import clean
 from processors.text.mentions import LOOKED_BACK, TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.events import UNSTAMPED, GraphConfigured
-from state.events.extraction_types import Concept, Mention
+from state.events.extraction_types import Concept, Fact, Mention
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 
 HEARD: Final = 512  # sessions of which the last texts are kept
+NO_ONE: Final = ("assistant", "system", "tool")  # roles of turns that state nothing of who speaks
+
 Session = tuple[str, str]  # of a graph, both by id
 
 
@@ -88,19 +92,22 @@ class UnfoldedDecisions:
         graph = None if graph_id in self.zones else state.graph(graph_id)
         return self.zones.get(graph_id, "UTC") if graph is None else graph.timezone
 
-    def mentions(self, turn: Turn, concepts: Sequence[Concept], graph: Graph | None) -> list[Mention]:
-        """Bind the pronouns of a turn, and remember which concepts the pronouns of the next turn may mean.
+    def read(self, turn: Turn, concepts: Sequence[Concept], graph: Graph | None) -> tuple[list[Mention], list[Fact]]:
+        """Bind the pronouns of a turn, find its facts, and remember whom the next turn may mean.
 
         In an encrypted graph, pronouns are bound within the turn only: an erased person must not survive as the "she"
         of another turn.
         """
         pending, speaker = self._sessions.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
         meant, words = tuple(those_meant(concepts)), pronouns(turn.text)
-        before = self._turns_before(turn, graph) if any(map(looks_back, words)) else []
-        said = TurnBefore(speaker or "", meant, turn.text)
+        before = cache(lambda: self._turns_before(turn, graph))
+        bound_words = bound(words, meant, speaker=speaker, before=before() if any(map(looks_back, words)) else [])
+        states = turn.role not in NO_ONE
+        stated = facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if states else []
+        said = TurnBefore(speaker or "", meant, turn.text, names_in(stated))
         pending.append(said)
         self._hear(turn, said, graph)
-        return bound(words, meant, speaker=speaker, before=before)
+        return bound_words, stated
 
     def _hear(self, turn: Turn, said: TurnBefore, graph: Graph | None) -> None:
         """Remember the text of a turn for the pronouns of the next, unless its graph is encrypted."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from emgas.messages.people import Profile, Profiled
 from emgas.messages.pictures import Picture, Pictured
 from emgas.messages.requests import PastQuestion
 from emgas.messages.sessions import InMind, Recent
@@ -12,6 +13,7 @@ from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Rec
 from processors.recall.answer.answer import QueriedGraph
 from processors.recall.reports.habits import list_habits
 from processors.recall.reports.neighbourhood import explore_graph
+from processors.recall.reports.people import list_people
 from processors.recall.reports.picture import draw_picture
 from processors.recall.reports.session_summaries import list_recaps
 from processors.recall.reports.trends import compute_trend
@@ -50,6 +52,12 @@ async def explore(request: Explore, context: AnswerContext) -> Explored:
 async def habits(request: Habits, context: AnswerContext) -> Recurring:
     """Report what recurs."""
     return await _report(request, context, lambda memory: list_habits(memory, request, context.extractor))
+
+
+@answers(Profile)
+async def profile(request: Profile, context: AnswerContext) -> Profiled:
+    """Report what is known of people."""
+    return await _report(request, context, lambda memory: list_people(memory, request))
 
 
 async def _report(request: PastQuestion, context: AnswerContext, report: Callable[[QueriedGraph], T]) -> T:

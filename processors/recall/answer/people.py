@@ -1,0 +1,79 @@
+"""What cards of people add to an answer: the turns that say what a slot holds, and relations of a person.
+
+"where do I work?"       the turn that says so comes first
+explore ada              lives-in, works-at, sibling …, beside what turns say of concepts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, cast, get_args
+
+from emgas.messages.relations import PeopleRelation, RelationType
+from emgas.messages.views import KnownRelation
+from processors.lifecycle.turns.people import cards_of
+from processors.recall.answer.relations import related
+from processors.text.card import INFERRED, Cards, Entry
+from processors.text.fact_tables import SLOTS, relation_of
+from processors.text.slot_questions import SlotQuestion
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+
+_TYPES: Final = frozenset({*get_args(RelationType), *get_args(PeopleRelation)})
+_SPEAKER: Final = "@speaker:"
+
+
+def known_relations(graph: Graph, view: GraphView, number: int, limit: int) -> list[KnownRelation]:
+    """List the relations of a concept, and those of the card of who has this name, nothing twice."""
+    stated = related(view, number, limit)
+    name = view.ids[number].removeprefix(_SPEAKER)
+    seen = {(each.type, each.target_label.casefold()) for each in stated}
+    of_card = [each for each in _of_card(graph, name) if (each.type, each.target_label.casefold()) not in seen]
+    return [*of_card, *stated][:limit]
+
+
+def relations_asked(graph: Graph, question: SlotQuestion) -> list[KnownRelation]:
+    """List the relations of the one slot that a question asks for."""
+    cards = cards_of(graph)
+    entries = cards.entries.get((question.subject, question.slot), [])
+    return [known for each in entries if (known := _known(graph, cards, question.subject, question.slot, each))]
+
+
+def _of_card(graph: Graph, name: str) -> Iterator[KnownRelation]:
+    if not graph.people:
+        return
+    cards = cards_of(graph)
+    for (subject, slot), entries in cards.entries.items():
+        for each in entries:
+            if name in (subject.casefold(), each.value.casefold()) and (
+                known := _known(graph, cards, subject, slot, each)
+            ):
+                yield known
+
+
+def _known(graph: Graph, cards: Cards, subject: str, slot: str, entry: Entry) -> KnownRelation | None:
+    """Return an entry of a card as a relation; None where it is none, or only inferred."""
+    listed = SLOTS.get(slot)
+    relation = (listed.relation if listed else "") or relation_of(slot, entry.role)
+    if relation not in _TYPES or entry.confidence <= INFERRED:
+        return None
+    at = graph.passages.at[graph.passages.numbers[entry.evidence]]
+    return KnownRelation(
+        source=_id_of(graph, subject),
+        type=cast(PeopleRelation, relation),
+        target=_id_of(graph, entry.value),
+        source_label=subject,
+        target_label=entry.value,
+        times=1,
+        first=at,
+        last=at,
+        ids=[entry.evidence],
+        history=entry.until is not None,
+    )
+
+
+def _id_of(graph: Graph, name: str) -> str:
+    """Return the concept of a name, where there is one."""
+    low = name.casefold()
+    speaker = _SPEAKER + low
+    return speaker if speaker in graph.concepts.numbers else low

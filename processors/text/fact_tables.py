@@ -1,0 +1,132 @@
+"""The words and slots with which facts are read, as `data/` has them: lists, parts of patterns, slots, roles.
+
+fact_words.tsv   lists of words            {=kin} in a pattern
+fact_parts.tsv   parts of patterns         {V} in a pattern
+slots.tsv        slots of a card           how many values one holds, and its relation
+roles.tsv        what people are to one another: sister, 表哥, boss
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Final, NamedTuple
+
+from processors.text import tables
+
+
+class Slot(NamedTuple):
+    """A slot: whether it holds one value at a time, its relation, and the words with which questions ask for it."""
+
+    is_single: bool
+    relation: str
+    questions: tuple[str, ...]
+
+
+def _words() -> dict[str, frozenset[str]]:
+    lists: dict[str, set[str]] = {}
+    for name, words in tables.rows(__package__, "fact_words"):
+        lists.setdefault(name, set()).update(word.strip() for word in words.split("|"))
+    return {name: frozenset(words) for name, words in lists.items()}
+
+
+def _roles() -> dict[str, dict[str, str]]:
+    roles: dict[str, dict[str, str]] = {}
+    for language, relation, words in tables.rows(__package__, "roles"):
+        for word in words.split("|"):
+            roles.setdefault(language, {}).setdefault(word, relation)
+    return roles
+
+
+def _slots() -> dict[str, Slot]:
+    return {
+        name: Slot(how == "one", "" if relation == "-" else relation, () if words == "-" else tuple(words.split("|")))
+        for name, how, relation, words in tables.rows(__package__, "slots")
+    }
+
+
+def either(words: Iterable[str]) -> str:
+    """Write a pattern of any of these words, the longest first."""
+    return "(?:" + "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) + ")"
+
+
+INVERSE: Final = {
+    "parent": "child",
+    "child": "parent",
+    "boss": "report",
+    "report": "boss",
+    "teacher": "student",
+    "student": "teacher",
+}
+MUTUAL: Final = frozenset(
+    (
+        "sibling",
+        "partner",
+        "spouse",
+        "ex-spouse",
+        "ex-partner",
+        "friend",
+        "colleague",
+        "roommate",
+        "neighbour",
+        "relative",
+    )
+) | {"schoolmate"}
+WORDS: Final = _words()
+ROLES: Final = _roles()
+SLOTS: Final = _slots()
+
+
+@cache
+def _parts() -> dict[str, str]:
+    rows = tables.rows(__package__, "fact_parts")
+    return {name: re.sub(r"\{=(\w+)\}", lambda match: either(WORDS[match[1]]), part) for name, part in rows}
+
+
+def expanded(pattern: str) -> str:
+    """Put the parts of a pattern that stand in braces in their place; parts hold parts."""
+    before = ""
+    while pattern != before:
+        before = pattern
+        pattern = re.sub(r"\{(\w+)\}", lambda match: _parts().get(match[1], match[0]), pattern)
+    return pattern
+
+
+@cache
+def _people_patterns() -> dict[tuple[str, str], str]:
+    return {(language, name): text for language, name, text in tables.rows(__package__, "people_patterns")}
+
+
+@cache
+def pattern(language: str, name: str) -> re.Pattern[str]:
+    """Compile a pattern of people_patterns.tsv, with its parts in their place."""
+    texts, text, before = _people_patterns(), f"{{{name}}}", ""
+    words = {"ROLE": either(ROLES[language]), "PET": either(WORDS["宠"])}
+    while text != before:
+        before = text
+        text = re.sub(
+            r"\{(\w+)\}", lambda match: words.get(match[1]) or texts.get((language, match[1])) or match[0], text
+        )
+    return re.compile(text.replace("(?i)", ""), re.IGNORECASE if "(?i)" in text else 0)
+
+
+def is_single(slot: str) -> bool:
+    """Return whether a slot holds one value at a time."""
+    listed = SLOTS.get(slot)
+    return listed.is_single if listed else slot.startswith("favourite") or bool(_NUMBERED.search(slot)) or slot in _ONE
+
+
+def relation_of(slot: str, role: str) -> str:
+    """Return the relation of a person to the value of a slot that is another: by the role as said, else the slot."""
+    for roles in ROLES.values():
+        if role in roles:
+            return roles[role]
+    return slot if slot in _PEOPLE else ""
+
+
+_PEOPLE: Final = frozenset({relation for roles in ROLES.values() for relation in roles.values()} | {"partner"})
+_NUMBERED: Final = re.compile(
+    r"code|password|number|pin$|type$|size|密码|电话|邮箱|号$|血型|budget|salary|rent|weight|goal|score|level|deadline|limit"
+)
+_ONE: Final = WORDS["role"] | WORDS["角"]

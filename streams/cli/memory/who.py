@@ -1,0 +1,75 @@
+"""`emgas who`: what a memory knows of people: values with their evidence, what held before, and what has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from emgas.times import format_utc
+from streams.cli.memory.views import AsOf
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from emgas.messages.people import KnownValue, Person, Profiled
+
+
+def who(
+    graph: output.Graph,
+    name: Annotated[
+        str | None, typer.Argument(help='A name, or a path as "Ada\'s sister"; everybody by default.')
+    ] = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of people.")] = 20,
+    as_of: AsOf = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Show what a graph knows of people: values, history, evidence and changes.  Exits with 3 for an unknown graph."""
+
+    async def ask() -> Profiled:
+        async with session(output.settings(), timeout, begins=False) as connected:
+            return await connected.memory.profile(graph, name, limit=limit, as_of=as_of)
+
+    reply = output.run(ask())
+    if json:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        _show(reply)
+    if not reply.found:
+        output.fail_unknown(graph, as_of)
+
+
+def _show(reply: Profiled) -> None:
+    for person in reply.people:
+        also = f" [dim]({escape(', '.join(person.also))})[/]" if person.also else ""
+        output.out.print(f"[bold]{escape(person.name)}[/]{also}", highlight=False, soft_wrap=True)
+        for line in _lines(person):
+            output.out.print(f"  {line}", highlight=False, soft_wrap=True)
+    for change in reply.changes:
+        became = "ended" if change.new is None else f"became {escape(change.new)}"
+        line = f"{escape(change.name)}: {escape(change.slot)} {escape(change.old)} {became}"
+        output.out.print(
+            f"{line} [dim]{format_utc(change.at)} {escape(change.turn)}[/]", highlight=False, soft_wrap=True
+        )
+    output.tell(f"{len(reply.people)} of {reply.total} people")
+
+
+def _lines(person: Person) -> Iterator[str]:
+    """Yield the lines of a card: what holds, what held before, and what the person is to others."""
+    for slot, values in person.current.items():
+        yield f"{escape(slot)}: {', '.join(map(_value, values))}"
+    for slot, values in person.history.items():
+        yield f"[dim]{escape(slot)}, before: {', '.join(map(_value, values))}[/]"
+    for tie in person.ties:
+        yield f"{escape(tie.relation)} of {escape(tie.of)} [dim]{escape(tie.turn)}[/]"
+
+
+def _value(known: KnownValue) -> str:
+    role = f" ({escape(known.role)})" if known.role else ""
+    likely = " (likely)" if known.confidence <= 0.5 else ""
+    return f"{escape(known.value)}{role}{likely} [dim]{escape(known.turn)}[/]"
