@@ -15,6 +15,7 @@ from emgas.messages.contents import List, Read
 from emgas.messages.extracts import Extract
 from emgas.messages.forgetting import Forget, PreviewForget
 from emgas.messages.operator import Checkpoint, Inspect
+from emgas.messages.people import Profile
 from emgas.messages.pictures import Compare, Picture
 from emgas.messages.queries import Describe, Query
 from emgas.messages.requests import Command, PartitionQuestion, Right, Sendable
@@ -117,6 +118,7 @@ VERBS = (
     Verb(Trend, "read", {"text": "kettle"}, parameters="text=kettle&by=week"),
     Verb(Explore, "read", {"concept": "kettle"}, parameters="name=kettle&hops=2"),
     Verb(Habits, "read", parameters="text=kettle&limit=3"),
+    Verb(Profile, "read", {"name": "Ada"}, parameters="limit=3"),
     Verb(Recent, "read", {"session": "main"}, parameters="limit=3"),
     Verb(List, "read"),
     Verb(Extract, "read", READ_TURNS),

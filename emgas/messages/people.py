@@ -30,7 +30,7 @@ class KnownValue(Message):
 
 
 class KnownTie(Message):
-    """What somebody is to another person: the other's sibling, parent, boss …; and the turn that says so."""
+    """What a person is to another: the other's sibling, parent, boss …; and the turn that says so."""
 
     relation: str
     of: str

@@ -355,6 +355,49 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "changes": [],
         "extractor": "yake 0.7.3, rules 5",
     },
+    "Profiled": {
+        "kind": "profiled",
+        "graph": "ada",
+        "found": True,
+        "people": [
+            {
+                "name": "Ada",
+                "also": [],
+                "current": {
+                    "home": [
+                        {"value": "Porto", "since": 1683554160000, "until": None, "turn": "t9", "confidence": 0.9},
+                    ],
+                    "sibling": [
+                        {
+                            "value": "Ilse",
+                            "since": 1683554160000,
+                            "until": None,
+                            "turn": "t9",
+                            "confidence": 0.95,
+                            "role": "sister",
+                        },
+                    ],
+                },
+                "history": {
+                    "home": [
+                        {
+                            "value": "Lisbon",
+                            "since": 1682899200000,
+                            "until": 1683554160000,
+                            "turn": "t2",
+                            "confidence": 0.9,
+                        },
+                    ],
+                },
+                "ties": [{"relation": "sibling", "of": "Ilse", "turn": "t9"}],
+            }
+        ],
+        "changes": [
+            {"name": "Ada", "slot": "home", "old": "Lisbon", "new": "Porto", "turn": "t9", "at": 1683554160000},
+        ],
+        "total": 2,
+        "position": POSITION,
+    },
     "Failure": {"kind": "failure", "code": "not-yet", "message": "that turn is not folded yet: ask again"},
 }
 

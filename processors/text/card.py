@@ -3,6 +3,7 @@
     fact   set      the value takes the place of what the slot held: a change
            add      the value stands beside others          end      it holds no more: a change
            swap     it takes the place of `old`             correct  likewise, in whichever slot holds `old`
+           replace  it takes the place of all that the slot held
            infer    it is likely there, as long as nothing is said plainly; never a change
     card   subject ──▶ slot ──▶ entries, the latest last: value, since, until, evidence, confidence
 
@@ -23,6 +24,7 @@ from state.events.extraction_types import Fact
 INFERRED: Final = 0.5
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
 _STRONG: Final = frozenset({"employer", "habit", "owns", "partner", "job"})  # an end tells that the value held before
+_SWAPPED: Final = frozenset({"drinks", "medication"})  # whose swap tells both values, even where none was known
 _POINTING: Final = frozenset(["it", "that", "this", "him", "her", "them"])
 _OUT_OF_WORK: Final = ("unemployed", "retired", "失业", "退休", "between jobs", "待业")
 _PATH: Final = "."
@@ -127,7 +129,11 @@ class _Folding:
         """Put a value beside others."""
         self._put(subject, fact, value, replaces=False)
 
-    def _put(self, subject: str, fact: Fact, value: str, *, replaces: bool) -> None:
+    def replace(self, subject: str, fact: Fact, value: str) -> None:
+        """Put a value in the place of whatever a slot holds."""
+        self._put(subject, fact, value, replaces=True, ends_all=True)
+
+    def _put(self, subject: str, fact: Fact, value: str, *, replaces: bool, ends_all: bool = False) -> None:
         slot, entries = fact.slot, self._entries(subject, fact.slot)
         entries[:] = [each for each in entries if each.confidence > INFERRED or each.until]
         open_entries = [each for each in entries if each.until is None]
@@ -137,7 +143,7 @@ class _Folding:
             return
         if not open_entries:
             self._complete(subject, slot, value)
-        if replaces and is_single(slot):
+        if ends_all or (replaces and is_single(slot)):
             for each in open_entries:
                 each.until = self._turn
                 if each.evidence != self._turn or slot == "job":
@@ -207,7 +213,7 @@ class _Folding:
             if who == subject and any(each.until is None and is_same(each.value, fact.old) for each in entries)
         ]
         slot = holding[0] if holding else fact.slot
-        if not holding and (slot != "drinks" or not is_valid("drinks", fact.old, fact.old)):
+        if not holding and (slot not in _SWAPPED or not is_valid(slot, fact.old, fact.old)):
             return
         before = [each for each in self._entries(subject, slot) if each.until is None and is_same(each.value, fact.old)]
         for each in before:
@@ -226,7 +232,7 @@ class _Folding:
                     return
 
     def infer(self, subject: str, fact: Fact, value: str) -> None:
-        """Note that somebody or something is there: "my dog", as long as nothing says so plainly."""
+        """Note that a person or a thing is there: "my dog", as long as nothing says so plainly."""
         role = value.casefold()
         relation = next(
             (roles[word] for roles in ROLES.values() for word in (role, role.removesuffix("s")) if word in roles), ""
@@ -257,6 +263,7 @@ class _Folding:
 _OPERATIONS: Final[dict[str, Callable[[_Folding, str, Fact, str], None]]] = {
     "set": _Folding.set,
     "add": _Folding.add,
+    "replace": _Folding.replace,
     "end": _Folding.end,
     "swap": _Folding.swap,
     "correct": _Folding.correct,

@@ -70,10 +70,16 @@ class ChineseReading(Reading):
         """Return 0 where a clause wishes, plans or supposes: it states nothing."""
         return 0 if self.unsure.search(clause) or clause.rstrip("。.!").endswith("吧") else len(clause)
 
+    def holds(self, fact: Fact) -> bool:
+        """Return whether a fact may hold: a person is no job, 我导师是郑教授."""
+        return fact.slot != "job" or all(name.text != fact.value for name in self._people)
+
     @cached_property
     def _people(self) -> list[_Name]:
         """The names of people in the text, and those that were said before, each where it stands."""
-        people = [_Name(*match.span(), match.group()) for match in re.finditer(r"[A-Z][a-zé]+\b", self.text)]
+        people = [
+            _Name(*match.span(), match.group()) for match in re.finditer(r"[A-Z][A-Za-zéö]+(?![A-Za-z])", self.text)
+        ]
         for run in re.finditer(f"[{HAN}]+", self.text):
             place = run.start()
             for word, tag in chinese_names.cut(run.group(), STANDARD):
@@ -119,6 +125,8 @@ class ChineseReading(Reading):
         name = self._named(link) if link else None
         if link and name and self._belongs(match, link, name, is_owned=begin < match.start()):
             yield _tie(owner, role, name, (begin, link.end() + len(name)), 0.93 if begin < match.start() else 0.85)
+        elif owner and not self.asking and _IS_ME.match(self.sentence, match.end()):
+            yield _tie(owner, role, "", (begin, match.end()), 0.9)
         yield from self._is_role(match, owner, begin)
 
     def _named(self, link: re.Match[str]) -> str | None:
@@ -132,7 +140,7 @@ class ChineseReading(Reading):
     def _belongs(self, match: re.Match[str], link: re.Match[str], name: str, *, is_owned: bool) -> bool:
         """Return whether a role and the name behind it are one person."""
         said, before = link.group(), self.sentence[: match.start()]
-        if said in ("是", "就是"):
+        if said.endswith("是"):
             return not (self.asking or _UNSURE.search(before))
         if "叫" in said:
             return not _REFUSES.search(before)
@@ -216,7 +224,7 @@ class ChineseReading(Reading):
             yield Clause(start, sentence[start:end], subjects)
 
     def _subjects(self, clause: str, start: int) -> list[Subject]:
-        """List of whom a clause speaks: 我, 我妹妹, a name, 他 where that is known, and who is spoken of by a role alone."""
+        """List of whom a clause speaks: 我, 我妹妹, a name, 他 where that is known, a role alone at its beginning."""
         subjects = [
             Subject("" if match["we"] else match["name"] or f".{match['role']}", match.end())
             for match in _SELF.finditer(clause)
@@ -232,10 +240,11 @@ class ChineseReading(Reading):
             and name.end <= place + len(clause)
             and self.text[name.start - 1 : name.start] not in _OBJECTS
         ]
+        subjects += [Subject("", match.end()) for match in _TOGETHER.finditer(clause)]
         subjects += [
             Subject(who, match.end()) for match in _THEY.finditer(clause) if (who := self._pronoun(match, place))
         ]
-        return [*subjects, Subject("", 0, is_start=True)]
+        return [*sorted(subjects, key=lambda each: each.end), Subject("", 0, is_start=True)]
 
     def _pronoun(self, match: re.Match[str], place: int) -> str | None:
         if match.group() == "你":
@@ -244,7 +253,7 @@ class ChineseReading(Reading):
 
 
 def _tie(owner: str, role: str, name: str, span: tuple[int, int], sure: float) -> Fact:
-    """Return what somebody is to another as a fact: a slot of the other's card."""
+    """Return what a person is to another as a fact: a slot of the other's card."""
     relation = _ROLES.get(role, "pet")
     slot = "partner" if relation in ("spouse", "partner") else relation
     if role in WORDS["角"] and relation not in _OWN_SLOTS:
@@ -279,6 +288,8 @@ def _is_pause(sentence: str, match: re.Match[str]) -> bool:
 _OWN_SLOTS: Final = frozenset({"boss", "friend", "roommate", "coach", "lawyer"})
 _BESIDE: Final = _FAMILY | {"boss", "roommate", "landlord", "teacher", "colleague", "coach", "student", "friend"}
 _CLOSES: Final = frozenset([*",，。.!！ 了啊呢吧嘛;；", ""])
+_IS_ME: Final = re.compile(r"(?:就)?是我[。.!！ ]*$")
+_TOGETHER: Final = re.compile(r"我们?(?:和|跟)[^,。\s]{1,5}?(?=都|一起)")
 _IS: Final = re.compile("(?:就|也|都)?(?:是|当上?了?|成了)(?:我带的|带我的|我们?的?)?$")
 _BETWEEN: Final = ("", "现在", "以后", "其实", "目前", "一直", "都")
 _BEFORE_ROLES: Final = frozenset(",，。！？;；: ：“（(和跟给让请")

@@ -171,6 +171,8 @@ class EnglishReading(Reading):
         role = match["role"].casefold()
         role = _SINGULAR.get(role, role)
         relation = _relation(role, (match.groupdict().get("adjective") or "").split())
+        if relation in _PAIRED and _PARTED.search(self.sentence):
+            return
         if relation and self.is_person(name) and name != owner:
             yield _tie(owner, relation, name, span, sure=sure, role=role)
 
@@ -213,6 +215,10 @@ class EnglishReading(Reading):
             begin = start + len(text) - len(text.lstrip())
             if text := text.lstrip():
                 clause = self._clause(begin, text, carried if goes_on else None)
+                if self.asking:  # "You're a teacher, aren't you?"
+                    clause = clause._replace(
+                        subjects=[each for each in clause.subjects if each.who != self.company.other]
+                    )
                 carried = next((each for each in clause.subjects if not each.is_start), carried)
                 yield clause
 
@@ -235,7 +241,7 @@ class EnglishReading(Reading):
         if match["you"]:
             return self.company.other or None
         if match["they"]:
-            return self.company.means.get(self.offset + start + match.start())
+            return self.company.means.get(self.offset + start + match.start()) or self._introduced()
         if match["owner"]:
             owner, name = self.owner(match["owner"], start + match.start()), match["name"]
             if owner is None or (name and self.is_person(name)):
@@ -244,9 +250,14 @@ class EnglishReading(Reading):
         is_followed = _BEHIND_NAME.search(clause, 0, match.start())
         return match["who"] if self.is_person(match["who"]) and not is_followed else None
 
+    def _introduced(self) -> str | None:
+        """Return the one person whom the text has introduced: "My mother is called Ingrid, and she's from Malmö"."""
+        people = {fact.value for fact in self._found.values() if fact.role and fact.relation != "pet"}
+        return people.pop() if len(people) == 1 else None
+
 
 def _relation(role: str, adjectives: list[str]) -> str:
-    """Return what a role is to somebody; "" where it is no more."""
+    """Return what a role is; "" where it is no more."""
     relation = _ROLES[role]
     if {"ex", "former"} & set(adjectives):
         return {"spouse": "ex-spouse", "partner": "ex-partner"}.get(relation, "")
@@ -254,7 +265,7 @@ def _relation(role: str, adjectives: list[str]) -> str:
 
 
 def _tie(owner: str, relation: str, name: str, span: tuple[int, int], *, sure: float = 0.9, role: str = "") -> Fact:
-    """Return what somebody is to another as a fact: a slot of the other's card."""
+    """Return what a person is to another as a fact: a slot of the other's card."""
     is_one = relation in ("spouse", "partner", "boss") or role in WORDS["role"]
     slot = "partner" if relation in ("spouse", "partner") else relation
     if relation not in _OWN_SLOTS and role in WORDS["role"]:
@@ -264,6 +275,8 @@ def _tie(owner: str, relation: str, name: str, span: tuple[int, int], *, sure: f
 
 
 _OWN_SLOTS: Final = frozenset({"spouse", "partner", "parent", "child", "sibling", "friend", "boss", "pet"})
+_PAIRED: Final = frozenset({"partner", "spouse"})
+_PARTED: Final = re.compile(r"\b(?:broke up|broken up|split up|called it quits)\b")
 _IF: Final = re.compile(r"\bif\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-zà-þ-]+")
 _ENDS: Final = re.compile(r"[,.;!?)(]|$|\s(?:and|but|now)\b")

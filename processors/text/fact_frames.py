@@ -24,7 +24,7 @@ _SENTENCE: Final = re.compile(
     r"(?:[^.!?。\n]|(?<=\b[DMJS]r)\.|(?<=\bMrs)\.|(?<=\bM[sx])\.|(?<=\bSt)\.|(?<=\bProf)\.|\.(?=\w))+[.!?。]*"
 )
 _NEVER: Final = "never"
-_OPERATIONS: Final = {"set1": "set", "quantity": "set"}
+_OPERATIONS: Final = {"set1": "replace", "quantity": "set"}
 _CONFIDENCE: Final = {"infer": 0.5, "add": 0.85}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了
 
@@ -86,7 +86,7 @@ def frames(language: str) -> Triggers[Frame]:
         if row_language == language:
             slot, _, relation = named.partition("/")
             listed = SLOTS.get(slot)
-            relation = relation or (listed.relation if listed else "")
+            relation = relation.strip("-") if relation in ("-",) else relation or (listed.relation if listed else "")
             result.append(Frame(slot, relation, how, whom, tuple(_triggers(words)), _compiled(pattern)))
     return Triggers(result, lambda frame: frame.words)
 
@@ -100,7 +100,7 @@ def _triggers(words: str) -> Iterator[str]:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern that may name a group several times: the others are called v_2, v_3 …"""
+    """Compile a pattern that may name a group several times: all but the first get a number."""
     counts: defaultdict[str, int] = defaultdict(int)
 
     def numbered(match: re.Match[str]) -> str:
@@ -141,6 +141,10 @@ class Reading:
         """Return up to where a clause states something, before it wishes, plans or supposes."""
         raise NotImplementedError
 
+    def holds(self, fact: Fact) -> bool:
+        """Return whether a fact may hold, by what else the text says."""
+        return bool(fact.slot)
+
     def is_name(self, name: str) -> bool:
         """Return whether what stands where a name must stand may be one."""
         return bool(name)
@@ -159,7 +163,7 @@ class Reading:
 
     def _keep(self, fact: Fact) -> None:
         """Keep a fact of the sentence, placed in the text, unless it is there."""
-        if fact.value != fact.subject or fact.operation == "end":
+        if self.holds(fact) and (fact.value != fact.subject or fact.operation == "end"):
             start, end = max(fact.start, 0) + self.offset, min(fact.end + self.offset, len(self.text))
             key = (fact.subject, fact.slot, fact.operation, fact.value.casefold())
             self._found.setdefault(key, replace(fact, start=start, end=end))
@@ -171,7 +175,7 @@ class Reading:
             here = [frame for frame in fitting if any(word in low for word in frame.words)]
             limit, is_past = (self.states_up_to(clause.text), bool(self.past.search(low))) if here else (0, False)
             for frame in here:
-                if is_past and frame.how in ("set", "add", "swap", "set1"):
+                if is_past and frame.how not in ("end", "endall", _NEVER):
                     continue
                 for who, match in _matches(frame, clause):
                     if match.end() <= limit or frame.slot == "plan":
@@ -224,8 +228,8 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
         yield Fact(slot, "", "end")
         return
     old = plain(groups.get("old", ""))
-    operation = "set" if frame.how == "swap" and not old else _OPERATIONS.get(frame.how, frame.how)
-    holds = operation in ("set", "add", "swap")
+    operation = "replace" if frame.how == "swap" and not old else _OPERATIONS.get(frame.how, frame.how)
+    holds = operation in ("set", "add", "swap", "replace")
     for named in divided(slot, frame.how, groups.get("p", "") or groups.get("v", "")):
         value = named or ("" if operation == "end" else _IMPLIED.get((slot, clause.isascii()), ""))
         if value and (not holds or is_valid(slot, value, clause)):
@@ -233,7 +237,7 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
                 slot,
                 _with_kind(value, groups.get("pet", ""), operation)[:200],
                 cast(Operation, operation),
-                relation=frame.relation if holds else "",
+                relation=(frame.relation or slot) if operation == "relate" else frame.relation if holds else "",
                 old=old[:200],
                 confidence=_CONFIDENCE.get(operation, 0.9),
             )

@@ -70,14 +70,21 @@ _UNNAMED: Final = WORDS["pointing"] | {"my", "our", "the", "new", "number", "of"
 def is_valid(slot: str, value: str, clause: str) -> bool:
     """Return whether a value may fill a slot."""
     low = value.casefold()
-    if not low or low in WORDS["nothing"] or low.split()[0] in WORDS["pointing"] or len(low) > 60:
+    if slot == "shift":
+        return bool(low)
+    if (
+        not low
+        or (low in WORDS["nothing"] and (slot, low) != ("likes", "job"))
+        or low.split()[0] in WORDS["pointing"]
+        or len(low) > 60
+    ):
         return False
     return _may_be_han(slot, low) if not clause.isascii() and not low.isascii() else _may_be(slot, value, low)
 
 
 def _may_be_han(slot: str, value: str) -> bool:
     if slot == "job":
-        return value.endswith(tuple(_HAN_JOBS))
+        return value.endswith(tuple(_HAN_JOBS)) and not set(value) & _ASKED
     if slot == "owns":
         return any(word in value for word in WORDS["物"])
     if set(value) & _ASKED or value[0] in "这那它他她" or len(value) > 16:
@@ -103,11 +110,17 @@ def _may_be(slot: str, value: str, low: str) -> bool:
         )
     if slot in ("likes", "dislikes", "hobby") and _LIKED.search(low):
         return False
+    if slot == "home" and _NO_HOME.search(low):
+        return False
     if slot in ("home", "hometown", "employer"):
         return low.split(maxsplit=1)[0] not in _NOWHERE and low not in WORDS["noplace"] - {"school"}
-    return slot != "pet" or low != "pet"
+    return (slot, low) not in _EMPTY
 
 
+_NO_HOME: Final = re.compile(
+    r"\b(?:shift|team|department|position|role|unit|desk|group|bed|couch|phase|level|project)s?$"
+)
+_EMPTY: Final = {("pet", "pet"), ("school", "school"), ("school", "the school"), ("school", "college")}
 _NOWHERE: Final = WORDS["noplace"] - {"school", "night", "general"}
 
 

@@ -26,7 +26,7 @@ _OWNED: Final = "'s "
 
 
 class SlotQuestion(NamedTuple):
-    """What a question asks for: a slot of somebody's card, and the turns that say what it holds, the surest first."""
+    """What a question asks for: a slot of a card, and the turns that say what it holds, the surest first."""
 
     subject: str
     slot: str
@@ -96,4 +96,5 @@ def _turns(entries: list[Entry], *, is_past: bool) -> Iterator[str]:
     if not fitting and not is_past:
         ended = [each.until for each in entries if each.until]
         yield from ended[-1:]
-    yield from dict.fromkeys(each.evidence for each in sorted(fitting[::-1], key=lambda each: -each.confidence))
+    latest_first = reversed(fitting)
+    yield from dict.fromkeys(each.evidence for each in sorted(latest_first, key=lambda each: -each.confidence))

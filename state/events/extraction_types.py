@@ -115,7 +115,7 @@ class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
 
 
 FACTS = 24  # of one turn, at most
-Operation = Literal["set", "add", "end", "swap", "correct", "infer", "relate"]
+Operation = Literal["set", "add", "replace", "end", "swap", "correct", "infer", "relate"]
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):

@@ -64,8 +64,8 @@ def call(method: str, path: str, body: dict[str, Any] | None, *rights: Right) ->
     return Call(method, path, body, frozenset(rights))
 
 
-def tool(name: str, right: Right, **arguments: Any) -> Call:
-    params = {"name": name, "arguments": {"graph": "G", **arguments}}
+def tool(tool_name: str, right: Right, **arguments: Any) -> Call:
+    params = {"name": tool_name, "arguments": {"graph": "G", **arguments}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     return Call("POST", "/mcp", body, frozenset({right}))
 
@@ -88,7 +88,11 @@ def calls_of(verb: Verb) -> Iterator[Call]:
         method, path = verb.message.route.split(" ")
         body = None if method == "GET" else {"id": "i1", **verb.fields}
         parameters = f"?{verb.parameters}" if verb.parameters else ""
-        yield call(method, f"/v1/graphs/G{path}{parameters}", body, verb.right)
+        stem, _, part = path.partition("/{")
+        yield call(method, f"/v1/graphs/G{stem}{parameters}", body, verb.right)
+        if part:  # its last part is a parameter, which may be left out
+            route = f"/v1/graphs/{{graph}}{path}"
+            yield Call(method, f"/v1/graphs/G{stem}/Ada", body, frozenset({verb.right}), route=route)
 
 
 def mem0(method: str, path: str, right: Right, route: str | None = None, **body: Any) -> Call:
@@ -111,6 +115,7 @@ CALLS = [
     record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),
     tool("remember", "write", text="The kettle broke."),
     tool("recall", "read", question="what broke?"),
+    tool("profile", "read", name="Ada"),
     tool("forget", "forget", turns=["t1"]),
     tool("themes", "read"),
     tool("recent", "read"),
