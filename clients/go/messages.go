@@ -11,8 +11,8 @@ import "encoding/json"
 // Reinforce, Revoke, Undo or Unpin.
 type Command interface{ graph() string }
 
-// Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, PreviewForget, Read,
-// Recap, Recent or Trend.
+// Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, PreviewForget, Profile,
+// Read, Recap, Recent or Trend.
 type Question interface{ graph() string }
 
 // Attachment: a file that came with a turn: a photo, a voice note. Only its address and its caption are stored.
@@ -768,6 +768,51 @@ type SpokenTime struct {
 	Confidence float64 `json:"confidence"`
 }
 
+// KnownTie: what a person is to another: the other's sibling, parent, boss …; and the turn that says so.
+type KnownTie struct {
+	Relation string  `json:"relation"`
+	Of       string  `json:"of"`
+	Role     *string `json:"role"`
+	Turn     string  `json:"turn"`
+}
+
+// KnownValue: a value of a slot: since when it holds and until when (ms; null: not known, or still), and the turn
+// that says so.
+//
+// confidence: in (0, 1]; 0.5 for what is only inferred, as a dog from "my dog"
+// role: what the value is to the person, as it was said: sister, 表哥, manager
+type KnownValue struct {
+	Value      string  `json:"value"`
+	Since      *int64  `json:"since"`
+	Until      *int64  `json:"until"`
+	Turn       string  `json:"turn"`
+	Confidence float64 `json:"confidence"`
+	Role       *string `json:"role"`
+}
+
+// Person: the card of a person.
+//
+// also: what else they are called: "Ada's sister"
+// current: slot → the values that hold, the latest last; history: likewise, what held before
+// ties: what they are to others who have a name
+type Person struct {
+	Name    string                  `json:"name"`
+	Also    []string                `json:"also"`
+	Current map[string][]KnownValue `json:"current"`
+	History map[string][]KnownValue `json:"history"`
+	Ties    []KnownTie              `json:"ties"`
+}
+
+// PersonChange: a value that a turn replaced or ended: new is null where it ended. at: when the turn was said, ms.
+type PersonChange struct {
+	Name string  `json:"name"`
+	Slot string  `json:"slot"`
+	Old  string  `json:"old"`
+	New  *string `json:"new"`
+	Turn string  `json:"turn"`
+	At   int64   `json:"at"`
+}
+
 // Ending: how a conversation ended, at at (ms). summary: a summary of turns (ids), and by whom.
 //
 // topic: its topic in a word or two, if the author of the summary names it
@@ -1099,7 +1144,7 @@ type Explore struct {
 	Concept string `json:"concept"`
 	// another concept, to find the paths to it
 	To string `json:"to,omitempty"`
-	// links from the concept, at most
+	// links from the concept, at most; by default 1, and 3 steps of a relation
 	Hops *int `json:"hops,omitempty"`
 	// infer what follows by this relation
 	Relation string `json:"relation,omitempty"`
@@ -1184,6 +1229,21 @@ type PreviewForget struct {
 	WordOnly bool   `json:"word_only,omitempty"`
 	Kind     string `json:"kind"`
 	// turns to show, at most
+	Limit *int `json:"limit,omitempty"`
+}
+
+// Profile: return what a memory knows of a person: the values that hold, what held before, and the turns that say
+// so.
+type Profile struct {
+	Graph string `json:"graph"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+	AsOf *int64 `json:"as_of,omitempty"`
+	Kind string `json:"kind"`
+	// a name, or a path as Ada's sister; without it, everybody
+	Name string `json:"name,omitempty"`
+	// people, at most, those with the most values first
 	Limit *int `json:"limit,omitempty"`
 }
 
@@ -1492,6 +1552,19 @@ type ForgetPreview struct {
 	Position Position       `json:"position"`
 }
 
+// Profiled: the people of a graph, and what has changed, the latest last. An unknown graph returns found: false.
+//
+// total: how many people have a card
+type Profiled struct {
+	Kind     string         `json:"kind"`
+	Graph    string         `json:"graph"`
+	Found    bool           `json:"found"`
+	People   []Person       `json:"people"`
+	Changes  []PersonChange `json:"changes"`
+	Total    int64          `json:"total"`
+	Position Position       `json:"position"`
+}
+
 // Turns: a page of turns. An unknown graph returns found: false.
 //
 // total: how many turns match in all; next: cursor of the next page, null on the last
@@ -1612,6 +1685,7 @@ func (m Explore) graph() string       { return m.Graph }
 func (m Habits) graph() string        { return m.Graph }
 func (m Picture) graph() string       { return m.Graph }
 func (m PreviewForget) graph() string { return m.Graph }
+func (m Profile) graph() string       { return m.Graph }
 func (m Read) graph() string          { return m.Graph }
 func (m Recap) graph() string         { return m.Graph }
 func (m Recent) graph() string        { return m.Graph }
@@ -1775,6 +1849,13 @@ func (m Picture) MarshalJSON() ([]byte, error) {
 func (m PreviewForget) MarshalJSON() ([]byte, error) {
 	type plain PreviewForget
 	m.Kind = "previewforget"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Profile) MarshalJSON() ([]byte, error) {
+	type plain Profile
+	m.Kind = "profile"
 	return json.Marshal(plain(m))
 }
 

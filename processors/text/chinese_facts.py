@@ -288,6 +288,7 @@ def _is_pause(sentence: str, match: re.Match[str]) -> bool:
 _OWN_SLOTS: Final = frozenset({"boss", "friend", "roommate", "coach", "lawyer"})
 _BESIDE: Final = _FAMILY | {"boss", "roommate", "landlord", "teacher", "colleague", "coach", "student", "friend"}
 _CLOSES: Final = frozenset([*",，。.!！ 了啊呢吧嘛;；", ""])
+_LATIN: Final = re.compile(r"[A-Z][A-Za-zéö]+(?![A-Za-z])")
 _IS_ME: Final = re.compile(r"(?:就)?是我[。.!！ ]*$")
 _TOGETHER: Final = re.compile(r"我们?(?:和|跟)[^,。\s]{1,5}?(?=都|一起)")
 _IS: Final = re.compile("(?:就|也|都)?(?:是|当上?了?|成了)(?:我带的|带我的|我们?的?)?$")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol, get_args
 
 from msgspec.structs import replace
 
@@ -24,7 +24,9 @@ _SENTENCE: Final = re.compile(
     r"(?:[^.!?。\n]|(?<=\b[DMJS]r)\.|(?<=\bMrs)\.|(?<=\bM[sx])\.|(?<=\bSt)\.|(?<=\bProf)\.|\.(?=\w))+[.!?。]*"
 )
 _NEVER: Final = "never"
-_OPERATIONS: Final = {"set1": "replace", "quantity": "set"}
+# A field with its default is left out of the bytes of an event: only the same object counts as that.
+_OPERATIONS: Final[dict[str, Operation]] = {name: name for name in get_args(Operation)}
+_OF_FRAMES: Final[dict[str, Operation]] = _OPERATIONS | {"set1": "replace", "quantity": "set", "endall": "end"}
 _CONFIDENCE: Final = {"infer": 0.5, "add": 0.85}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了
 
@@ -86,7 +88,7 @@ def frames(language: str) -> Triggers[Frame]:
         if row_language == language:
             slot, _, relation = named.partition("/")
             listed = SLOTS.get(slot)
-            relation = relation.strip("-") if relation in ("-",) else relation or (listed.relation if listed else "")
+            relation = "" if relation == "-" else relation or (listed.relation if listed else "")
             result.append(Frame(slot, relation, how, whom, tuple(_triggers(words)), _compiled(pattern)))
     return Triggers(result, lambda frame: frame.words)
 
@@ -228,7 +230,7 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
         yield Fact(slot, "", "end")
         return
     old = plain(groups.get("old", ""))
-    operation = "replace" if frame.how == "swap" and not old else _OPERATIONS.get(frame.how, frame.how)
+    operation = _OF_FRAMES["replace" if frame.how == "swap" and not old else frame.how]
     holds = operation in ("set", "add", "swap", "replace")
     for named in divided(slot, frame.how, groups.get("p", "") or groups.get("v", "")):
         value = named or ("" if operation == "end" else _IMPLIED.get((slot, clause.isascii()), ""))
@@ -236,7 +238,7 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
             yield Fact(
                 slot,
                 _with_kind(value, groups.get("pet", ""), operation)[:200],
-                cast(Operation, operation),
+                operation,
                 relation=(frame.relation or slot) if operation == "relate" else frame.relation if holds else "",
                 old=old[:200],
                 confidence=_CONFIDENCE.get(operation, 0.9),

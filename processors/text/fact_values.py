@@ -64,7 +64,22 @@ _CALLED: Final = {
     **dict.fromkeys(("manager", "supervisor", "老板", "经理", "领导", "上司", "主管"), "boss"),
     "email address": "email",
 }
-_UNNAMED: Final = WORDS["pointing"] | {"my", "our", "the", "new", "number", "of", "recent", "total"}
+_UNNAMED: Final = WORDS["pointing"] | {
+    "my",
+    "our",
+    "the",
+    "new",
+    "number",
+    "of",
+    "recent",
+    "total",
+    "was",
+    "were",
+    "is",
+    "has",
+    "had",
+    "been",
+}
 
 
 def is_valid(slot: str, value: str, clause: str) -> bool:

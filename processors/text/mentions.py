@@ -71,7 +71,7 @@ _OF: Final = {"she": "female", "he": "male"}
 
 
 class TurnBefore(NamedTuple):
-    """A turn before: who said it (a tag), concepts that a pronoun may mean, its text where known, names it introduces."""
+    """A turn before: who said it (a tag), what a pronoun may mean, its text where known, names that it introduces."""
 
     speaker: str
     concepts: tuple[Concept, ...]

@@ -51,20 +51,24 @@ def test_who_speaks_is_named_as_the_turn_names_them() -> None:
 
 def test_a_later_value_changes_the_card_and_is_reported() -> None:
     extracted = read("I live in Lisbon.", "I work at Siemens.", "I moved to Porto.", "I no longer work at Siemens.")
-    assert extracted.card == {"Ada": {"home": ["porto"]}}
+    assert extracted.card == {"Ada": {"home": ["Porto"]}}
     assert [(it.slot, it.old, it.new, it.turn) for it in extracted.changes] == [
-        ("home", "lisbon", "porto", 2),
-        ("employer", "siemens", None, 3),
+        ("home", "Lisbon", "Porto", 2),
+        ("employer", "Siemens", None, 3),
     ]
 
 
 def test_two_speakers_have_two_cards_and_their_people_their_own() -> None:
     ben = {"speaker": "Ben", "text": "My sister lives in Oslo."}
-    assert read("I live in Lisbon.", ben).card == {"Ada": {"home": ["lisbon"]}, "Ben's sister": {"home": ["oslo"]}}
+    assert read("I live in Lisbon.", ben).card == {
+        "Ada": {"home": ["Lisbon"]},
+        "Ben": {"sibling": ["sister"]},
+        "Ben's sister": {"home": ["Oslo"]},
+    }
 
 
-def test_a_habit_is_named_after_what_is_done() -> None:
-    assert read("I drink latte every morning.").card == {"Ada": {"habit": ["latte"]}}
+def test_what_somebody_drinks_is_on_the_card() -> None:
+    assert read("I drink latte every morning.").card == {"Ada": {"drinks": ["latte"]}}
 
 
 def test_the_language_of_a_turn_reads_its_times() -> None:

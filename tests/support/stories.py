@@ -34,6 +34,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.turns.supersession import superseded
 from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.text.facts import facts
 from processors.text.statements import statements
 from state.events.events import Superseded, TurnRecorded
 from state.graph.graph import Graph
@@ -52,9 +53,9 @@ def extracted(
 ) -> TurnRecorded:
     """Return a turn with what an extractor finds in it."""
     extraction = by.of_turn(text, speaker=speaker, at=at)
-    facts = {"concepts": list(extraction.concepts), "times": list(extraction.times), "tokens": extraction.tokens}
+    found = {"concepts": list(extraction.concepts), "times": list(extraction.times), "tokens": extraction.tokens}
     report = {"text": text, "speaker": speaker, "at": at, "question": extraction.question}
-    return turn_recorded(**{**report, **facts, "statements": statements(text), **more})
+    return turn_recorded(**{**report, **found, "statements": statements(text), "facts": facts(text), **more})
 
 
 def queried(graph: Graph, turns: dict[str, TurnRecorded]) -> QueriedGraph:

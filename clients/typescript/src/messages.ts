@@ -526,7 +526,58 @@ export interface Kind {
  */
 export interface KnownRelation {
   source: string;
-  type: "is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at";
+  type:
+    | ("is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at")
+    | (
+        | "parent"
+        | "child"
+        | "sibling"
+        | "spouse"
+        | "partner"
+        | "ex-spouse"
+        | "ex-partner"
+        | "friend"
+        | "colleague"
+        | "boss"
+        | "report"
+        | "roommate"
+        | "neighbour"
+        | "relative"
+        | "teacher"
+        | "student"
+        | "coach"
+        | "therapist"
+        | "doctor"
+        | "dentist"
+        | "lawyer"
+        | "landlord"
+        | "tenant"
+        | "client"
+        | "schoolmate"
+        | "agent"
+        | "accountant"
+        | "vet"
+        | "hairdresser"
+        | "physio"
+        | "nanny"
+        | "pet"
+        | "job"
+        | "from"
+        | "born-in"
+        | "age"
+        | "birthday"
+        | "name"
+        | "studies"
+        | "studies-at"
+        | "studies-in"
+        | "studied-at"
+        | "member-of"
+        | "owns"
+        | "uses"
+        | "allergic-to"
+        | "visited"
+        | "works-in"
+      );
   target: string;
   source_label: string;
   target_label: string;
@@ -996,6 +1047,58 @@ export interface SpokenTime {
   kind: "" | "time" | "duration" | "set" | "vague";
   value: string;
   confidence: number;
+}
+/**
+ * What a person is to another: the other's sibling, parent, boss …; and the turn that says so.
+ */
+export interface KnownTie {
+  relation: string;
+  of: string;
+  role: string | null;
+  turn: string;
+}
+/**
+ * A value of a slot: since when it holds and until when (ms; null: not known, or still), and the turn that says so.
+ *
+ * confidence  in (0, 1]; 0.5 for what is only inferred, as a dog from "my dog"
+ * role        what the value is to the person, as it was said: sister, 表哥, manager
+ */
+export interface KnownValue {
+  value: string;
+  since: number | null;
+  until: number | null;
+  turn: string;
+  confidence: number;
+  role: string | null;
+}
+/**
+ * The card of a person.
+ *
+ * also     what else they are called: "Ada's sister"
+ * current  slot → the values that hold, the latest last        history  likewise, what held before
+ * ties     what they are to others who have a name
+ */
+export interface Person {
+  name: string;
+  also: string[];
+  current: {
+    [k: string]: KnownValue[];
+  };
+  history: {
+    [k: string]: KnownValue[];
+  };
+  ties: KnownTie[];
+}
+/**
+ * A value that a turn replaced or ended: `new` is null where it ended.  `at`: when the turn was said, ms.
+ */
+export interface PersonChange {
+  name: string;
+  slot: string;
+  old: string;
+  new: string | null;
+  turn: string;
+  at: number;
 }
 /**
  * How a conversation ended, at `at` (ms).  summary: a summary of `turns` (ids), and `by` whom.
@@ -1521,9 +1624,9 @@ export interface Explore {
    */
   to?: string | null;
   /**
-   * links from the concept, at most
+   * links from the concept, at most; by default 1, and 3 steps of a relation
    */
-  hops?: number;
+  hops?: number | null;
   /**
    * infer what follows by this relation
    */
@@ -1672,6 +1775,29 @@ export interface PreviewForget {
   kind: "previewforget";
   /**
    * turns to show, at most
+   */
+  limit?: number;
+}
+/**
+ * Return what a memory knows of a person: the values that hold, what held before, and the turns that say so.
+ */
+export interface Profile {
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970
+   */
+  as_of?: number | string | null;
+  kind: "profile";
+  /**
+   * a name, or a path as Ada's sister; without it, everybody
+   */
+  name?: string | null;
+  /**
+   * people, at most, those with the most values first
    */
   limit?: number;
 }
@@ -2111,6 +2237,20 @@ export interface ForgetPreview {
   position: Position;
 }
 /**
+ * The people of a graph, and what has changed, the latest last.  An unknown graph returns `found: false`.
+ *
+ * total  how many people have a card
+ */
+export interface Profiled {
+  kind: "profiled";
+  graph: string;
+  found: boolean;
+  people: Person[];
+  changes: PersonChange[];
+  total: number;
+  position: Position;
+}
+/**
  * A page of turns.  An unknown graph returns `found: false`.
  *
  * total  how many turns match in all    next  `cursor` of the next page, null on the last
@@ -2210,5 +2350,5 @@ export interface Failure {
 export interface Change {}
 
 export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Pin | Reinforce | Revoke | Undo | Unpin;
-export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | PreviewForget | Read | Recap | Recent | Trend;
-export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | ForgetPreview | Turns | Recapped | InMind | Trended | Failure;
+export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | PreviewForget | Profile | Read | Recap | Recent | Trend;
+export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | ForgetPreview | Profiled | Turns | Recapped | InMind | Trended | Failure;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
+from msgspec.structs import astuple
 
 from state.events.extraction_types import Fact
 
@@ -50,12 +50,12 @@ class PeopleTable:
 
     def values(self) -> list[Any]:
         """Return the table as JSON-able values; [] while nothing is said of people."""
-        return [[turn, speaker, msgspec.to_builtins(stated)] for turn, speaker, stated in self]
+        return [[turn, speaker, *(list(astuple(fact)) for fact in stated)] for turn, speaker, stated in self]
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> PeopleTable:
         """Build the table that `values` described."""
         table = cls()
-        for turn, speaker, stated in values:
-            table.add(turn, speaker, msgspec.convert(stated, tuple[Fact, ...]))
+        for turn, speaker, *stated in values:
+            table.add(turn, speaker, (Fact(*fact) for fact in stated))
         return table

@@ -103,7 +103,9 @@ class UnfoldedDecisions:
         before = cache(lambda: self._turns_before(turn, graph))
         bound_words = bound(words, meant, speaker=speaker, before=before() if any(map(looks_back, words)) else [])
         states = turn.role not in NO_ONE
-        stated = facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if states else []
+        stated = (
+            facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if states else []
+        )
         said = TurnBefore(speaker or "", meant, turn.text, names_in(stated))
         pending.append(said)
         self._hear(turn, said, graph)
@@ -129,7 +131,7 @@ class UnfoldedDecisions:
         pending = self._sessions[turn.graph, turn.session]
         folded = [] if graph is None else self._folded_turns(graph, turn.session)
         heard = [each for id, each in self._heard.get((turn.graph, turn.session), {}).items() if id != turn.id]
-        texts = [each._replace(concepts=()) for each in heard[: max(0, len(heard) - len(pending))]]
+        texts = [each._replace(concepts=(), names=()) for each in heard[: max(0, len(heard) - len(pending))]]
         return [*reversed(pending), *folded, *reversed(texts)]
 
     def _folded_turns(self, graph: Graph, session: str) -> list[TurnBefore]:

@@ -1,0 +1,182 @@
+"""What turns say of people: facts of one text, and cards that fold the facts of many."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.messages.people import Profile
+from processors.lifecycle.turns.people import cards_of
+from processors.recall.reports.people import list_people
+from processors.text.card import CardChange, Cards, cards
+from processors.text.facts import facts
+from processors.text.slot_questions import slot_question
+from state.events.extraction_types import Fact
+from state.graph.graph import Graph
+from tests.support.builders import forgotten
+from tests.support.stories import Story, queried
+
+SAID = [  # text, (subject, slot, operation, value) …
+    ("I rent a small room in Ghent.", [("", "home", "set", "Ghent")]),
+    ("My cousin Pavel works for Škoda.", [("", "relative", "add", "Pavel"), ("Pavel", "employer", "set", "Škoda")]),
+    ("My aunt is allergic to bees.", [(".aunt", "allergy", "add", "bees")]),
+    ("Ravi is my dentist.", [("", "dentist", "set", "Ravi")]),
+    ("Have you met my husband, Tomas?", [("", "partner", "set", "Tomas")]),
+    ("I swapped the Vespa for a Honda.", [("", "owns", "swap", "Honda")]),
+    ("I was laid off.", [("", "employer", "end", ""), ("", "job", "end", "")]),
+    ("I no longer work at Ikea.", [("", "employer", "end", "Ikea")]),
+    ("My salary was raised to $5200.", [("", "salary", "set", "$5200")]),
+    ("我妹妹叫周宁，在图书馆上班。", [("", "sibling", "add", "周宁"), (".妹妹", "employer", "set", "图书馆")]),
+    ("我搬到成都了", [("", "home", "set", "成都")]),
+    ("我养了一只猫叫豆豆。", [("", "pet", "add", "豆豆")]),
+    ("我不在银行上班了。", [("", "employer", "end", "银行")]),
+    ("我对芒果过敏。", [("", "allergy", "add", "芒果")]),
+    ("林涛是我房东。", [("", "房东", "set", "林涛")]),
+]
+NOT_SAID = [
+    "If I lived in Oslo, I would ski.", "I used to work at Nokia.", "Do you live in Rome?", "I want to move to Lima.",
+    "She said she works at Shell.", "I almost joined the navy.", "I work hard.", "We live in hope of rain, don't we?",
+    "我去了博物馆。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
+    "听说他在银行工作。",
+]  # fmt: skip
+
+
+def plain(text: str) -> list[tuple[str, str, str, str]]:
+    """Return the facts of a text but for those that are only inferred."""
+    return [(it.subject, it.slot, it.operation, it.value) for it in facts(text) if it.operation != "infer"]
+
+
+@pytest.mark.source("P38")
+@pytest.mark.parametrize(("text", "expected"), SAID)
+def test_what_is_said_plainly_is_a_fact(text: str, expected: list[tuple[str, str, str, str]]) -> None:
+    found = plain(text)
+    assert [each for each in expected if each not in found] == []
+    wrong = {(who, slot) for who, slot, *_ in found} - {(who, slot) for who, slot, *_ in expected}
+    assert {slot for _, slot in wrong} <= {"member", "plays", "studies", "drinks"}  # ends of what was never said
+
+
+@pytest.mark.source("P38")
+@pytest.mark.parametrize("text", NOT_SAID)
+def test_a_wish_a_question_and_what_is_past_states_nothing(text: str) -> None:
+    assert [each for each in plain(text) if each[1] != "visited"] == []
+
+
+def test_a_fact_names_its_characters() -> None:
+    text = "Well. My sister Ilse moved to Graz."
+    home = next(each for each in facts(text) if each.slot == "home")
+    assert text[home.start : home.end].strip(" .") == "moved to Graz"
+
+
+def told(*texts: str) -> Cards:
+    return cards((f"t{number}", "Ada", facts(text)) for number, text in enumerate(texts))
+
+
+def test_a_path_becomes_the_alias_of_a_name() -> None:
+    card = told("My brother lives in Cork.", "My brother is called Fionn.")
+    assert card.current("Fionn", "home") == ["Cork"]
+    assert card.aliases == {"Ada's brother": "Fionn"}
+
+
+def test_what_is_inferred_never_changes_anything() -> None:
+    card = told("My dog is ill.", "My dog is called Rex.", "My dog ate a shoe.")
+    assert card.current("Ada", "pet") == ["Rex"]
+    assert card.changes == []
+
+
+def test_a_change_keeps_what_held_before_with_its_evidence() -> None:
+    card = told("I live in Berlin.", "I moved to Oslo.")
+    assert card.changes == [CardChange("Ada", "home", "Berlin", "Oslo", "t1")]
+    assert [(it.value, it.since, it.until, it.evidence) for it in card.entries["Ada", "home"]] == [
+        ("Berlin", "t0", "t1", "t0"),
+        ("Oslo", "t1", None, "t1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "asker", "turns"),
+    [
+        ("Where do I live?", "Ada", ("t1",)),
+        ("Where did I live before?", "Ada", ("t0",)),
+        ("Where does Ada live?", "Ben", ("t1",)),
+        ("What is my sister's job?", "Ada", ("t2",)),
+        ("Where do I live?", "Ben", None),
+        ("Could you tell me where in the world it is that I live?", "Ada", None),
+        ("What did I cook?", "Ada", None),
+    ],
+)
+def test_a_short_question_asks_for_a_slot(question: str, asker: str, turns: tuple[str, ...] | None) -> None:
+    card = told("I live in Berlin.", "I moved to Oslo.", "My sister Lotte is a vet.")
+    asked = slot_question(card, question, asker)
+    assert (asked.turns if asked else None) == turns
+
+
+def test_the_turn_that_says_what_holds_now_comes_first() -> None:
+    story = Story()
+    story.tell("old", "I drive a Fiat.")
+    for number in range(4):
+        story.tell(f"n{number}", f"The garage has {number + 2} cars of Ada to repair.")
+    story.tell("new", "I sold the Fiat and I've got a Kia now.")
+    assert story.ask("What car do I drive?", asker="Ada").passages[0].id == "new"
+
+
+def test_a_profile_has_values_history_ties_and_changes() -> None:
+    story = Story()
+    for name, text in {"a": "I live in Berlin.", "b": "My sister Lotte is a vet.", "c": "I moved to Oslo."}.items():
+        story.tell(name, text)
+    reply = list_people(queried(story.life.graph, story.turns), Profile(graph="ada", name="Ada"))
+    (ada,) = reply.people
+    assert [(it.value, it.turn) for it in ada.current["home"]] == [("Oslo", "c")]
+    assert [(it.value, it.until) for it in ada.history["home"]] == [("Berlin", story.turns["c"].at)]
+    assert [(it.slot, it.old, it.new, it.turn) for it in reply.changes] == [("home", "Berlin", "Oslo", "c")]
+    (lotte,) = list_people(queried(story.life.graph, story.turns), Profile(graph="ada", name="Ada's sister")).people
+    assert [(it.relation, it.of, it.role) for it in lotte.ties] == [("sibling", "Ada", "sister")]
+    assert lotte.name == "Lotte"
+    assert lotte.current["job"][0].value == "vet"
+
+
+def test_semantic_memory_answers_only_what_is_asked() -> None:
+    story = Story()
+    for name, text in {"a": "I live in Berlin.", "b": "My boss is Ingrid Bakker.", "c": "I work at Bosch."}.items():
+        story.tell(name, text)
+    reply = story.ask("Who is my boss?", asker="Ada", memory="semantic")
+    assert [(each.type, each.target_label) for each in reply.relations] == [("boss", "Ingrid Bakker")]
+
+
+TEXTS = [text for text, _ in SAID] + ["I live in Oslo.", "I moved to Bergen.", "I sold the Honda.", "My aunt is Vera."]
+Said = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=8)
+
+
+@given(Said, st.data())
+def test_forgetting_turns_leaves_the_cards_that_the_others_make(texts: list[str], data: st.DataObject) -> None:
+    story = Story()
+    for number, text in enumerate(texts):
+        story.tell(f"t{number}", text)
+    gone = data.draw(st.sets(st.sampled_from(list(story.turns))))
+    story.life.fold(forgotten(turns=sorted(gone)))
+    left = [(name, "Ada", turn.facts) for name, turn in story.turns.items() if name not in gone]
+    assert cards_of(story.life.graph) == cards(left)
+
+
+@given(Said)
+def test_the_cards_of_a_graph_survive_a_snapshot_and_any_later_fold(texts: list[str]) -> None:
+    story = Story()
+    for number, text in enumerate(texts):
+        story.tell(f"t{number}", text)
+    again = Graph.unpack(story.life.graph.pack())
+    assert cards_of(again) == cards_of(story.life.graph)
+    assert again.digest() == story.life.graph.digest()
+
+
+@given(Said, st.integers(0, 8))
+def test_the_cards_as_of_a_time_are_the_fold_of_what_was_said_until_then(texts: list[str], most: int) -> None:
+    said = [(f"t{number}", "Ada", facts(text)) for number, text in enumerate(texts)]
+    story = Story()
+    for number, text in enumerate(texts[:most]):
+        story.tell(f"t{number}", text)
+    assert cards_of(story.life.graph) == cards(said[:most])
+
+
+def test_a_fact_with_defaults_is_written_shortly() -> None:
+    (fact,) = (each for each in facts("I live in Rome.") if each.slot == "home")
+    assert fact == Fact("home", "Rome", relation="lives-in", start=fact.start, end=fact.end)
