@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from processors.text import chinese_names
 from processors.text.chinese import STANDARD, simplified
-from processors.text.fact_frames import Clause, Company, Reading, Subject, frames
+from processors.text.fact_frames import Clause, CompanyView, FactReading, Subject, frames
 from processors.text.fact_tables import ROLES, WORDS, expanded, pattern
 from processors.text.scripts import HAN
 from state.events.extraction_types import Fact, Operation
@@ -51,14 +51,14 @@ class _Name(NamedTuple):
     text: str
 
 
-class ChineseReading(Reading):
+class ChineseReading(FactReading):
     """One text with Han characters that is looked through for facts."""
 
     frames = frames("zh")
     unsure = re.compile(expanded("{unsurezh}"))
     past = re.compile(expanded("{pastzh}"))
 
-    def __init__(self, text: str, company: Company) -> None:
+    def __init__(self, text: str, company: CompanyView) -> None:
         plain = simplified(text)
         super().__init__(plain if len(plain) == len(text) else text, company)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from processors.text import names
-from processors.text.fact_frames import Clause, Reading, Subject, frames
+from processors.text.fact_frames import Clause, FactReading, Subject, frames
 from processors.text.fact_tables import INVERSE, ROLES, WORDS, expanded, pattern
 from state.events.extraction_types import Fact, Operation
 
@@ -64,7 +64,7 @@ _BEHIND_NAME: Final = pattern("en", "behind_name")
 _NOISE: Final = pattern("en", "noise")
 
 
-class EnglishReading(Reading):
+class EnglishReading(FactReading):
     """One text in Latin letters that is looked through for facts."""
 
     frames = frames("en")

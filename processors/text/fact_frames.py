@@ -70,7 +70,7 @@ class _Taken(NamedTuple):
     how: str
 
 
-class Company(Protocol):
+class CompanyView(Protocol):
     """Those whom a turn may mean: the other speaker, names of people, pronouns by where they stand."""
 
     @property
@@ -112,7 +112,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\(\?P<(\w+)>", numbered, expanded(pattern)), re.IGNORECASE)
 
 
-class Reading:
+class FactReading:
     """One text that is looked through for facts, sentence by sentence.
 
     sentence, offset, asking  the sentence that is read, where it begins in the text, and whether it asks
@@ -121,7 +121,7 @@ class Reading:
     frames: Triggers[Frame]
     past: re.Pattern[str]
 
-    def __init__(self, text: str, company: Company) -> None:
+    def __init__(self, text: str, company: CompanyView) -> None:
         self.text = _QUOTED.sub(lambda match: " " * len(match.group()), text.translate(_SAME_LENGTH))
         self.company = company
         self.sentence, self.offset, self.asking = "", 0, False

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from processors.text import tables
 
 
-class Slot(NamedTuple):
+class SlotRules(NamedTuple):
     """A slot: whether it holds one value at a time, its relation, and the words with which questions ask for it."""
 
     is_single: bool
@@ -39,9 +39,11 @@ def _roles() -> dict[str, dict[str, str]]:
     return roles
 
 
-def _slots() -> dict[str, Slot]:
+def _slots() -> dict[str, SlotRules]:
     return {
-        name: Slot(how == "one", "" if relation == "-" else relation, () if words == "-" else tuple(words.split("|")))
+        name: SlotRules(
+            how == "one", "" if relation == "-" else relation, () if words == "-" else tuple(words.split("|"))
+        )
         for name, how, relation, words in tables.rows(__package__, "slots")
     }
 
