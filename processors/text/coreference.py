@@ -108,7 +108,7 @@ _WEIGHTS: Final = (
 _PAIRED: Final = 0.6  # of the share, where either of two could be meant
 _SURE_AS: Final[dict[Case, float]] = {"object": 0.85}  # an object is less often who was spoken of
 # A share, and how often answers of such a share were right.
-_CALIBRATED: Final = ((0.0, 0.3), (0.1, 0.55), (0.2, 0.68), (0.49, 0.8), (0.9, 0.84), (1.0, 0.9))
+_CALIBRATED: Final = ((0.0, 0.3), (0.1, 0.55), (0.2, 0.68), (0.55, 0.8), (0.9, 0.84), (1.0, 0.9))
 
 
 class Word(NamedTuple):
