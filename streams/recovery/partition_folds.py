@@ -69,6 +69,7 @@ class Partitions:
         self._doubted: set[int] = set()  # partitions whose log did not have what was folded, when it was read last
         self._mending: asyncio.Task[None] | None = None
         self._retried: set[int] = set()  # partitions that are broken, and were folded again since they were assigned
+        self._folded_anew: set[int] = set()  # partitions that no fold of this log could follow, even from its beginning
         self.open: dict[int, Partition] = {}
         self.broken: dict[int, BaseException] = {}
 
@@ -164,7 +165,7 @@ class Partitions:
         try:
             await refreshed(self._keys)
             await self._take_up(partition)
-            await self._catch_up(partition)
+            await self._follow(partition)
         except HaltedError as error:
             self._break(partition, error)
             raise
@@ -258,6 +259,22 @@ class Partitions:
             await self._check(partition)
 
         passing(Step.RECOVERY)
+
+    async def _follow(self, partition: int) -> None:
+        """Fold to the end of the log; once from its beginning where what is stored does not lead there.
+
+        A store that folded claims behind a record that the log lost looks like a fold of this log, and is none.
+        """
+        try:
+            await self._catch_up(partition)
+        except LogRewrittenError:
+            start, end = await self._reader.bounds(partition)
+            if start > 0 or partition in self._folded_anew:
+                raise
+            self._folded_anew.add(partition)
+            self._start_anew(partition, end)
+            await self._catch_up(partition)
+        self._folded_anew.discard(partition)
 
     async def _catch_up(self, partition: int) -> None:
         state = self.open[partition]

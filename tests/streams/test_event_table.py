@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from faust.types import TP
+from msgspec.structs import replace
 
 from emgas.errors import DataDirectoryInUseError, TransportError
 from emgas.wire import Record
@@ -232,6 +233,39 @@ async def test_a_standby_that_folded_on_behind_what_its_log_lost_is_folded_again
         await contents.mend({0})
     assert contents.open[0].digest() == await fold_of(log)
     contents.close()
+
+
+async def test_a_store_that_went_on_behind_what_its_log_lost_is_folded_again_when_it_is_opened(tmp_path: Path) -> None:
+    """Seed 256 of the simulation: a reader had kept a claim behind the lost record, so the log looked like its own."""
+    log, _ = a_log(turns=6)
+    log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="lost")))
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    lost = contents.open[0].position.watermark
+    lose_end(log, lost, and_grow=True)
+    state = Partition(MemoryStore())
+    state.fold_all((record.offset, record.value) for record in log.records[0])
+    writer = PartitionWriter(0, state, log, partitions=PARTITIONS, worker="another", timeout=60.0)
+    await writer.claim()
+    contents.fold(records(log, lost + 1))
+    await writer.append([turn_rejected(src=6)])
+    await contents.reopen(0)
+    assert contents.open[0].digest() == await fold_of(log)
+    assert WorkerSettings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
+    contents.close()
+
+
+async def test_a_log_that_nobody_can_fold_is_tried_from_its_beginning_once(tmp_path: Path) -> None:
+    log, writer = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    log.put(encode(replace(writer.turn(id="t9"), chain=a_log(turns=1)[1].link["chain"])))
+    for _ in range(3):
+        with pytest.raises(LogRewrittenError, match="follows another history"):
+            await contents.reopen(0)
+    assert len(list(tmp_path.rglob("0.set-aside*"))) == 1, "else each try would fold all of the log again"
 
 
 async def test_an_end_that_is_reported_too_early_once_sets_nothing_aside(tmp_path: Path) -> None:
