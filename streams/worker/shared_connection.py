@@ -34,7 +34,7 @@ class SharedConnection:
 
     server   once open, who serves the memory, if it is another process
     timeout  seconds until that one must have answered; a worker of our own takes as long as its log needs
-    brief    whether it is for one command: a worker of our own then loads dictionaries when a text needs them
+    brief    whether it is for one command: a worker of our own then loads the Chinese dictionary when a text needs it
     """
 
     def __init__(self, settings: WorkerSettings, timeout: float = 10.0, *, brief: bool = False) -> None:

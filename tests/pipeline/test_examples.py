@@ -47,7 +47,7 @@ def model() -> Iterator[Model]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             requests.append(request)
-            message = {"role": "assistant", "content": request["messages"][0]["content"].splitlines()[-1]}
+            message = {"role": "assistant", "content": request["messages"][0]["content"]}
             body = json.dumps({"choices": [{"message": message}]}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -70,9 +70,9 @@ FACT, QUESTION = "My sister Ines studies law in Porto.", "what does my sister st
 
 
 def test_the_bot_without_a_model_answers_with_what_it_remembers(tmp_path: Path) -> None:
-    first, answer = run(tmp_path, "bot.py", "ada", stdin=f"{FACT}\n{QUESTION}\n").splitlines()
+    first, *answer = run(tmp_path, "bot.py", "ada", stdin=f"{FACT}\n{QUESTION}\n").splitlines()
     assert first == "I will remember that."
-    assert answer.endswith(f"ada: {FACT}")
+    assert answer[-1].endswith(f"ada: {FACT}")
 
 
 def test_the_bot_gives_a_model_what_it_remembers_also_in_the_next_run(tmp_path: Path, model: Model) -> None:

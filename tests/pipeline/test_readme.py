@@ -71,7 +71,7 @@ def script(page: str) -> Iterator[tuple[str, list[str]]]:
             name = re.match(r"# (\S+\.py)\n", block)
             yield (f"cat > {name[1]} <<'END'\n{block}END" if name else f"python - <<'END'\n{block}END"), []
         elif kind == "sh":
-            yield from ((line, []) for line in block.splitlines() if runs(line))
+            yield from ((line, []) for line in block.replace("\\\n", " ").splitlines() if runs(line))
         elif kind == "console":
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, *lines = part.splitlines()
