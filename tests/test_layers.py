@@ -26,7 +26,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "emgas": (
         ("limits", "wire", "masking", "redaction"), ("errors", "logs"), ("times",), ("messages",),
-        ("schema", "validation"), ("client", "importers"), ("integrations",),
+        ("schema", "validation"), ("client", "importers"), ("integrations", "__main__"),
     ),
     "state": (
         ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure", "store"),

@@ -29,6 +29,7 @@ from emgas.validation import build
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
 UNIT = "conversation"
 _CONVERSATION = json_key("(sample_id|conversation)")
+_TEXTS = re.compile(rb'\W*\[\s*\{\s*"(text|content|message)"')  # an array of something else
 DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -115,7 +116,9 @@ def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
 def _matches(head: Head) -> Fit:
     if not head.is_array:
         return Fit.NO
-    return Fit.SURE if _CONVERSATION.search(head.start) else Fit.MAYBE
+    if _CONVERSATION.search(head.start):
+        return Fit.SURE
+    return Fit.NO if _TEXTS.match(head.start) else Fit.MAYBE
 
 
 FORMAT = Format(

@@ -45,6 +45,19 @@ _TIME = rf"(?P<early>上午|下午|오전|오후)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\
 _BETWEEN = r"[,،]?\s(?:à\s|klo\s)?"
 _BRACKET = rf"\[{_DATE}{_BETWEEN}{_TIME}\]"
 _DASH = rf"{_DATE}{_BETWEEN}{_TIME}(?:\s[-–]|,)".replace("?P<", "?P<x")  # Korean has a comma
+# What WhatsApp writes in the place of a message that was deleted, and behind one that was edited.
+DELETED = re.compile(
+    r"(This message was deleted|You deleted this message"
+    r"|Diese Nachricht wurde gelöscht|Du hast diese Nachricht gelöscht"
+    r"|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé ce message"
+    r"|Questo messaggio è stato eliminato|Hai eliminato questo messaggio|Mensagem apagada|Você apagou esta mensagem"
+    r"|此消息已删除|该消息已被删除|您已删除此消息|你删除了此消息"
+    r"|このメッセージは削除されました|삭제된 메시지입니다)[.。]?"
+)
+EDITED = re.compile(
+    r"\s*(?:\u200e<[^<>\n]{1,100}>|<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje"
+    r"|Ce message a été modifié|此消息已编辑)[.。]?>)$"
+)
 HEADER = re.compile(rf"[\u200e\u200f\ufeff]*(?:{_BRACKET}|{_DASH})\s(?P<rest>.*)", re.DOTALL)
 
 
@@ -181,7 +194,9 @@ def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) ->
     """Read a message as a turn; None for messages that WhatsApp wrote."""
     text = "\n".join(message.lines).strip()
     speaker, colon, words = text.partition(": ")
-    words = words.strip()
+    words = EDITED.sub("", words.strip()).strip()
+    if DELETED.fullmatch(words):
+        return None
     if not colon or "\n" in speaker or not words or words.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", words):
         return None
     speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")

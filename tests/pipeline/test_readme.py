@@ -33,7 +33,7 @@ PAGES = (
 BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^(?:[A-Z_]+=\S* +)+")  # of one command, before it
 # What needs Docker, Kafka, a server that stays, or another program: tested where it is at home.
-ELSEWHERE = (
+ELSEWHERE: tuple[str, ...] = (
     "./scripts/",
     ". .venv",
     "docker ",
