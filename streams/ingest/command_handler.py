@@ -124,12 +124,12 @@ class CommandHandler:
     def redacted(self, arrival: Record) -> Record:
         """Return a record without the secrets of its value, for a dead letter.
 
-        Of a record that is larger than any message, only the beginning is kept: to look through megabytes for secrets
+        Of a record that is much larger than any message, only the beginning is kept: to search megabytes for secrets
         would hold up every partition of the worker for as many seconds.
         """
         if not self._context.redact or arrival.value is None:
             return arrival
-        kept = arrival if len(arrival.value) <= RECORD_BYTES else cut(arrival, SEARCHED_BYTES)
+        kept = arrival if len(arrival.value) <= 2 * RECORD_BYTES else cut(arrival, SEARCHED_BYTES)
         return kept._replace(value=redact_bytes(kept.value))
 
     def is_available(self, graph_id: str) -> bool:
