@@ -34,7 +34,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import NamedTuple
 
-from emgas.times import MINUTE_MS, format_utc
+from emgas.times import DAY_MS, MINUTE_MS, format_utc
 from processors.dates.resolve import days_of, format_span, told_minute
 from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text.scripts import DENSE
@@ -46,7 +46,7 @@ LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are sho
 SHORT = 2 * (LONG_TURN * 10 // 13)  # characters, no two of which are more than a word where words have spaces between
 LEAST_LINE = 3  # tokens: no line costs less than its speaker, a colon and a word
 HEADING = 3  # tokens of the time above a session
-VIEWS = ("", "")  # what views stand under
+VIEWS = ("\0", 0)  # what views stand under: no session has such a name
 
 _DENSE = re.compile(f"[{DENSE}]")
 _WORD = re.compile(r"[^\W_]+")
@@ -72,9 +72,9 @@ class ContextPassage(NamedTuple):
     over: int | None = None
 
     @property
-    def group(self) -> tuple[str, str]:
-        """Return what it stands under: its session, and the day."""
-        return self.session, format_utc(self.at)[:10]
+    def group(self) -> tuple[str, int]:
+        """Return what it stands under: its session, and the day, counted from 1970."""
+        return self.session, self.at // DAY_MS
 
 
 class PackedContext(NamedTuple):
@@ -93,7 +93,7 @@ class ContextPacker:
         self._spent = 0
         self._chosen: list[ContextPassage] = []
         self._shown: dict[int, str] = {}  # passage number → its line
-        self._groups: set[tuple[str, str]] = set()
+        self._groups: set[tuple[str, int]] = set()
         self._packed_texts = _PackedTexts()
 
     def add(self, passage: ContextPassage) -> bool:
@@ -105,11 +105,12 @@ class ContextPacker:
         above = HEADING if passage.speaker else 0
         if cost + above > self._budget or self._packed_texts.repeats(words, first):
             return True
-        cost += 0 if passage.group in self._groups else above
+        group = passage.group
+        cost += 0 if group in self._groups else above
         if self._spent + cost > self._budget:
             return False
         self._chosen.append(passage)
-        self._groups.update([passage.group] if passage.speaker else [])
+        self._groups.update([group] if passage.speaker else [])
         self._shown[passage.number] = shown
         self._packed_texts.add(words, first)
         self._spent += cost
@@ -118,7 +119,7 @@ class ContextPacker:
     def context(self) -> PackedContext:
         """Put together what was taken: views first, then sessions in the order in which they began."""
         notes, cost = _notes(self._chosen, self._budget - self._spent)
-        groups: dict[tuple[str, str], list[ContextPassage]] = {}
+        groups: dict[tuple[str, int], list[ContextPassage]] = {}
         for passage in sorted(self._chosen, key=lambda passage: (passage.speaker != "", passage.at, passage.number)):
             groups.setdefault(passage.group if passage.speaker else VIEWS, []).append(passage)
         blocks = []
@@ -195,7 +196,7 @@ def meanings(passage: ContextPassage) -> list[str]:
 
     Those that name a year, or mean the day on which it was said, need no note.
     """
-    days, today = [span for span in passage.times if not span.kind], passage.group[1]
+    days, today = [span for span in passage.times if not span.kind], format_utc(passage.at)[:10]
     meant = [
         format_span(span)
         for span in days
