@@ -23,7 +23,7 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
-  Description: ["unrecorded", "uncounted", "access", "mode", "rerank", "weights", "timezone", "measures"],
+  Description: ["mode", "rerank", "weights", "timezone", "unrecorded", "uncounted", "access", "measures"],
   Ending: ["topic"],
   Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
@@ -31,11 +31,13 @@ const MAY_LACK: Record<string, string[]> = {
   Inspection: ["unavailable"],
   KnownConcept: ["anchored"],
   KnownRelation: ["history"],
+  KnownTie: ["role"],
+  KnownValue: ["role"],
   Neighbour: ["first", "last"],
-  Outcome: ["redacted"],
-  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
-  RecordedTurn: ["pinned", "importance", "anchor", "times", "mentions", "advised", "novelty", "uncounted"],
-  Reply: ["matched", "paused", "relations", "how", "timezone"],
+  Outcome: ["redacted", "remains"],
+  RecalledPassage: ["likelihood", "archived", "pinned", "kind", "members", "superseded_by", "importance", "masked", "attachments", "topic", "why"],
+  RecordedTurn: ["pinned", "importance", "anchor", "times", "mentions", "novelty", "uncounted", "advised"],
+  Reply: ["matched", "note", "known", "paused", "relations", "timezone", "how"],
   SessionRecap: ["ended", "topics"],
   Span: ["moods"],
   Stage: ["mass", "coverage", "enough"],

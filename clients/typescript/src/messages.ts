@@ -620,7 +620,7 @@ export interface RecalledPassage {
   /**
    * how likely it holds the answer, 0 to 1, in modes whose scores tell
    */
-  likelihood: number | null;
+  likelihood?: number | null;
   /**
    * it had faded, and was found in the archive
    */
@@ -1054,7 +1054,7 @@ export interface SpokenTime {
 export interface KnownTie {
   relation: string;
   of: string;
-  role: string | null;
+  role?: string | null;
   turn: string;
 }
 /**
@@ -1069,7 +1069,7 @@ export interface KnownValue {
   until: number | null;
   turn: string;
   confidence: number;
-  role: string | null;
+  role?: string | null;
 }
 /**
  * The card of a person.
@@ -1946,7 +1946,7 @@ export interface Outcome {
   /**
    * of a request to forget: what remains
    */
-  remains: string | null;
+  remains?: string | null;
   position: Position;
 }
 /**
@@ -1970,11 +1970,11 @@ export interface Reply {
   /**
    * what to say if nothing in the graph answers
    */
-  note: string | null;
+  note?: string | null;
   /**
    * how likely the graph holds an answer
    */
-  known: number;
+  known?: number;
   /**
    * recalling is paused
    */
