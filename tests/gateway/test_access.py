@@ -19,7 +19,9 @@ from hypothesis import strategies as some
 from emgas import MemoryClient
 from emgas.messages.contents import Graphs, List, RecordedTurn, Turns
 from emgas.messages.extracts import Extracted
+from emgas.messages.forgetting import ForgetPreview
 from emgas.messages.operator import Inspection
+from emgas.messages.people import Profiled
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
 from emgas.messages.sessions import InMind
@@ -153,6 +155,8 @@ VIEWS: dict[str, Any] = {
     "explore": Explored,
     "habits": Recurring,
     "recent": InMind,
+    "profile": Profiled,
+    "previewforget": ForgetPreview,
 }
 COUNTED = dict.fromkeys(("graphs", "turns", "concepts", "pairs", "topics", "forgotten"), 0)
 OF_PARTITION = {
@@ -174,7 +178,7 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "habits" | "recent" as kind:
+        case kind if kind in VIEWS:
             more = {"turns": [RECORDED]} if message.get("ids") else {}
             return ANSWER.dump_json(VIEWS[kind](graph=message["graph"], found=True, position=POSITION, **more))
         case "list":

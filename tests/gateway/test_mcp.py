@@ -64,9 +64,9 @@ async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path:
 
 async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
-        for number, (speaker, day) in enumerate([("Ada", 1), ("Ben", 2), ("Ada", 3)]):
-            at = 1_683_500_000_000 + day * 86_400_000
-            turn = {"text": "The vet prescribed drops.", "speaker": speaker, "at": at, "id": f"t{number}"}
+        for number, (speaker, what) in enumerate([("Ada", "drops"), ("Ben", "drops"), ("Ada", "pills")]):
+            at = 1_683_500_000_000 + (number + 1) * 86_400_000
+            turn = {"text": f"The vet prescribed {what}.", "speaker": speaker, "at": at, "id": f"t{number}"}
             await call(client, "remember", graph="ada", **turn)
 
         async def ids(**only: Any) -> set[str]:
@@ -95,7 +95,7 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         hints = {name: tool.annotations for name, tool in tools.items()}
         assert set(tools) == USUAL
         assert all(hint is not None for hint in hints.values())
-        assert {name for name, hint in hints.items() if hint and hint.read_only_hint} == {"recall", "themes"}
+        assert {name for name, hint in hints.items() if hint and hint.read_only_hint} == READING
         assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget"}
         assert all("graph" in tool.input_schema["required"] for tool in tools.values())
         assert all(tool.description and tool.output_schema for tool in tools.values())
@@ -106,7 +106,8 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         assert [each.uri_template for each in templates] == ["emgas://{graph}/themes", "emgas://{graph}/turns/{id}"]
 
 
-USUAL = {"remember", "recall", "forget", "themes"}
+READING = {"recall", "profile", "themes"}
+USUAL = READING | {"remember", "forget"}
 MORE = {"recent", "explore", "read", "compare", "configure", "undo"}
 
 
@@ -116,7 +117,7 @@ async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
         tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
         assert set(tools) == USUAL | MORE | {"recall_several"}
         reads = {name for name, hint in tools.items() if hint and hint.read_only_hint}
-        assert reads == {"recall", "recall_several", "themes", "recent", "explore", "read", "compare"}
+        assert reads == READING | {"recall_several", "recent", "explore", "read", "compare"}
         assert {name for name, hint in tools.items() if hint and hint.destructive_hint} == {"forget", "undo"}
         await call(client, "remember", graph="ada", text="Tea is served with a lemon.", id="t0")
         await call(client, "remember", graph="ada", **ARGUMENTS, session="monday")

@@ -31,7 +31,7 @@ from tests.support.served import serving
 
 CASES = int(os.environ.get("EMGAS_FUZZ_CASES", "500"))
 KEY = {"Authorization": "Bearer all"}
-OPERATIONS = 39  # of the document; a test counts them
+OPERATIONS = 41  # of the document; a test counts them
 SHARE = math.ceil(1.2 * CASES / (2 * OPERATIONS))  # of each, in each mode; of some there are fewer that differ
 TRIED: Counter[int] = Counter()  # operation → requests
 
