@@ -9,7 +9,7 @@ graph needs all of them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers, Mask
-from state.events.extraction_types import Statement
+from state.events.extraction_types import Fact, Statement
 from state.events.memory_settings import MemorySettings
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.counting import cooccurrence, pair_records
@@ -301,19 +301,30 @@ def _stored_vectors(read: SectionReader, passages: PassageTable) -> EmbeddingTab
 
 
 def _fill_from_turns(graph: Graph, values: Values, read: SectionReader, numbers: Integers) -> None:
-    """Fill the tables of relations, of statements, and of conversations that have ended."""
+    """Fill the tables of relations, of statements, of people, and of conversations that have ended."""
     passages = graph.passages
     events = np.array(passages.event, np.int64)
     stored = read.columns("relations")
     rows = {each.name: stored["key" if each.points == "turns" else each.name] for each in RelationTable.columns}
     number_of: dict[str, NumberOf] = {"concepts": lambda keys: numbers[keys], "turns": partial(_numbers_of, events)}
     graph.relations = RelationTable.renumbering(rows, number_of)
-    for event, (speaker, *stated) in read.texts("statements").by_key().items():
-        (number,) = _numbers_of(events, np.array([event])).tolist()
-        if number >= 0:
-            graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
+    for turn, (speaker, *stated) in _of_turns(read, "statements", passages, events):
+        graph.statements.add(turn, speaker, (Statement(*one) for one in stated))
+    for turn, (speaker, *facts) in _of_turns(read, "facts", passages, events):
+        graph.people.add(turn, speaker, (Fact(*one) for one in facts))
     upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
     graph.sessions = SessionTable.of(upto)
+
+
+def _of_turns(
+    read: SectionReader, section: str, passages: PassageTable, events: Integers
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the ids of the turns that are here, each with what a section has of it, in the order folded."""
+    by_event = read.texts(section).by_key()
+    numbers = _numbers_of(events, np.fromiter(by_event, np.int64, len(by_event))).tolist()
+    return (
+        (passages.ids[number], each) for number, each in zip(numbers, by_event.values(), strict=True) if number >= 0
+    )
 
 
 def _stored_themes(values: dict[str, Any], numbers: Integers) -> ThemeTable:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from state.arrays import Integers, Mask
@@ -159,6 +160,7 @@ def _turns(graph: Graph) -> dict[str, record_types.Part]:
         "postings": _postings(graph, new),
         "relations": _relations(graph, first),
         "statements": _statements(graph, new, records["key"]),
+        "facts": _facts(graph, new, records["key"]),
         "marks": _marks(table, kept),
         "gone": _gone(table),
     }
@@ -215,6 +217,16 @@ def _statements(graph: Graph, passages: Integers, events: Integers) -> record_ty
         speaker, stated = graph.statements.of_turn(graph.passages.ids[passage])
         if stated:
             by_event[event] = [speaker, *([one.slot, one.value, one.ends] for one in stated)]
+    return by_event
+
+
+def _facts(graph: Graph, passages: Integers, events: Integers) -> record_types.Texts:
+    """List [speaker, fact, …] of turns that say something of people, by event."""
+    by_event = {}
+    for passage, event in zip(passages.tolist(), events.tolist(), strict=True) if graph.people else ():
+        speaker, facts = graph.people.of_turn(graph.passages.ids[passage])
+        if facts:
+            by_event[event] = [speaker, *(list(astuple(fact)) for fact in facts)]
     return by_event
 
 

@@ -17,6 +17,7 @@ RocksDB column family has tables of its own: here, one table holds pages of all 
     vectors      event → model and vector, of each model               all
     relations    event, concept rows, type, where the text says it     all
     statements   event → speaker, what the turn states                 the newest
+    facts        event → speaker, what the turn says of people         the newest
     said         row a, row b, windows that held both                  the sum
     recalled     the same for what was recalled together               the sum
     fans         row → distinct neighbours in exchanges; of graphs     the newest
@@ -117,6 +118,7 @@ SECTIONS: Final = (
     Section("kinds", 13, None, "newest", 512, 32, "rows"),
     Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
     Section("statements", 15, None, "newest", 512, 32, "events"),
+    Section("facts", 16, None, "newest", 512, 32, "events"),
     Section("fans", 18, FANS, "newest", 4096, 2, "rows"),
     Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )

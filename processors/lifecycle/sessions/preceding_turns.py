@@ -28,6 +28,6 @@ def preceding_turns(graph: Graph, session: str, most: int) -> list[TurnBefore]:
             (concepts.ids[each], kind) for each in contents if is_meant(concepts.ids[each], kind := concepts.kind(each))
         ]
         named = (Concept(name, name, 0.5, 1, cast(Kind, kind)) for name, kind in meant)
-        stated = graph.people.of_turn(passages.ids[passage])
+        _, stated = graph.people.of_turn(passages.ids[passage])
         preceding.append(TurnBefore(speaker, tuple(named), names=names_in(stated)))
     return preceding

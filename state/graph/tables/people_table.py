@@ -44,9 +44,9 @@ class PeopleTable:
         if self._of_turn.pop(turn, None):
             self.changes += 1
 
-    def of_turn(self, turn: str) -> tuple[Fact, ...]:
-        """Return the facts of a turn."""
-        return self._of_turn.get(turn, ("", ()))[1]
+    def of_turn(self, turn: str) -> tuple[str, tuple[Fact, ...]]:
+        """Return the speaker of a turn, and its facts; ("", ()) for one without."""
+        return self._of_turn.get(turn, ("", ()))
 
     def values(self) -> list[Any]:
         """Return the table as JSON-able values; [] while nothing is said of people."""
