@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from processors.text import tables
+from processors.text import fact_tables, tables
+from processors.text.fact_frames import frames
 from processors.text.language import clean
 
 ROOMS = ("processors.text", "processors.dates", "processors.lexicon")
@@ -19,8 +20,9 @@ TABLES = [
     for room in ROOMS
     for file in sorted(files(room).joinpath("data").iterdir(), key=lambda file: file.name)
 ]
-PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts")]  # not of words
-WORDS = [table for table in TABLES if table not in PATTERNS]
+PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts", "question_types")]
+FACTS = [("processors.text", name) for name in ("facts", "fact_parts", "people_patterns")]  # patterns of other parts
+WORDS = [table for table in TABLES if table not in (*PATTERNS, *FACTS)]
 
 
 def test_a_table_is_rows_of_columns_and_comments_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +61,15 @@ def test_the_patterns_of_a_table_compile_once_their_parts_are_put_in_place(room:
             pattern = pattern.replace(f"{{{part}}}", meant)
         assert not re.search(r"\{[A-Za-z]", pattern), "a part that nobody declares"
         re.compile(pattern)
+
+
+def test_the_patterns_of_facts_and_people_compile_once_their_parts_are_put_in_place() -> None:
+    rows = tables.rows(*FACTS[0])
+    for language in {row[0] for row in rows}:
+        frames(language)  # compiles each
+    patterns = [fact_tables.expanded(row[-1]) for row in rows]
+    patterns += [fact_tables.pattern(language, name).pattern for language, name, _ in tables.rows(*FACTS[2])]
+    assert not any(re.search(r"\{[A-Za-z]", each) for each in patterns), "a part that nobody declares"
 
 
 def test_every_file_of_words_is_a_table() -> None:

@@ -230,7 +230,7 @@ def test_only_so_many_words_are_regrouped_at_once() -> None:
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
 def test_topics_are_the_same_whatever_the_seed_of_hashes(seed: str) -> None:
     here = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
-    code = "from tests.processors.test_themes import told; print(told())"
+    code = "from tests.processors.test_themes import state_of_themes; print(state_of_themes())"
     shown = subprocess.run([sys.executable, "-c", code], env=here, cwd=ROOT, check=True, capture_output=True, text=True)
     assert shown.stdout.strip() == state_of_themes()
 

@@ -27,7 +27,7 @@ def after(anew: bool) -> LogPosition:
 
 
 def test_an_ordinary_claim_is_written_as_it_always_was() -> None:
-    assert encode(claim(False)) == b'{"v":3,"kind":"Claim","writer":"import","partitions":4,"nonce":"n"}'
+    assert encode(claim(False)) == b'{"v":2,"kind":"Claim","writer":"import","partitions":4,"nonce":"n"}'
     assert encode(claim(True)).endswith(b',"anew":true}')
     for anew in (False, True):
         assert decode(encode(claim(anew))) == claim(anew)
