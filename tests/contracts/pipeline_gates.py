@@ -37,7 +37,7 @@ class Gates(PipelineSteps):
         assert (await pipeline.memory.turns(graph, ids=["t4"])).turns[0].uncounted == "redundant"
         reply = await pipeline.memory.query(graph, "the kitchen kettle", top_passages=10, after=again.position.source)
         assert [passage.id for passage in reply.passages if not passage.archived] == ["t0", "t3"]
-        assert {passage.id for passage in reply.passages} == {"t0", "t1", "t3", "t4"}
+        assert {passage.id for passage in reply.passages} == {"t0", "t1", "t2", "t3", "t4"}
         assert {turn.id: turn.uncounted for turn in (await pipeline.memory.turns(graph)).turns if turn.id != "t4"} == {
             f"t{n}": why for n, why in enumerate(COUNTED)
         }

@@ -127,7 +127,7 @@ class Lives(PipelineSteps):
         await pipeline.record(graph, id="t5", text="The glacier and the kettle.", session="gone")
         before = await pipeline.memory.describe(graph)
         for request, turns, words in (
-            ({"concepts": ["Anchor"]}, set(), {"anchor"}),
+            ({"concepts": ["Anchor"], "word_only": True}, set(), {"anchor"}),
             ({"turns": ["t2"]}, {"t2"}, {"basil"}),
             ({"sessions": ["gone"]}, {"t4", "t5"}, {"falcon", "glacier"}),
         ):

@@ -187,7 +187,7 @@ class Pipeline:
         for partition in set(range(self.partitions)) - set(but):
             graph = next(name for name in map(str, range(1000)) if self.place(name) == partition)
             outcome = await self.record(graph, id=uuid4().hex, text="The lantern hangs in the orchard.")
-            reply = await self.memory.query(graph, "the lantern", after=outcome.position.source)
+            reply = await self.memory.query(graph, "the lantern", top_passages=100, after=outcome.position.source)
             assert outcome.turn in {passage.id for passage in reply.passages}
 
     # what is held

@@ -33,10 +33,11 @@ def known_relations(graph: Graph, view: GraphView, number: int, limit: int) -> l
 
 
 def relations_asked(graph: Graph, question: SlotQuestion) -> list[KnownRelation]:
-    """List the relations of the one slot that a question asks for."""
+    """List the relations of the one slot that a question asks for: those that hold now, then history."""
     cards = cards_of(graph)
     entries = cards.entries.get((question.subject, question.slot), [])
-    return [known for each in entries if (known := _known(graph, cards, question.subject, question.slot, each))]
+    listed = [known for each in entries if (known := _known(graph, cards, question.subject, question.slot, each))]
+    return sorted(listed, key=lambda each: each.history)
 
 
 def _of_card(graph: Graph, name: str) -> Iterator[KnownRelation]:
