@@ -179,9 +179,17 @@ def _print_rebuilt(digest: str, *, match: bool) -> None:
     output.err.print(f"{verdict}: {digest}", highlight=False)
 
 
+def _program() -> str:
+    """Return how to call this program here: by its name, as a module, or by its path."""
+    if shutil.which("emgas"):
+        return "emgas"
+    program = os.path.relpath(sys.argv[0])
+    return "python -m streams.cli.main" if program.endswith(".py") else program
+
+
 def _print_next_steps(keep: Path | None) -> None:
     """Print three commands that continue with the memory, ready to paste, and the address of the page."""
-    data, emgas = keep or Path("demo-memory"), "emgas" if shutil.which("emgas") else os.path.relpath(sys.argv[0])
+    data, emgas = keep or Path("demo-memory"), _program()
     begin = [] if keep else [f"{emgas} demo --keep {data}"]
     commands = [*begin, f'{emgas} --data {data} query demo "what did the vet prescribe?"']
     commands += [f"{emgas} --data {data} timeline demo", f"{emgas} --data {data} serve"]
