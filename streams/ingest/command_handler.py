@@ -58,7 +58,7 @@ class CommandHandler:
         self._state = state
         self._partition = partition
         self._context = context
-        self._unfolded = UnfoldedDecisions(context.keys)
+        self._unfolded = UnfoldedDecisions(context.keys, encrypts=context.encrypts)
         self._ahead = ReadAhead()
         self._turns = TurnDecider(state, partition, context, self._unfolded, self._ahead)
 

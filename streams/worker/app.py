@@ -264,6 +264,7 @@ class MemoryApp(AnsweringApp):
             preset=settings.preset,
             now=context.now,
             keys=self._sealer.keys,
+            encrypts=self._sealer.is_on,
             gate=partial(load_policy, "gates"),
             redact=settings.redact,
         )

@@ -268,9 +268,14 @@ class _Question:
 
     @property
     def is_judged(self) -> bool:
-        """Whether its words tell if anything answers: not where it goes on, or asks what is in mind."""
+        """Whether its words tell if anything answers: not where it goes on, asks what is in mind, or vectors find more.
+
+        They do all the same in mode inject, which says nothing rather than too much, and for `min_likelihood`.
+        """
         goes_on = self.options.session is not None and continuation(self.query.text) is not None
-        return self.is_ranked and not self.options.kind.in_mind and not goes_on
+        by_default = self.query.mode != "inject" and self.query.min_likelihood is None
+        by_vectors = self.cosine is not None and by_default
+        return self.is_ranked and not (self.options.kind.in_mind or goes_on or by_vectors)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class HandlerContext:
 
     partitions  of the topic `turns`          skew_ms  how far in the future a turn may be, ms
     preset      of new graphs                 now      returns the present, ms
-    keys        of encrypted graphs               gate     returns a gate by its name
+    keys        of encrypted graphs           gate     returns a gate by its name
+    encrypts    whether graphs that are born get a key
     redact      whether secrets are replaced in what is sent, before any of it is recorded
     """
 
@@ -55,6 +56,7 @@ class HandlerContext:
     preset: str
     now: Callable[[], int]
     keys: Keyring = NO_KEYS
+    encrypts: bool = True
     gate: Callable[[str], Gate] = no_gate
     redact: bool = True
 

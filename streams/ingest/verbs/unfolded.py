@@ -41,11 +41,11 @@ class UnfoldedDecisions:
     zones   graph id → where its people are   keys    of encrypted graphs
     """
 
-    def __init__(self, keys: Keyring) -> None:
+    def __init__(self, keys: Keyring, *, encrypts: bool) -> None:
         self.turns: dict[tuple[str, str], str] = {}
         self.births: set[str] = set()
         self.zones: dict[str, str] = {}
-        self._keys = keys
+        self._keys, self._encrypts = keys, encrypts and keys is not NO_KEYS
         self._sessions: dict[Session, list[TurnBefore]] = {}
         self._folded: dict[Session, tuple[int, list[TurnBefore]]] = {}  # with how many events the graph had
         self._heard: dict[Session, dict[str, TurnBefore]] = {}  # by turn, the latest last; the state has no texts
@@ -122,7 +122,7 @@ class UnfoldedDecisions:
             del self._heard[next(iter(self._heard))]
 
     def _is_sealed(self, turn: Turn, graph: Graph | None) -> bool:
-        return bool(self._keys.of(turn.graph)) or (graph is None and self._keys is not NO_KEYS)
+        return bool(self._keys.of(turn.graph)) or (graph is None and self._encrypts)
 
     def _turns_before(self, turn: Turn, graph: Graph | None) -> list[TurnBefore]:
         """List the turns of a session before this one, the latest first; none in an encrypted graph."""
