@@ -7,7 +7,8 @@
     Han beside kana                    Japanese: runs of two characters, too, instead of Chinese words
 
 A text is English unless it has more function words of another language: two of them, or three where it has English
-ones too.  Function words are those of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
+ones too, and a word that no dictionary of English has: Romanian has "I", "a" and "cat", too.  Function words are those
+of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
 """
 
 from __future__ import annotations
@@ -58,7 +59,14 @@ def language_of(surfaces: Iterable[str], english: frozenset[str]) -> str:
         return best
     most, of_english = counts[best], len(lower & english)
     is_sure = most >= SHARE * len(lower) and most > of_english and (most > LEAST or most == of_english + LEAST)
-    return best if is_sure else "en"
+    return best if is_sure and not _is_all_english(lower - english) else "en"
+
+
+def _is_all_english(words: Iterable[str]) -> bool:
+    """Return whether a dictionary of English has all of some words."""
+    import simplemma
+
+    return all(simplemma.is_known(word, "en") for word in words)
 
 
 def is_kana(surface: str) -> bool:

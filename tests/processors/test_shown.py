@@ -50,9 +50,9 @@ def test_half_ten_and_back_are_shown_to_nobody_and_neither_are_fragments() -> No
 
 
 def test_a_guess_of_the_segmenter_is_shown_once_it_came_often() -> None:
-    once, often = graph_with("小满很喜欢猫。"), graph_with("小满很喜欢猫。", "小满在画画。", "我和小满去春游。")
-    assert "小满" not in shown(once)
-    assert "小满" in shown(often)
+    once, often = graph_with("栗栗很喜欢猫。"), graph_with("栗栗很喜欢猫。", "栗栗很好看。", "栗栗很好吃。")
+    assert "栗栗" not in shown(once)
+    assert "栗栗" in shown(often)
 
 
 @pytest.mark.source("E12")
@@ -61,7 +61,7 @@ def test_a_family_name_alone_and_what_only_says_how_are_shown_to_nobody() -> Non
         label.casefold()
         for label in shown(graph_with("邹师傅在院子里缝包。", "Thankfully the kettle reminds me of tea."))
     }
-    assert {"师傅", "院子", "kettle"} <= labels
+    assert {"邹师傅", "院子", "kettle"} <= labels
     assert labels.isdisjoint({"邹", "缝", "thankfully", "reminds"})
 
 
