@@ -37,12 +37,12 @@ async def test_an_unfinished_branch_does_not_open_until_the_same_command_finishe
         with monkeypatch.context() as hasty:
             hasty.setattr(branching, "TIMEOUT", 2.0)
             with pytest.raises((NoAnswerError, TransportError)):  # no worker folds it
-                await branching._branch(source, target, None, frozenset())  # noqa: SLF001 - the command without its options
+                await branching.send_branch(source, target, None, frozenset())
         for opening in OPENINGS:
             with pytest.raises(TransportError, match=f"{target.prefix} is an unfinished branch"):
                 await opening(target)
         async with Pipeline(target.model_copy(update={"role": "writer"}), transport):
-            await branching._branch(source, target, None, frozenset())  # noqa: SLF001 - the command without its options
+            await branching.send_branch(source, target, None, frozenset())
         assert not await KafkaTopics(target.bootstrap).exist([target.topics.branch])
         for opening in OPENINGS:
             await opening(target)

@@ -124,7 +124,7 @@ async def _alive(memory: MemoryClient, partition: int) -> None:
     turn = Turn(id=uuid4().hex, graph=name, speaker="Ada", text="The lantern hangs in the orchard.")
     async for _, outcome in memory.publish_many([turn], timeout=15.0):  # asks again, as whoever asks may have to
         assert outcome.status == "accepted"
-        reply = await memory.query(name, "the lantern", after=outcome.position.source)
+        reply = await memory.query(name, "the lantern", after=outcome.position.source, top_passages=50)
         assert turn.id in {passage.id for passage in reply.passages}
 
 
