@@ -78,7 +78,7 @@ def test_where_no_memory_is_every_command_that_reads_exits_with_3_and_makes_noth
     result = emgas_here(tmp_path / "data", *filled, *json_too, code=3)
     assert result.out == ""
     assert f"there is no memory at {tmp_path}" in result.err
-    assert "`emgas publish` begins one" in result.err
+    assert "`emgas import` begins one" in result.err
     assert list(tmp_path.iterdir()) == []
 
 
