@@ -88,7 +88,7 @@ async def test_every_line_is_a_cloud_event() -> None:
     assert len({event["id"] for event in (first, *between, last)}) == len(between) + 2
     assert first["data"]["bounds"] == [[0, len(golden_log().records)], [0, 3]]
     turn = between[2]
-    assert (turn["id"], turn["subject"], turn["type"]) == ("emgas/0/2", "ada", "io.emgas.turn-recorded.v3")
+    assert (turn["id"], turn["subject"], turn["type"]) == ("emgas/0/2", "ada", "io.emgas.turn-recorded.v2")
     assert (turn["emgaspartition"], turn["emgasoffset"]) == (0, 2)
     assert turn["time"] == "2023-11-14T22:13:20.125Z"
     assert turn["data"]["kind"] == "TurnRecorded"
