@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from evaluation.contexts import COLUMNS
 from evaluation.metrics import METRICS
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
@@ -66,7 +67,7 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
     assert list(report["methods"]) == expected
     for method in report["methods"].values():
         times = {"ms_per_query_p50", "ms_per_query_p99", "ms_per_turn"}
-        assert set(method) == {*METRICS, "by_category", *times}
+        assert set(method) == {*METRICS, *COLUMNS, "by_category", *times}
         assert all(0 <= method[metric] <= 100 for metric in METRICS)
         assert min(method[name] for name in times) > 0
         assert {kind: part["questions"] for kind, part in method["by_category"].items()} == dict.fromkeys(
