@@ -124,7 +124,7 @@ def test_graphs_of_two_chats_are_two_and_valid(names: list[str]) -> None:
     first, second = (graph_named("telegram", name) for name in names)
     assert first != second
     for graph in (first, second):
-        Turn(id="1", graph=graph, speaker="x", text="")
+        Turn(id="1", graph=graph, speaker="x", text="y")
 
 
 FRAGMENTS = st.lists(

@@ -241,7 +241,7 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
             {"graph": "g", "text": "x", "memory": "working", "mode": "literal"},
             "kinds of memory need the default mode",
         ),
-        ({"graph": "g", "text": "x", "mode": "sideways"}, "mode: must be 'default', 'literal', 'ppr'"),
+        ({"graph": "g", "text": "x", "mode": "sideways"}, "mode: must be 'default', 'inject', 'literal', 'ppr'"),
         ({"graph": "g", "text": "x", "guidance": {"depth": 2}}, "guidance.depth: must be less than or equal to 1"),
     ],
 )

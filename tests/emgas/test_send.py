@@ -76,7 +76,7 @@ async def test_turns_are_read_and_not_stored(tmp_path: Path) -> None:
         (she,) = second.mentions
         assert (she.means, she.at, texts[1][she.start : she.end]) == ("Ilse", [0, 10, 14], "she")
         assert [texts[0][each.start : each.end] for each in first.times] == ["yesterday"]
-        assert extracted.card == {"Ada's friend": {"home": ["porto"]}}
+        assert extracted.card == {"Ada": {"friend": ["Ilse"]}, "Ilse": {"home": ["Porto"]}}
 
 
 async def test_what_is_no_message_is_refused(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_text_is_read_and_no_memory_begins(data: Path) -> None:
     result = CliRunner().invoke(app, ["extract", "I moved to Porto.", "--speaker", "Ada"])
     assert result.exit_code == 0, result.output
-    assert "Ada  home: porto" in result.output
+    assert "Ada  home: Porto" in result.output
     assert not data.exists()
 
 
