@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import orjson
-import pytest
-from typer.testing import CliRunner
 
-from streams.cli.main import app
+from tests.support.cli import emgas_here
 
 MAY_8 = 1683554160000  # 2023-05-08T13:56
 TURNS = [
@@ -17,25 +15,17 @@ TURNS = [
 ]
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EMGAS_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("EMGAS_BROKER", raising=False)
-    return tmp_path / "data"
-
-
-def test_a_text_is_read_and_no_memory_begins(data: Path) -> None:
-    result = CliRunner().invoke(app, ["extract", "I moved to Porto.", "--speaker", "Ada"])
-    assert result.exit_code == 0, result.output
-    assert "Ada  home: Porto" in result.output
+def test_a_text_is_read_and_no_memory_begins(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shown = emgas_here(data, "extract", "I moved to Porto.", "--speaker", "Ada").out
+    assert "Ada  home: Porto" in shown
     assert not data.exists()
 
 
-def test_a_file_is_read_as_one_session(data: Path, tmp_path: Path) -> None:
-    file = tmp_path / "talk.jsonl"
+def test_a_file_is_read_as_one_session(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "talk.jsonl"
     file.write_bytes(b"\n".join(map(orjson.dumps, TURNS)))
-    result = CliRunner().invoke(app, ["extract", str(file), "--json"])
-    first, second = orjson.loads(result.stdout)["turns"]
+    first, second = emgas_here(data, "extract", str(file), "--json").json["turns"]
     assert [each["since"] for each in first["times"]] == ["2023-05-07T00:00:00"]
     assert second["mentions"][0]["means"] == "Ilse"
     assert not data.exists()
