@@ -158,7 +158,7 @@ async def test_a_time_that_the_sender_wrote_tells_nothing(worker: Answering) -> 
 
 
 async def test_after_is_answered_once_it_is_folded(worker: Answering) -> None:
-    await worker.ask(a_query(after=1))
+    await worker.ask(a_query(after=1, top_passages=2))
     await asyncio.sleep(0)
     assert worker.sent.all == []
     await worker.remember("t1")
@@ -248,7 +248,8 @@ async def test_an_answer_leaves_before_the_next_question_is_answered() -> None:
 
     class Looking(YakeExtractor):
         def of_query(self, text: str, at: int | None = None) -> Extraction:
-            looks.append(len(worker.sent.to(REPLIES)))
+            if text == "the kettle":  # and no general question, with which a graph is compared once
+                looks.append(len(worker.sent.to(REPLIES)))
             return super().of_query(text, at)
 
     worker = Answering(Answerer(Looking(language="en")))
@@ -609,7 +610,7 @@ async def test_a_reinforcing_question_restores_what_it_brought_back_from_the_arc
     await worker.remember("t0", "t1")
     faded = MemoryArchived(graph="ada", at=NOW, concepts=["tea", "kettle"], turns=["t0"], **UNSTAMPED)
     await worker.writer.append([faded])
-    await worker.ask(a_query(reinforce=True))
+    await worker.ask(a_query(reinforce=True, top_passages=2))
     (reply,) = await worker.answers()
     assert [(passage["id"], passage.get("archived", False)) for passage in reply["passages"]] == [
         ("t1", False),

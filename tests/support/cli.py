@@ -72,7 +72,7 @@ def emgas_here(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, *
     try:
         done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings), input=stdin)
     finally:
-        logging.basicConfig(force=True)  # it was told to print to a stderr that is gone
+        logging.basicConfig(level=logging.WARNING, force=True)  # it was told to print to a stderr that is gone
         logging.getLogger("emgas").setLevel(logging.NOTSET)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     result = CommandResult(done.exit_code, done.stdout, done.stderr)

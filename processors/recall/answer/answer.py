@@ -707,7 +707,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriev
         rerank=query.rerank or KINDS[query.memory].rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
-        passages=max(listed, most_lines(query.budget)),
+        passages=max(listed, most_lines(query.budget), 1),  # by the best is judged whether anything answers
         only=only,
         flow=of_graph(graph.weights),
         memory=query.memory,
