@@ -199,10 +199,10 @@ async def delete_entity(kind: MemoryId, name: MemoryId, memory: Memory) -> Delet
 def _deleted(message: str, graph_id: str, turn_id: str | None = None) -> Deleted:
     """Confirm a deletion, with what the log keeps and how the operator can erase it; `turn_id`: of each turn."""
     which = [] if turn_id is None else ["--turn", turn_id]
-    command = shlex.join(["emgas", "erase", graph_id, *which])
+    command = shlex.join(["emgas", "change", "erase", graph_id, *which])
     kept = (
         "Searches no longer find it. The log still holds it: a key with the right to forget or to admin can read it "
-        f"as of an earlier time. To erase it from an encrypted memory: {command}"
+        f"as of an earlier time. To erase it from an encrypted or an embedded memory: {command}"
     )
     return Deleted(message=message, kept=kept)
 
