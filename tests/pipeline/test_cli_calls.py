@@ -31,7 +31,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["publish", str(CONVERSATION), "--graph", "no//graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),
         (["query", "no//graph", "who?"], {}, "graph: must be 1 to 128 printable"),
-        (["query", "ada", "who?", "--mode", "wild"], {}, "choose one of default, literal, ppr"),
+        (["query", "ada", "who?", "--mode", "wild"], {}, "choose one of default, inject, literal, ppr"),
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
@@ -237,8 +237,10 @@ def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, me
     ],
 )
 def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
+    emgas_here(tmp_path, "add", "ada", "The kettle broke.")
     result = emgas_here(tmp_path, *arguments, "--ask", code=2)
     assert "confirm with --yes, because there is no terminal" in result.err
+    assert "The kettle broke." in emgas_here(tmp_path, "turns", "ada").out
 
 
 @pytest.mark.parametrize(("answer", "done"), [("y", True), ("n", False)])
