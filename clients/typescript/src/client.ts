@@ -30,6 +30,9 @@ interface Answers {
   list: "graphs";
   inspect: "inspection";
   checkpoint: "checkpointed";
+  extract: "extracted";
+  profile: "profiled";
+  previewforget: "forgetpreview";
 }
 
 export type AnswerTo<Q extends Question> = Extract<Answer, { kind: Answers[Q["kind"]] }>;
