@@ -30,7 +30,9 @@ def test_each_fault_differs_from_the_code_and_from_every_other_fault() -> None:
     assert {mutant.change.partition(" ")[0] for mutant in result} >= {"compare", "compute", "drop", "return", "or", "2"}
 
 
-@pytest.mark.parametrize(("line", "kills"), [("assert zone('UTC')", True), ("zone('UTC')", False)])
+@pytest.mark.parametrize(
+    ("line", "kills"), [("assert zone('UTC') and zone('+08:00')", True), ("zone('UTC'), zone('+08:00')", False)]
+)
 def test_a_test_that_looks_kills_the_mutants_and_one_that_does_not_kills_none(
     line: str, kills: bool, tmp_path: Path
 ) -> None:
@@ -40,4 +42,7 @@ def test_a_test_that_looks_kills_the_mutants_and_one_that_does_not_kills_none(
     command = [sys.executable, "-m", "bench.mutation", "emgas/times.py", "--tests", str(tests), "--out", str(out)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     outcomes = json.loads(out.read_text("utf-8"))["outcomes"]
-    assert [bool(outcome["killed"]) for outcome in outcomes if outcome["mutant"]["change"] == "return None"] == [kills]
+    assert [bool(outcome["killed"]) for outcome in outcomes if outcome["mutant"]["change"] == "return None"] == [
+        kills,
+        kills,
+    ], "of the zone with a name, and of the one that is an offset"
