@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from lab.catalogue import load
 from processors.lifecycle.policies import register
 
 # One profile for every folder: a property tries the same examples wherever it runs and in whatever company; what it
@@ -26,7 +25,15 @@ settings.register_profile("hunt", DEFAULT, max_examples=1000, **UNTIMED)  # scri
 settings.register_profile("gate", settings.get_profile("every"), max_examples=20)  # scripts/test; a cap (see below)
 settings.load_profile("every")
 
-register(load)  # as a worker does, by entry points
+
+def _load(kind: str, name: str) -> object:
+    """Return a policy of the lab, as entry points give it to a worker; the lab is imported only then."""
+    from lab.catalogue import load  # noqa: PLC0415 - where adapters are tested, it cannot be imported
+
+    return load(kind, name)
+
+
+register(_load)
 
 for shared in ("contracts", "support"):  # so that a failed assert there prints both sides, as in a test file
     pytest.register_assert_rewrite(f"tests.{shared}")

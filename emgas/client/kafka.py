@@ -283,7 +283,8 @@ async def end_writing(brokers: str, producer: Any, seconds: float) -> None:
 async def _ended(brokers: str, stopping: Coroutine[Any, Any, None], seconds: float) -> bool:
     """Await `stopping` for at most `seconds`; return whether it finished."""
     # In a task of its own: with the broker away, aiokafka's stop() lets the CancelledError of a task that it
-    # cancelled itself escape, which must not look as if the caller had been cancelled.
+    # cancelled itself escape, which must not look as if the caller had been cancelled.  And it suppresses the
+    # CancelledError of its caller while it waits for such a task, so what cancelled the caller would wait without end.
     task = asyncio.ensure_future(stopping)
     await asyncio.wait([task], timeout=seconds)
     if not task.done():

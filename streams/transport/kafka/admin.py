@@ -37,7 +37,7 @@ from aiokafka.protocol.types import (  # type: ignore[import-untyped]
     TaggedFields,
 )
 
-from emgas.client.kafka import Security, in_time, kafka_errors
+from emgas.client.kafka import Security, end_reading, in_time, kafka_errors
 from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
@@ -204,7 +204,7 @@ class KafkaTopics:
             await consumer.start()
             starts, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
         finally:
-            await consumer.stop()
+            await end_reading(self._bootstrap, consumer, self._timeout)
         return {tp: (starts[tp], ends[tp]) for tp in partitions}
 
     @asynccontextmanager

@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
-from emgas.client.kafka import Security, in_time, kafka_errors, record_of
+from emgas.client.kafka import Security, end_reading, in_time, kafka_errors, record_of
 from emgas.errors import TransportError
 from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import Record
@@ -120,7 +120,7 @@ class KafkaReader:
                         await consumer.start()
                 yield consumer
             finally:
-                await consumer.stop()
+                await end_reading(self._bootstrap, consumer, self._timeout)
 
 
 async def _bounds(consumer: Any, tp: TopicPartition) -> tuple[int, int]:
