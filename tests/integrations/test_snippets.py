@@ -46,7 +46,7 @@ def here(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_is_one_for_each_adapter() -> None:
-    adapters = {path.stem for path in PAGE.parents[1].glob("emgas/integrations/[a-z]*.py")} - {
+    adapters = {path.stem for path in PAGE.parents[2].glob("emgas/integrations/[a-z]*.py")} - {
         "graph_names",
         "remembering",
     }
