@@ -28,7 +28,7 @@ settings.load_profile("every")
 
 def _load(kind: str, name: str) -> object:
     """Return a policy of the lab, as entry points give it to a worker; the lab is imported only then."""
-    from lab.catalogue import load  # noqa: PLC0415 - where adapters are tested, it cannot be imported
+    from lab.catalogue import load  # where adapters are tested, it cannot be imported
 
     return load(kind, name)
 
