@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -202,8 +202,40 @@ def count_redacted(text: str) -> int:
 
 def secrets_of(text: str) -> Counter[str]:
     """Count the secrets of a text by kind."""
-    redacted = Counter(mark[9:-1] for mark in _MARK.findall(redact(text)))
-    return redacted - Counter(mark[9:-1] for mark in _MARK.findall(text))
+    return Counter(kind for kind, _ in find_secrets(text))
+
+
+def find_secrets(text: str) -> list[tuple[str, int]]:
+    """List the kind of each secret of a text, and the line on which it begins, counted from 1."""
+    if not may_hold_secrets(text):
+        return []
+    unmarked = _MARK.sub("[replaced]", text)
+    for kind in KINDS:
+        unmarked = kind.pattern.sub(partial(_marked_in_place, kind.name), unmarked)
+    return [(mark[0][9:-1], unmarked.count("\n", 0, mark.start()) + 1) for mark in _MARK.finditer(unmarked)]
+
+
+def _marked_in_place(name: str, match: re.Match[str]) -> str:
+    """Replace a secret, and keep its line breaks, so that all that follows keeps its line."""
+    replaced = _replaced(name, match)
+    return replaced + "\n" * (match[0].count("\n") - replaced.count("\n"))
+
+
+def secrets_in_message(message: Copied) -> Counter[str]:
+    """Count the secrets in the texts, captions and metadata of a message by kind."""
+    counts: Counter[str] = Counter()
+    for text in _texts_of(message):
+        counts.update(secrets_of(text))
+    return counts
+
+
+def _texts_of(message: Copied) -> Iterator[str]:
+    """Yield the texts of a message that `redact_message` changes."""
+    metadata = getattr(message, "metadata", None)
+    values = [getattr(message, name, None) for name in _TEXTS]
+    yield from (each for each in [*values, *(metadata or {}).values()] if isinstance(each, str))
+    for attachment in getattr(message, "attachments", None) or ():
+        yield from _texts_of(attachment)
 
 
 def redact_bytes(raw: bytes) -> bytes:

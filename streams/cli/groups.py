@@ -18,6 +18,7 @@ class LookCommands(LazyGroup):
         "explore": Lazy("streams.cli.memory.views:explore"),
         "recent": Lazy("streams.cli.memory.conversations:recent"),
         "extract": Lazy("streams.cli.memory.extract:extract"),
+        "scan": Lazy("streams.cli.memory.scan:scan"),
         "inspect": Lazy("streams.cli.operate.inspect:inspect"),
     }
 
@@ -62,7 +63,7 @@ class MeasureCommands(LazyGroup):
 look = typer.Typer(
     cls=LookCommands,
     no_args_is_help=True,
-    help="Look closer at a memory: themes, timeline, habits, trends, concepts, storage.",
+    help="Look closer at a memory: themes, timeline, habits, trends, concepts, secrets, storage.",
 )
 change = typer.Typer(
     cls=ChangeCommands,

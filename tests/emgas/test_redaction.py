@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.messages.turns import Attachment, Turn
-from emgas.redaction import count_redacted, redact, redact_bytes, redact_message, secrets_of
+from emgas.redaction import NAMES, count_redacted, find_secrets, redact, redact_bytes, redact_message, secrets_of
 
 UPPER, LOWER, DIGITS = string.ascii_uppercase, string.ascii_lowercase, string.digits
 ALNUM, HEX = UPPER + LOWER + DIGITS, "0123456789abcdef"
@@ -75,6 +76,41 @@ FORMS: dict[str, tuple[str, Callable[[random.Random], str], str]] = {
     "密码": ("密码是", _of(LOWER, 10), ""),
     "api key": ("api_key=", _of(ALNUM, 32), ""),
     "heroku": ("HEROKU_API_KEY=01234567-89ab-cdef-0123-", _of(HEX, 12), ""),
+    "private": ("<private>", _of(LOWER + " ", 30), "</private>"),
+    "pem": ("-----BEGIN EC PRIVATE KEY-----\n", _of(ALNUM + "+/", 64), "\n-----END EC PRIVATE KEY-----"),
+    "openrouter": ("sk-or-v1-", _of(HEX, 64), ""),
+    "stripe webhook": ("whsec_", _of(ALNUM, 32), ""),
+    "google token": ("ya29.a0", _of(URL_SAFE, 100), ""),
+    "teams webhook": (
+        "https://contoso.webhook.office.com/webhookb2/",
+        _of(HEX, 36),
+        "@1b2/IncomingWebhook/" + "d" * 32,
+    ),
+    "discord bot": ("M", _of(ALNUM, 24), ".Gq1w2e." + "Zx9_" * 9),
+    "npmrc": ("//registry.example.org/:_authToken=", _of(ALNUM, 40), ""),
+    "rubygems": ("rubygems_", _of(HEX, 48), ""),
+    "groq": ("gsk_", _of(ALNUM, 52), ""),
+    "replicate": ("r8_", _of(ALNUM, 37), ""),
+    "perplexity": ("pplx-", _of(ALNUM, 48), ""),
+    "xai": ("xai-", _of(ALNUM, 80), ""),
+    "facebook": ("EAAC", _of(ALNUM, 120), ""),
+    "figma": ("figd_", _of(URL_SAFE, 40), ""),
+    "sentry": ("sntrys_", _of(ALNUM, 80), ""),
+    "terraform": ("", _of(ALNUM, 14), ".atlasv1." + "Tf3-" * 17),
+    "pulumi": ("pul-", _of(HEX, 40), ""),
+    "planetscale": ("pscale_pw_", _of(URL_SAFE, 43), ""),
+    "supabase": ("sbp_", _of(HEX, 40), ""),
+    "dropbox": ("sl.", _of(URL_SAFE, 135), ""),
+    "artifactory": ("AKC", _of(ALNUM, 70), ""),
+    "airtable": ("pat", _of(ALNUM, 14), "." + "0af9" * 16),
+    "adobe": ("p8e-", _of(ALNUM, 32), ""),
+    "alibaba": ("LTAI", _of(ALNUM, 20), ""),
+    "tencent": ("AKID", _of(ALNUM, 32), ""),
+    "azure app": ("AZURE_CLIENT_SECRET: ", _of(ALNUM, 3), "8Q~" + "aZ-4" * 8),
+    "cloudflare": ("CLOUDFLARE_TOKEN=", _of(URL_SAFE, 40), ""),
+    "ibm": ("IBM_CLOUD: ", _of(URL_SAFE, 44), ""),
+    "datadog": ("the datadog one is ", _of(HEX, 32), ""),
+    "deepseek": ("DASHSCOPE: ", _of(HEX, 36), ""),
 }
 AROUND = (
     "{}",
@@ -116,6 +152,32 @@ def test_a_secret_is_replaced_and_the_text_around_it_stays(form: str, around: st
     assert redacted.startswith(head.replace("{{", "{")[:10])
     assert redacted.endswith(tail.replace("}}", "}")[-8:])
     assert redact(redacted) == redacted, "what was replaced is not replaced again"
+
+
+def _fakes(per_form: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the form, the secret and the text of `per_form` made-up secrets of each form, in all surroundings."""
+    for form, (before, made, behind) in FORMS.items():
+        for number in range(per_form):
+            secret = made(random.Random(f"{form} {number}"))
+            yield form, secret, AROUND[number % len(AROUND)].format(f"{before}{secret}{behind}")
+
+
+def test_at_least_99_of_100_made_up_secrets_of_every_kind_are_replaced() -> None:
+    fakes = list(_fakes(4 * len(AROUND)))
+    missed = Counter(form for form, secret, text in fakes if secret in redact(text) or not secrets_of(text))
+    assert sum(missed.values()) <= len(fakes) / 100, missed
+    assert all(count <= 4 * len(AROUND) / 20 for count in missed.values()), f"no kind is missed often: {missed}"
+
+
+def test_every_kind_of_secret_has_a_made_up_one() -> None:
+    assert {kind for _, _, text in _fakes(len(AROUND)) for kind in secrets_of(text)} == set(NAMES)
+    assert len(NAMES) >= 30
+
+
+def test_a_secret_is_listed_with_its_line_even_behind_one_of_many_lines() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----"
+    text = f"first\n{key}\n\nthen ghp_{'a' * 35}1\npassword: hunter22"
+    assert find_secrets(text) == [("private key", 2), ("github token", 6), ("password", 7)]
 
 
 @pytest.mark.parametrize("text", TALK)
