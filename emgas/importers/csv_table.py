@@ -43,7 +43,9 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         delimiter = _delimiter(names)
         places = _places(next(csv.reader([names], delimiter=delimiter), []))
         if graph is None and "graph" not in places.values():
-            raise InvalidMessageError("graph: no column of this table names one: say which graph it belongs to")
+            raise InvalidMessageError(
+                "graph: no column of this table names one: say which graph it belongs to (--graph NAME)"
+            )
         rows = csv.reader(lines, delimiter=delimiter)
         yield from _rows(rows, places, graph, options=options)
     finally:

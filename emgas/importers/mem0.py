@@ -48,7 +48,7 @@ def _turn(memory: Any, graph: str | None) -> Turn:
     owners = [memory.get(key) for key in ("user_id", "agent_id", "run_id")]
     owner = next((name for name in owners if isinstance(name, str) and name), None)
     if graph is None and owner is None:
-        raise InvalidMessageError("user_id: is missing: say which graph it belongs to")
+        raise InvalidMessageError("user_id: is missing: say which graph it belongs to (--graph NAME)")
     own, made = memory.get("metadata"), memory.get("created_at")
     kept = {name: value for name, value in own.items() if not isinstance(value, dict | list)} if own else {}
     fields = {

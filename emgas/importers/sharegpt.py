@@ -78,7 +78,9 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     name = conversation.get("id")
     name = str(name) if type(name) in (str, int) and name != "" else None
     if graph is None and name is None:
-        yield BadLine(number, raw_of(conversation), "id: is missing: add one, or say which graph it belongs to")
+        yield BadLine(
+            number, raw_of(conversation), "id: is missing: add one, or say which graph it belongs to (--graph NAME)"
+        )
         return
     session = name or f"conversation-{number}"
     for position, message in enumerate(messages):

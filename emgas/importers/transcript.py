@@ -28,7 +28,7 @@ LOOKED_AT = 20  # a file is recognised by its first lines: most of them must be 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of a transcript.  Raises InvalidMessageError if no graph is given."""
     if graph is None:
-        raise InvalidMessageError("graph: a transcript names none: say which graph it belongs to")
+        raise InvalidMessageError("graph: a transcript names none: say which graph it belongs to (--graph NAME)")
     session = PurePosixPath(options.name.replace("\\", "/")).stem.strip("-") or "main"
     for position, (number, lines) in enumerate(_spoken(stream)):
         if isinstance(lines, BadLine):

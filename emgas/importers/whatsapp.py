@@ -106,7 +106,7 @@ def _graph_of(file: str) -> str:
     name = re.sub(r"^WhatsApp Chat( with| -)? ", "", PurePosixPath(file.replace("\\", "/")).stem)
     if name in ("", "-", "_chat"):
         raise InvalidMessageError(
-            "graph: the file's name does not tell whose chat this is: say which graph it belongs to"
+            "graph: the file's name does not tell whose chat this is: say which graph it belongs to (--graph NAME)"
         )
     return graph_named("whatsapp", name)
 

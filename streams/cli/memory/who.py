@@ -54,7 +54,7 @@ def _show(reply: Profiled) -> None:
         became = "ended" if change.new is None else f"became {escape(change.new)}"
         line = f"{escape(change.name)}: {escape(change.slot)} {escape(change.old)} {became}"
         output.out.print(
-            f"{line} [dim]{format_utc(change.at)} {escape(change.turn)}[/]", highlight=False, soft_wrap=True
+            f"{line} [dim]({format_utc(change.at)}, turn {escape(change.turn)})[/]", highlight=False, soft_wrap=True
         )
     output.tell(f"{len(reply.people)} of {reply.total} people")
 
@@ -66,10 +66,11 @@ def _lines(person: Person) -> Iterator[str]:
     for slot, values in person.history.items():
         yield f"[dim]{escape(slot)}, before: {', '.join(map(_value, values))}[/]"
     for tie in person.ties:
-        yield f"{escape(tie.relation)} of {escape(tie.of)} [dim]{escape(tie.turn)}[/]"
+        yield f"{escape(tie.relation)} of {escape(tie.of)} [dim](turn {escape(tie.turn)})[/]"
 
 
 def _value(known: KnownValue) -> str:
     role = f" ({escape(known.role)})" if known.role else ""
     likely = " (likely)" if known.confidence <= 0.5 else ""
-    return f"{escape(known.value)}{role}{likely} [dim]{escape(known.turn)}[/]"
+    since = f", since {format_utc(known.since)}" if known.since is not None else ""
+    return f"{escape(known.value)}{role}{likely} [dim](turn {escape(known.turn)}{since})[/]"
