@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
@@ -33,10 +34,20 @@ from gateway.doors.mem0 import routes as mem0
 from gateway.http.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.http.paths import PathsByName
 from gateway.routes import declared, graphs, imports, page, records
+from gateway.routes.examples import add_examples
 from gateway.routes.security_headers import SecurityHeaders
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
+TAGS = {
+    "turns": "Record turns, read them, and import files",
+    "queries": "Ask a memory",
+    "views": "Look at a memory: people, habits, conversations, themes, changes",
+    "changes": "Change a memory: pin, forget, configure, share",
+    "records": "The transport of `MemoryClient`: records as docs/wire.md has them",
+    "mem0": "What clients of mem0 use",
+    "OpenAI": "Chat completions with memory",
+}
 NO_ROUTE = "there is no such route, or not with this method: see /docs or /openapi.json"
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
@@ -70,6 +81,8 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
         title="EMGAS",
         version=__version__,
         summary="Associative long-term memory for conversational AI.",
+        openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
+        generate_unique_id_function=operation_name,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
         docs_url=None,  # FastAPI's own loads its scripts from elsewhere: gateway/routes/page.py has one that loads none
@@ -200,14 +213,21 @@ def _problems(app: FastAPI) -> None:
         return problem(500, "internal", "internal error: this is a bug in EMGAS; see the gateway's log")
 
 
+def operation_name(route: APIRoute) -> str:
+    """Return the operationId of a route: its function's name; of the doors of others, with their name before it."""
+    tag = route.tags[0] if route.tags else ""
+    return f"{str(tag).lower()}_{route.name}" if tag in ("mem0", "OpenAI") else route.name
+
+
 def _document(app: FastAPI) -> None:
-    """Describe problems in the OpenAPI document: FastAPI knows only JSON, and its own form of a 422."""
+    """Describe problems in the OpenAPI document: FastAPI knows only JSON, and its own form of a 422.  Add examples."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:
         document = made()
         for path in document["paths"].values():
             for operation in path.values():
+                add_examples(operation)
                 for status, response in operation["responses"].items():
                     if int(status) >= 400:
                         response["content"] = {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.errors import InvalidMessageError
-from emgas.limits import RECORD_BYTES
+from emgas.limits import BATCH_BYTES, RECORD_BYTES
 from gateway.auth.keys import ANYBODY, Caller, Keys, Right
 from gateway.http.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
 from gateway.http.paths import PathGraph
@@ -33,6 +33,7 @@ BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have 
 CHAT_BYTES = 16 * 1024 * 1024  # a conversation, with pictures in it
 CHAT = "/v1/chat/completions"
 IMPORT_BYTES = 64 * 1024 * 1024  # a chat's export
+BATCH = re.compile(r"/v1/(graphs/.+|records)/turns/batch")
 IMPORT = re.compile(r"/v1/graphs/.+/import")
 FILES = ("application/octet-stream", "application/zip", "application/x-ndjson", "application/json")
 API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
@@ -128,6 +129,8 @@ def most_bytes(path: str) -> int:
     """Return the largest size of a body."""
     if IMPORT.fullmatch(path):
         return IMPORT_BYTES
+    if BATCH.fullmatch(path):
+        return BATCH_BYTES
     return CHAT_BYTES if path == CHAT else BODY_BYTES
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, create_model
 
+from emgas.limits import BATCH_TURNS
 from emgas.messages.extracts import Extract
 from emgas.messages.fields import Message, Name
 from emgas.messages.queries import Query
@@ -32,9 +33,15 @@ def named_later(model: type[BaseModel]) -> type[BaseModel]:
 
 if TYPE_CHECKING:  # no type checker can follow what is made from the wire's models
     TurnBody = BaseModel
+    TurnsBody = BaseModel
     QueryBody = BaseModel
     ExtractBody = Extract
 else:
     TurnBody = named_later(without(Turn, "TurnBody", "graph"))
+    TurnsBody = create_model(
+        "TurnsBody",
+        __base__=Message,
+        turns=(list[without(Turn, "BatchTurn", "graph")], Field(min_length=1, max_length=BATCH_TURNS)),
+    )
     QueryBody = without(Query, "QueryBody", "graph", "kind")
     ExtractBody = without(Extract, "ExtractBody", "kind")

@@ -7,7 +7,6 @@ the names that its class declares.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
@@ -26,6 +25,7 @@ from gateway.auth.access import may
 from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
 from gateway.routes.bodies import named_later, without
 from gateway.routes.dependencies import Graph, IdempotencyKey, Memory
+from gateway.routes.examples import TAGS, operation_of
 
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 OF_PATH = ("graph", "kind")
@@ -92,6 +92,8 @@ def _add_question(message: type[GraphQuestion], method: str, path: str) -> None:
         ]
     )
     described = _described(message, " ETag: the position in the graph's log.")
+    if "{" not in path and "{" in str(message.route):
+        described["name"] = path.rpartition("/")[2]
     router.add_api_route(path, ask, methods=[method], response_model=message.answer, **described)
 
 
@@ -105,8 +107,8 @@ def _routes(path: str) -> Iterator[str]:
 def _described(message: type[Sendable], more: str = "") -> dict[str, Any]:
     """Return the name of a route, and what it does: the first paragraph of the message's own description."""
     paragraph = inspect.cleandoc(message.__doc__ or "").partition("\n\n")[0]
-    name = re.sub(r"(?<!^)(?=[A-Z])", "_", message.__name__).lower()
-    return {"name": name, "description": paragraph.replace("\n", " ") + more}
+    tag = "changes" if issubclass(message, Request) else TAGS.get(message, "views")
+    return {"name": operation_of(message), "description": paragraph.replace("\n", " ") + more, "tags": [tag]}
 
 
 def _parameters(message: type[GraphQuestion]) -> Iterator[tuple[str, str]]:

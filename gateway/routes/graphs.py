@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any, cast
+from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from emgas.client.client import MemoryClient
 from emgas.client.several import distinct_graphs, query_all
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.limits import LISTED_GRAPHS, SEVERAL_GRAPHS
 from emgas.messages import queries
 from emgas.messages.extracts import Extracted
-from emgas.messages.fields import GraphId, Message, Text
+from emgas.messages.fields import GraphId, Message, Name, Text
+from emgas.messages.forgetting import Forget
 from emgas.messages.requests import Outcome
 from emgas.messages.several import Merged
 from emgas.messages.turns import Turn
 from emgas.validation import build
 from gateway.auth.access import any_key, caller, may
 from gateway.http.errors import REFUSALS
-from gateway.routes.bodies import ExtractBody, QueryBody, TurnBody
+from gateway.http.paths import unslashed
+from gateway.routes.bodies import ExtractBody, QueryBody, TurnBody, TurnsBody
 from gateway.routes.declared import command_fields, outcome_response
 from gateway.routes.dependencies import Graph, IdempotencyKey, Memory
 
-listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
+listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS, tags=["views"])
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
-several = APIRouter(prefix="/v1", responses=REFUSALS)
+several = APIRouter(prefix="/v1", responses=REFUSALS, tags=["queries"])
+PathName = Annotated[Name, BeforeValidator(unslashed), Path()]
 LISTED = 100  # concepts that a live answer shows
 WATCHED = 2  # live answers of one key that are found at once
 
@@ -55,6 +60,7 @@ async def list_graphs(
 
 @router.post(
     "/turns",
+    tags=["turns"],
     status_code=201,
     response_model=Outcome,
     responses={200: {"model": Outcome, "description": "recorded before"}},
@@ -70,8 +76,46 @@ async def record_turn(
     return outcome_response(outcome, 201)
 
 
-@router.post("/query")
-async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
+class Outcomes(Message):
+    """The outcome of each turn of a batch, in their order."""
+
+    outcomes: list[Outcome]
+
+
+@router.post("/turns/batch", tags=["turns"])
+async def record_turns(graph: Annotated[Graph, may("write")], body: TurnsBody, memory: Memory) -> Outcomes:
+    """Record up to 1,000 turns in their order; respond once all are in the graph.
+
+    A rejected turn does not keep the others out.  Sending the same turns again is harmless, because ids are permanent.
+    """
+    turns = [build(Turn, {**turn, "graph": graph}) for turn in body.model_dump(exclude_unset=True)["turns"]]
+    return Outcomes(outcomes=[cast("Outcome", outcome) async for _, outcome in memory.publish_many(turns)])
+
+
+async def _forgotten(memory: MemoryClient, graph: str, **what: Any) -> Response:
+    return outcome_response(await memory.send(Forget(graph=graph, id=uuid4().hex, **what)), 200)
+
+
+@router.delete("", tags=["changes"], response_model=Outcome)
+async def forget_graph(graph: Annotated[Graph, may("forget")], memory: Memory) -> Response:
+    """Forget everything that a graph holds.  An undo can restore it."""
+    return await _forgotten(memory, graph, everything=True)
+
+
+@router.delete("/turns/{turn}", tags=["changes"], response_model=Outcome)
+async def forget_turn(graph: Annotated[Graph, may("forget")], turn: PathName, memory: Memory) -> Response:
+    """Forget one turn."""
+    return await _forgotten(memory, graph, turns=[turn])
+
+
+@router.delete("/sessions/{session}", tags=["changes"], response_model=Outcome)
+async def forget_session(graph: Annotated[Graph, may("forget")], session: PathName, memory: Memory) -> Response:
+    """Forget a conversation with all its turns."""
+    return await _forgotten(memory, graph, sessions=[session])
+
+
+@router.post("/query", tags=["queries"])
+async def query(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
     """Ask a question; return the turns that answer it and a prompt's context.  `reinforce` needs the right to write."""
     query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
     if query.reinforce:
@@ -86,7 +130,7 @@ class SeveralBody(QueryBody):
 
 
 @several.post("/query", dependencies=[any_key()])
-async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
+async def query_several(body: SeveralBody, memory: Memory) -> Merged:
     """Ask several graphs one question and merge their answers by rank; each passage names its graph.
 
     A graph that the key or its subject may not read is reported as a failure; the others answer.
@@ -121,7 +165,7 @@ async def activated(
         return await memory.query(graph, text, explain=True, top_concepts=LISTED)
 
 
-@router.get("/activation", response_class=EventSourceResponse)
+@router.get("/activation", tags=["queries"], response_class=EventSourceResponse)
 async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) -> AsyncIterator[ServerSentEvent]:
     """Stream an answer step by step: `round` events with the activated concepts, then `passages`, then `context`."""
     for length in sorted({len(concept.path) for concept in reply.concepts}):

@@ -44,7 +44,7 @@ from gateway.http.errors import REFUSALS, ImportRunningError, failed
 from gateway.routes.dependencies import Graph, Memory
 
 T = TypeVar("T")
-router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
+router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS, tags=["turns"])
 AT_ONCE_OF_ALL = 2
 VALUES = 2_000_000  # of a JSON document: some 160 MB of memory while it is imported
 LISTED = 1000  # rejections of an import

@@ -8,6 +8,11 @@
                    failures too are answers here, as on the wire; where none comes in time, the body stays empty
     headers        Emgas-Partition, Emgas-Offset, Emgas-Timestamp: the receipt
 
+    POST /v1/records/turns/batch?seconds=&answer=             body: a list of values; each names its graph
+
+The response of a batch has a line of JSON with all receipts, and then the answers, one a line, in the order of the
+records.  A record that the log refused has a problem in place of its receipt.  If one record may not be sent, none is.
+
 The value's graph must be the key, and the caller must have the rights that its kind needs: otherwise a key of one graph
 would reach another.  A question for a list of graphs goes on with the patterns of the caller's key, so that the memory
 filters names before it counts them.  Every answer is passed on as it came, unread.
@@ -20,25 +25,28 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal, NamedTuple, cast
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
+from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
-from emgas.limits import RECORD_BYTES
+from emgas.limits import BATCH_TURNS, RECORD_BYTES
 from emgas.messages.contents import List
 from emgas.messages.requests import Command, GraphQuestion, Question
 from emgas.messages.topics import INBOUND, REQUEST
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.auth.access import any_key, caller
-from gateway.http.errors import REFUSALS, NotJsonError
+from gateway.http.errors import REFUSALS, NotJsonError, failed
 
 LONGEST_SECONDS = 600.0
 LARGEST_PARTITION = 2**31 - 1
@@ -60,6 +68,21 @@ VALUE = {
         },
     }
 }
+VALUES = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": BATCH_TURNS,
+                    "items": {"type": "object", "description": "a record's value, as docs/wire.md has it"},
+                }
+            }
+        },
+    }
+}
 ANSWERED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "the log has it; the answer",
@@ -68,7 +91,7 @@ ANSWERED: dict[int | str, dict[str, Any]] = {
     },
     202: {"description": "the log has it", "headers": RECEIPT},
 }
-router = APIRouter(prefix="/v1", responses=REFUSALS)
+router = APIRouter(prefix="/v1", responses=REFUSALS, tags=["records"])
 
 
 @router.get("/partitions", dependencies=[any_key()])
@@ -96,6 +119,78 @@ async def send(
     """Append a record; return the memory's answer, or the record's position."""
     record_request = RecordRequest(topic=topic, key=key, partition=partition, seconds=seconds, answer=answer)
     return await _sent(request, record_request)
+
+
+@router.post(
+    "/records/turns/batch",
+    response_class=Response,
+    responses={200: {"description": "the receipts, then the answers", "content": {"application/x-ndjson": {}}}},
+    openapi_extra=VALUES,
+    dependencies=[any_key("seconds", "answer")],
+)
+async def send_batch(
+    request: Request,
+    *,
+    seconds: Annotated[float, Query(gt=0, le=LONGEST_SECONDS)] = 10.0,
+    answer: Annotated[bool, Query()] = True,
+) -> Response:
+    """Append up to 1,000 records in their order; return their positions, then the memory's answers."""
+    exchange, records = _exchange(request), list[ProducerRecord]()
+    for value in _values(await request.body()):
+        message = cast("Command", _read("turns", value))
+        _check(message, message.graph)
+        key = message.graph.encode()
+        records.append(ProducerRecord(exchange.connection.topics.turns, key, value, _headers(message)))
+    lines = (_asked_lines if answer else _appended_lines)(exchange, records, seconds)
+    return StreamingResponse(lines, media_type="application/x-ndjson")
+
+
+def _values(body: bytes) -> list[bytes]:
+    """Return the values of a batch, each as JSON of its own.  Raises NotJsonError, InvalidMessageError."""
+    try:
+        values = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise NotJsonError("send one JSON list in UTF-8") from None
+    if not isinstance(values, list) or not 1 <= len(values) <= BATCH_TURNS:
+        raise InvalidMessageError(f"batch: send a list of 1 to {BATCH_TURNS} records")
+    return [orjson.dumps(value) for value in values]
+
+
+async def _appended_lines(
+    exchange: RequestReply, records: list[ProducerRecord], seconds: float
+) -> AsyncIterator[bytes]:
+    appending = [exchange.append(record, seconds) for record in records]
+    receipts = await asyncio.gather(*appending, return_exceptions=True)
+    yield orjson.dumps([_receipt_or_problem(receipt) for receipt in receipts]) + b"\n"
+
+
+async def _asked_lines(exchange: RequestReply, records: list[ProducerRecord], seconds: float) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    places: list[asyncio.Future[Receipt]] = [loop.create_future() for _ in records]
+    asking = [
+        asyncio.create_task(exchange.ask_unread(record, seconds, place.set_result))
+        for record, place in zip(records, places, strict=True)
+    ]
+    try:
+        for task, place in zip(asking, places, strict=True):
+            await asyncio.wait((task, place), return_when=asyncio.FIRST_COMPLETED)
+        receipts = [p.result() if p.done() else t.exception() for t, p in zip(asking, places, strict=True)]
+        yield orjson.dumps([_receipt_or_problem(receipt) for receipt in receipts]) + b"\n"
+        for task in asking:
+            await asyncio.wait((task,))
+            yield (b"" if isinstance(task.exception(), EmgasError) else task.result()) + b"\n"
+    finally:
+        for task in asking:
+            task.cancel()
+
+
+def _receipt_or_problem(receipt: Receipt | BaseException | None) -> Any:
+    """Return a receipt as numbers, or the problem of a record that the log lacks.  Raises other errors."""
+    if isinstance(receipt, EmgasError):
+        return orjson.loads(failed(receipt).body)
+    if isinstance(receipt, BaseException):
+        raise receipt
+    return receipt and list(receipt)
 
 
 class RecordRequest(NamedTuple):

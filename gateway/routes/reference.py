@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 import orjson
 
 Schema = Mapping[str, Any]
-SAMPLES = {"text": "What did the vet prescribe?", "speaker": "Ada", "turns": ["t1"], "first": 1, "preset": "default"}
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>EMGAS: routes</title><link rel="icon" href="icon.svg">
@@ -43,7 +42,7 @@ def _operation(method: str, path: str, operation: Schema, schemas: Schema) -> st
     return (
         f'<details class="route"><summary><b class="{method}">{method.upper()}</b> <code>{escape(path)}</code>'
         f"<span>{text.partition('.')[0]}</span></summary><p>{text}</p>{''.join(parts)}"
-        f"<h4>Try</h4><pre>{escape(_curl(method, path, operation, schemas))}</pre></details>"
+        f"<h4>Try</h4><pre>{escape(_curl(method, path, operation))}</pre></details>"
     )
 
 
@@ -126,20 +125,18 @@ def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
     return f"{head}<table>{''.join(cells)}</table>"
 
 
-def _curl(method: str, path: str, operation: Schema, schemas: Schema) -> str:
-    where = path.replace("{graph}", "ada").replace("{topic}", "turns")
-    query = "&".join(_samples(operation))
+def _curl(method: str, path: str, operation: Schema) -> str:
+    parameters = [each for each in operation.get("parameters", ()) if "example" in each]
+    where = path
+    for each in parameters:
+        if each["in"] == "path":
+            where = where.replace(f"{{{each['name']}}}", str(each["example"]))
+    query = "&".join(
+        f"{each['name']}={each['example']}" for each in parameters if each.get("required") and each["in"] == "query"
+    )
     verb = "" if method == "get" else f"-X {method.upper()} "
     words = [f"curl -s {verb}'http://127.0.0.1:8088{where}{'?' if query else ''}{query}'"]
-    schema = _body_schema(operation)
-    if schema is not None:
-        needed = _resolved(schema, schemas).get("required", ())
-        body = orjson.dumps({name: SAMPLES.get(name, "…") for name in needed}).decode()
-        words += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+    if body is not None:
+        words += ["-H 'Content-Type: application/json'", f"-d '{orjson.dumps(body).decode()}'"]
     return " ".join(words)
-
-
-def _samples(operation: Schema) -> Iterator[str]:
-    for each in operation.get("parameters", ()):
-        if each["in"] == "query" and each.get("required"):
-            yield f"{each['name']}={'2025-01-01' if each['name'] == 'since' else 'vet'}"

@@ -138,7 +138,7 @@ class Matrix:
         self._check(role, call, response)
 
     def _check(self, role: Role, call: Call, response: httpx.Response) -> None:
-        cell = f"{role.name}: {call.method} {call.path} {(call.body or {}).get('kind', '')} → {response.status_code}"
+        cell = f"{role.name}: {call.method} {call.path} {call.kind} → {response.status_code}"
         refused = response.status_code == 401 or b'"code":"forbidden"' in response.content
         refused |= was_refused(response) and not any(each in response.content for each in NOTHING_THERE)
         if role.may(call) and (refused or response.status_code >= 500):
@@ -232,13 +232,13 @@ async def test_no_cell_of_the_matrix_lets_in_whom_it_must_not_or_tells_of_anothe
 
 def surface(call: Call) -> str:
     """Name what a row asks: a tool, a resource, a prompt, a kind of record, or a route."""
-    body = call.body or {}
+    body = call.body if isinstance(call.body, dict) else {}
     if call.path == "/mcp":
         params = body["params"]
         if body["method"] == "resources/read":
             return f"resource {'turns' if '/turns/' in params['uri'] else 'themes'}"
         return f"{body['method'].partition('/')[0]} {params['name']}" if "name" in params else f"mcp {body['method']}"
-    if call.path.startswith("/v1/records/"):
+    if call.path.startswith("/v1/records/") and not call.path.endswith("/batch"):
         return f"record {body.get('kind', 'turn')}"
     return f"{call.method} {call.route or call.path.partition('?')[0].replace('/G', '/{graph}')}"
 

@@ -15,6 +15,7 @@ from emgas.logs import logger
 from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
 from streams.cli.memory import query
+from streams.cli.memory.publish import Pace
 from streams.cli.shared import output
 
 JOINERS = "\u200c\u200d"  # Persian, Hindi, emoji
@@ -152,3 +153,14 @@ def test_a_traceback_shows_no_values_and_no_secret(quiet: bool, capsys: pytest.C
     assert "answer failed" in answer
     assert private not in answer
     assert "geheim" not in answer
+
+
+def test_progress_tells_the_rate_and_what_is_left_and_is_due_each_ten_seconds() -> None:
+    now = 100.0
+    pace = Pace(lambda: now)
+    assert not pace.is_due()
+    now = 110.0
+    assert pace.describe(500, 1000, 4000) == "500 turns, 50/s, about 30 s left"
+    assert pace.describe(500, 1000, 400_000) == "500 turns, 50/s, about 66 min left"
+    assert pace.describe(500, 0, None) == "500 turns, 50/s"
+    assert (pace.is_due(), pace.is_due()) == (True, False)

@@ -1818,7 +1818,7 @@ export interface Read {
   /**
    * only these, in this order; not those that the graph lacks, or that are too much for one answer
    *
-   * @maxItems 100
+   * @maxItems 1000
    */
   ids?: string[];
   /**

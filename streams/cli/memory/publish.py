@@ -41,6 +41,7 @@ RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejec
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be published, and publish nothing.")]
 SECONDS = 30.0  # timeout of an acknowledgement and of an outcome
+REPORT_SECONDS = 10.0  # between two lines of progress
 OLD_DAYS = 180  # after which what was said before has faded for good part: half-lives are weeks to months
 ALL_SHOWN = 10  # graphs that are listed by name
 
@@ -163,7 +164,7 @@ async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, 
 
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:
-        reading = Reading(stream)
+        reading, pace = Reading(stream), Pace()
         bar = progress.add_task("publishing", total=reading.size)
         turns = reading.noted(_good(connected.memory.request_reply, items, tally))
         turns = _prepared(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
@@ -174,8 +175,37 @@ async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, 
                 tally.counts[RESULTS[result.status]] += 1
                 _print_rejection(result)
             if tally.counts["published"] % 50 == 0:
-                done = f"{tally.counts['published']} turns"
+                done = pace.describe(tally.counts["published"], read, reading.size)
                 progress.update(bar, completed=read, total=reading.size, description=done)
+                if progress.disable and pace.is_due():
+                    output.tell(done)
+
+
+class Pace:
+    """The rate of publishing and the time that remains; without a terminal, a line of it is due each 10 s."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = self._reported = clock()
+
+    def describe(self, turns: int, read: int, size: int | None) -> str:
+        """Describe the progress; `read` and `size`: bytes of the file, if they are known."""
+        seconds = max(self._clock() - self._started, 0.001)
+        rate = f"{turns} turns, {turns / seconds:.0f}/s"
+        if not read or size is None:
+            return rate
+        return f"{rate}, about {_duration(seconds * (size - read) / read)} left"
+
+    def is_due(self) -> bool:
+        """Check whether a line is due, at most every 10 s."""
+        if self._clock() - self._reported < REPORT_SECONDS:
+            return False
+        self._reported = self._clock()
+        return True
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 class Reading:
