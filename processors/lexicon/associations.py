@@ -6,10 +6,14 @@ nearly the same meaning.  The words are general knowledge, written by hand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from processors.text import tables
+from processors.text.language import clean
+
+_LETTERS: Final = re.compile("[a-z]+")
 
 
 def _associations() -> Mapping[str, tuple[str, ...]]:
@@ -22,3 +26,11 @@ def _associations() -> Mapping[str, tuple[str, ...]]:
 
 
 ASSOCIATIONS: Final = _associations()
+_HAN_SUBJECTS: Final = tuple(word for word in ASSOCIATIONS if not word.isascii() and len(word) > 1)
+
+
+def subjects(words: Iterable[str], text: str) -> list[str]:
+    """Find the subjects of a question that are too common to be among its concepts `words`: own, from, 哪里人."""
+    plain, found = clean(text).casefold(), set(words)
+    candidates = (*_LETTERS.findall(plain), *(word for word in _HAN_SUBJECTS if word in plain))
+    return [word for word in dict.fromkeys(candidates) if word in ASSOCIATIONS and word not in found]

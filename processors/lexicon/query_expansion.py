@@ -3,7 +3,7 @@
     family    of one stem: paint, painter                          FAMILY    word_families.py
     synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   synonyms.py
     member    of the kind that is asked for: dessert, cake         MEMBER    hyponyms.py
-    cue       mentioned when one speaks of it: work, payroll       ASSOCIATION  associations.py
+    cue       mentioned when one speaks of it: work, payroll       ASSOCIATION, or ALONE  associations.py
 
 The share is the fraction of a mention that such a word counts for.  A word of the question that the graph does not know
 is expanded too: "physician" finds "doctor" though no one ever said it.
@@ -25,6 +25,7 @@ from state.graph.view import GraphView
 FAMILY: Final = 0.8
 SYNONYM: Final = 0.3
 ASSOCIATION: Final = 0.2
+ALONE: Final = 0.35  # the same, in a question that has few words besides
 MEMBER: Final = 0.15
 
 Shares = dict[int, float]  # concept number → share
@@ -43,12 +44,20 @@ class Expansion(NamedTuple):
     share: Floats
 
 
-def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[int, ...]]) -> dict[str, Shares]:
+def shares(
+    view: GraphView,
+    words: Iterable[str],
+    hyponyms: Mapping[str, tuple[int, ...]],
+    subjects: Iterable[str] | None = None,
+) -> dict[str, Shares]:
     """Find what counts in part for each of `words`, and for each word that asks for a kind of thing.
 
     hyponyms  asking word → numbers of the kind's members
+    subjects  of a question of few words: those that are no concepts (associations.py); None for a longer one
     """
-    by_cue: dict[str, Shares] = {word: _of_word(view, word) for word in words}
+    association = ASSOCIATION if subjects is None else ALONE
+    by_cue: dict[str, Shares] = {word: _of_word(view, word, association) for word in words}
+    by_cue |= {word: _known(view, dict.fromkeys(ASSOCIATIONS[word], association)) for word in subjects or ()}
     for cue, members in hyponyms.items():
         of_cue = by_cue.setdefault(cue, {})
         for member in members:
@@ -56,10 +65,14 @@ def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[i
     return {word: of_cue for word, of_cue in by_cue.items() if of_cue}
 
 
-def _of_word(view: GraphView, word: str) -> Shares:
-    near = dict.fromkeys(ASSOCIATIONS.get(word, ()), ASSOCIATION)
+def _of_word(view: GraphView, word: str, association: float) -> Shares:
+    near = dict.fromkeys(ASSOCIATIONS.get(word, ()), association)
     near.update(dict.fromkeys(SYNONYMS.get(word, ()), SYNONYM))
     near.update(dict.fromkeys(family(word, view.words_beginning), FAMILY))
+    return _known(view, near)
+
+
+def _known(view: GraphView, near: Mapping[str, float]) -> Shares:
     return {number: share for name, share in near.items() if (number := view.number(name)) is not None}
 
 

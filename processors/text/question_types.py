@@ -49,6 +49,8 @@ _ASKS_REASON: Final = _pattern("asks-reason")
 _ASKS_TIME: Final = _pattern("asks-time")
 _ASKS_HABIT: Final = _pattern("asks-habit")
 _ASKS_NOW: Final = _pattern("asks-now")
+_ASKS_STATE: Final = _pattern("asks-state")
+_ASKS_HAPPENED: Final = _pattern("asks-happened")
 _ASKS_PICTURE: Final = _pattern("asks-picture")
 _ASKS_PAST: Final = _pattern("asks-past")
 _OF_ASKER: Final = _pattern("of-asker")
@@ -97,6 +99,11 @@ def asks_now(text: str) -> bool:
 def asks_past(text: str) -> bool:
     """Return whether a question asks how things once were: before, used to, 以前, 原来."""
     return _ASKS_PAST.search(text) is not None
+
+
+def asks_state(text: str) -> bool:
+    """Return whether a question asks how things stand ("Where does she live?"), not what happened."""
+    return _ASKS_STATE.search(text) is not None and _ASKS_HAPPENED.search(text) is None and not asks_past(text)
 
 
 def asks_picture(text: str) -> bool:

@@ -10,7 +10,7 @@ from lab.retrievers.literal import LITERAL
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon.associations import ASSOCIATIONS
-from processors.lexicon.query_expansion import ASSOCIATION, FAMILY, MEMBER, SYNONYM
+from processors.lexicon.query_expansion import ALONE, ASSOCIATION, FAMILY, MEMBER, SYNONYM
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.answer.explanation import explanations
@@ -157,4 +157,20 @@ def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
 def test_what_is_mentioned_of_a_subject_counts_in_part_for_it(asked: str, mentioned: str, language: str) -> None:
     assert mentioned in ASSOCIATIONS[asked], language
     view = talk(mentioned, "volcano")
-    assert shares(view, asked) == {(asked, mentioned): ASSOCIATION}
+    assert shares(view, asked) == {(asked, mentioned): ALONE}
+    longer = f"{asked} winter lake"
+    assert shares(view, longer) == {(asked, mentioned): ASSOCIATION}
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "mentioned"),
+    [
+        ("What does she own?", "own", "truck"),
+        ("Where is he from?", "from", "accent"),
+        ("他是哪里人？", "哪里人", "口音"),
+    ],
+)
+def test_a_subject_that_is_no_concept_is_found_in_the_text(text: str, subject: str, mentioned: str) -> None:
+    view = talk(mentioned, "volcano")
+    assert shares(view, "", text) == {(subject, mentioned): ALONE}
+    assert not shares(view, "winter lake moon", text)

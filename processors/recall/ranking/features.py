@@ -208,7 +208,7 @@ FEATURES: Final = (
     _own("length", _length, 0.95, 1.4),
     _own("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0, most=_at_most_one),
-    Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
+    Feature("latest", _latest, 1.2, 1.2, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
     _own("history", lambda turns: turns.is_history, HISTORY, HISTORY),

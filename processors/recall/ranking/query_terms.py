@@ -26,12 +26,13 @@ from typing import Final
 import numpy as np
 
 from processors.extraction.extractor import Extraction
+from processors.lexicon.associations import subjects
 from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
 from processors.text.language import clean
-from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
+from processors.text.question_types import asks_now, asks_past, asks_picture, asks_state, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -40,6 +41,11 @@ from state.graph.view import GraphView
 
 # A letter or digit of a script that writes spaces between words; 去 beside "Caroline" does not make her another word.
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+
+
+_NO_NAMES: Final = frozenset(
+    ("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all")
+)  # as transcripts cut
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
@@ -59,13 +65,14 @@ def _folded(text: str) -> str:
 
 def _stands_in(name: str, text: str) -> bool:
     # The plain search first: it is fast, and a graph may have many speakers.
-    if not name or name not in text:
+    if name in _NO_NAMES or name not in text:
         return False
     return re.search(rf"(?<!{_SPACED}){re.escape(name)}(?!{_SPACED})", text) is not None
 
 
 ANSWER_MARKS: Final = ("@time", "@name", "@number")
 SPEAKER: Final = 0.5
+FEW_WORDS: Final = 2  # of a question like "Where does she live?": so few, that what they call to mind counts more
 WEAK: Final = 0.2  # weight of a word of the conversation that a question goes on from
 COMPOUND: Final = 2.0
 MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is asked for
@@ -84,7 +91,7 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
-    now, past      whether it asks how things are now, or how they once were
+    now, past      whether it asks how things are now or stand at all, or how they once were
     pictures       whether it asks for a photo
     kinds          asking word → numbers of its members, seeds left out
     """
@@ -132,7 +139,8 @@ def find_query_terms(
     }
     seeds |= {number: WEAK for number in weak if number not in seeds}
     kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
-    related = shares(view, words, kinds)
+    few = sum(" " not in word for word in words) <= FEW_WORDS
+    related = shares(view, words, kinds, subjects(words, text) if few else None)
     seeds |= _misspelt(view, words, seeds, related)
     unknown = tuple(word for word in related if view.number(word) not in seeds)
     dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))
@@ -148,7 +156,7 @@ def find_query_terms(
         speakers=speakers,
         named=named,
         wants=frozenset(ids).intersection(ANSWER_MARKS),
-        now=asks_now(plain),
+        now=asks_now(plain) or (few and not dates.size and asks_state(plain)),
         pictures=asks_picture(plain),
         past=asks_past(plain) or len(dates) > 0,
         kinds=kinds,
