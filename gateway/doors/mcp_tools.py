@@ -1,11 +1,13 @@
 """The memory for assistants: MCP tools, resources and a prompt.
 
-    always                 remember, recall, profile, forget, themes
+    always                 remember, recall, profile, forget, recap, themes
     with --tools all       recent, explore, read, compare, configure, undo; and recall_several, unless pinned
 
-Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
-the same sentence as over HTTP.  Over HTTP, the caller's key decides (gateway/auth/access.py); over stdio, the user who
-started the process may do everything.
+Each tool names its graph, unless the server is pinned to one.  An answer is one text: that of recall is the context
+alone, and what else was found is its structured content; those of other tools are JSON.  Definitions are as short as
+programs need them, because a model reads them in every conversation: a test counts their tokens.  Every refusal is a
+ToolError with the same sentence as over HTTP.  Over HTTP, the caller's key decides (gateway/auth/access.py); over
+stdio, the user who started the process may do everything.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ from uuid import uuid4
 
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
 from emgas.client.several import distinct_graphs, query_all
 from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
-from emgas.limits import RING_TURNS, SEVERAL_GRAPHS
+from emgas.limits import RECAPPED, RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
@@ -39,7 +41,7 @@ from emgas.messages.relations import RelationType
 from emgas.messages.requests import Outcome
 from emgas.messages.sessions import Inherited
 from emgas.messages.several import AskedGraph
-from emgas.messages.views import Inferred, KnownConcept, KnownRelation
+from emgas.messages.views import Inferred, KnownConcept, KnownRelation, SessionRecap
 from emgas.times import milliseconds
 from emgas.validation import describe
 from gateway.auth.access import caller
@@ -55,6 +57,15 @@ INSTRUCTIONS = (
     "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
     "preferences; call remember for what is worth keeping. Nothing is deleted unless you ask."
 )
+NOTHING = "Nothing in this memory answers that."
+RARE: dict[str, Any] = {  # arguments of recall that only --tools all has
+    "kind": "all",
+    "explain": False,
+    "mode": "default",
+    "min_likelihood": None,
+    "weighting": None,
+    "guidance": None,
+}
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -81,12 +92,11 @@ class RecalledTurn(BaseModel):
 
 
 class Recalled(BaseModel):
-    """The answer to a question."""
+    """What an answer has beside its context."""
 
     found: bool = Field(description="whether this graph exists")
     note: str | None = Field(None, description="what to say if nothing in this memory answers, else null")
     known: float = Field(description="how likely this memory holds an answer, 0 to 1")
-    context: str = Field(description="ready to be put into the prompt; empty if nothing answers")
     passages: list[RecalledTurn]
     concepts: list[str]
     relations: list[KnownRelation] = Field(description="kind semantic: relations of the concepts in the question")
@@ -145,6 +155,13 @@ class People(BaseModel):
     found: bool = Field(description="whether this graph exists")
     people: list[Person] = Field(description="current: the values that hold; history: what held before; turn: evidence")
     changes: list[PersonChange] = Field(description="what has changed, the latest last")
+
+
+class RecappedSessions(BaseModel):
+    """What conversations were about."""
+
+    found: bool = Field(description="whether this graph exists")
+    sessions: list[SessionRecap] = Field(description="the latest first")
 
 
 class Themes(BaseModel):
@@ -209,6 +226,11 @@ Confirmed = Annotated[int | None, Field(ge=0, description="the number that the f
 class PlainServer(MCPServer[Any]):
     """Reports errors in our own sentences: the library's name its classes, and repeat the input."""
 
+    async def list_tools(self) -> list[Tool]:
+        """List the tools, as MCPServer does, with schemas that say nothing twice."""
+        tools = await super().list_tools()
+        return [tool.model_copy(update={"input_schema": _brief(tool.input_schema)}) for tool in tools]
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
@@ -223,15 +245,31 @@ class PlainServer(MCPServer[Any]):
             raise
 
 
+def _brief(schema: Any) -> Any:
+    """Leave out of a schema what a model need not read: titles, and null beside what may be left out."""
+    if isinstance(schema, list):
+        return [_brief(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    fields = {name: value for name, value in schema.items() if name != "title" or isinstance(value, dict)}
+    choices = [each for each in fields.get("anyOf", ()) if each != {"type": "null"}]
+    if len(choices) == 1 and fields.get("default", 0) is None:
+        fields = choices[0] | {name: value for name, value in fields.items() if name not in ("anyOf", "default")}
+        fields.pop("title", None)
+    return {name: _brief(value) for name, value in fields.items()}
+
+
 def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool = False) -> MCPServer[Any]:
     """Build the server.  `graph_id`: the graph of all its tools; without it, each call names one."""
     server = PlainServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     bindings = {} if graph_id is None else {"graph": graph_id}
+    recall = _recall if everything else _without(_recall, **RARE)
     tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
         (_remember, ADDS),
-        (_recall, READS),
+        (recall, READS),
         (_profile, READS),
         (_forget_tool(opened, **bindings), REMOVES),
+        (_recap, READS),
         (_themes, READS),
     ]
     if everything:
@@ -240,7 +278,8 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
         tools += [(_recall_several, READS)] if graph_id is None else []
     for function, hints in tools:
         bound = _without(function, memory=opened, **bindings)
-        server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
+        name = function.__name__.removeprefix("_")
+        server.tool(name=name, annotations=hints, structured_output=False)(bound)
     _describe(server, opened, graph_id)
     return server
 
@@ -298,7 +337,7 @@ async def _recall(
     guidance: Annotated[
         Guidance | None, Field(description="how thoroughly to search, in which mood, for whom, if you know it")
     ] = None,
-) -> Recalled:
+) -> CallToolResult:
     """Find old turns that answer a question."""
     filters = {"since": since, "until": until, "speakers": speakers or None}
     only = {name: value for name, value in filters.items() if value is not None}
@@ -309,9 +348,10 @@ async def _recall(
         reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **options)
     passages = [RecalledTurn(**_fields(RecalledTurn, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
-    others = {"found": reply.found, "context": reply.context, "relations": reply.relations, "how": reply.how}
-    others |= {"known": reply.known, "note": reply.note}
-    return Recalled(passages=passages, concepts=concepts, **others)
+    others = {"found": reply.found, "relations": reply.relations, "how": reply.how, "known": reply.known}
+    rest = Recalled(passages=passages, concepts=concepts, note=reply.note, **others).model_dump(mode="json")
+    text = reply.context or reply.note or ("" if passages else NOTHING)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=rest)
 
 
 async def _recall_several(
@@ -379,6 +419,17 @@ async def _profile(
     with _tool_errors("read", graph):
         view = await (await memory()).profile(graph, name, limit=limit)
     return People(**_fields(People, view))
+
+
+async def _recap(
+    memory: Opened,
+    graph: Graph,
+    limit: Annotated[int, Field(ge=1, le=RECAPPED, description="conversations, at most")] = 3,
+) -> RecappedSessions:
+    """Return what the latest conversations were about."""
+    with _tool_errors("read", graph):
+        view = await (await memory()).recap(graph, limit=limit)
+    return RecappedSessions(**_fields(RecappedSessions, view))
 
 
 async def _confirmed(

@@ -47,11 +47,12 @@ def of(snippet: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def call_tool(config: dict[str, Any], home: Path, tool: str, argument: str) -> Any:
-    """Call a tool of the one server of a config."""
+    """Call a tool of the one server of a config; return its one text, and JSON as what it says."""
     (home / "mcp.json").write_text(json.dumps({"mcpServers": {"memory": config}}))
     chosen = ["--config", str(home / "mcp.json"), "--server", "memory"]
     called = ["--method", "tools/call", "--tool-name", tool, "--tool-arg", argument]
-    return json.loads(program("mcp-inspector", "--cli", *chosen, *called, home=home))["structuredContent"]
+    (block,) = json.loads(program("mcp-inspector", "--cli", *chosen, *called, home=home))["content"]
+    return block["text"] if tool == "recall" else json.loads(block["text"])
 
 
 def test_the_pages_have_a_snippet_of_each_kind_for_each_program() -> None:
@@ -72,7 +73,7 @@ def test_what_is_pasted_starts_a_memory_that_answers(snippet: dict[str, Any], tm
     emgas = str(Path(sys.executable).with_name("emgas"))  # as the pages say: its full path, where it is not found
     config = {**server, "command": emgas, "env": {"EMGAS_DATA": str(tmp_path / "data"), "EMGAS_PARTITIONS": "2"}}
     assert call_tool(config, tmp_path, "remember", "text=The vet prescribed ear drops.")["status"] == "accepted"
-    assert "ear drops" in call_tool(config, tmp_path, "recall", "question=what did the vet prescribe?")["context"]
+    assert "ear drops" in call_tool(config, tmp_path, "recall", "question=what did the vet prescribe?")
 
 
 def test_what_is_pasted_reaches_a_memory_that_is_served(tmp_path: Path) -> None:

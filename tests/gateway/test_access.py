@@ -126,6 +126,7 @@ CALLS = [
     tool("profile", "read", name="Ada"),
     tool("forget", "forget", turns=["t1"]),
     tool("themes", "read"),
+    tool("recap", "read"),
     tool("recent", "read"),
     tool("explore", "read", concept="kettle"),
     tool("read", "read"),

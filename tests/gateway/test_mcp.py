@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import orjson
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
@@ -40,11 +41,13 @@ async def connected(data: Path, mode: str = "auto", **options: Any) -> AsyncIter
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
-    """Call a tool; return its structured result, or the sentence of its refusal."""
+    """Call a tool; return its result, or the sentence of its refusal.  Of `recall`, the text is the context."""
     result = await client.call_tool(tool, arguments)
+    (block,) = result.content
+    text: str = block.text  # type: ignore[union-attr]
     if result.is_error:
-        return result.content[0].text  # type: ignore[union-attr]
-    return result.structured_content
+        return text
+    return orjson.loads(text) if result.structured_content is None else {"context": text, **result.structured_content}
 
 
 @pytest.mark.source("H15")
@@ -63,7 +66,7 @@ async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path:
 
 
 async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
-    async with connected(tmp_path) as client:
+    async with connected(tmp_path, everything=True) as client:
         for number, (speaker, what) in enumerate([("Ada", "drops"), ("Ben", "drops"), ("Ada", "pills")]):
             at = 1_683_500_000_000 + (number + 1) * 86_400_000
             turn = {"text": f"The vet prescribed {what}.", "speaker": speaker, "at": at, "id": f"t{number}"}
@@ -98,7 +101,7 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         assert {name for name, hint in hints.items() if hint and hint.read_only_hint} == READING
         assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget"}
         assert all("graph" in tool.input_schema["required"] for tool in tools.values())
-        assert all(tool.description and tool.output_schema for tool in tools.values())
+        assert all(tool.description and tool.output_schema is None for tool in tools.values())
         assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["recollect"]
         reply = await client.get_prompt("recollect", {"question": "what broke?", "graph": "ada"})
         assert "what broke?" in reply.messages[0].content.text  # type: ignore[union-attr]
@@ -106,7 +109,44 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         assert [each.uri_template for each in templates] == ["emgas://{graph}/themes", "emgas://{graph}/turns/{id}"]
 
 
-READING = {"recall", "profile", "themes"}
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_usual_tools_take_no_more_than_1500_tokens_of_a_prompt(tmp_path: Path, mode: str) -> None:
+    """Approximated as a quarter of the characters, as is usual for JSON in English."""
+    async with connected(tmp_path, mode) as client:
+        tools = (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
+        assert len(orjson.dumps(tools)) / 4 <= 1500
+
+
+async def test_an_answer_says_nothing_twice(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        await call(client, "remember", graph="ada", **ARGUMENTS)
+        result = await client.call_tool("recall", {"graph": "ada", "question": "what did the vet prescribe?"})
+        assert "ear drops" in result.content[0].text  # type: ignore[union-attr]
+        assert "context" not in (result.structured_content or {})
+        for tool in ("profile", "themes", "recap"):
+            result = await client.call_tool(tool, {"graph": "ada"})
+            assert (len(result.content), result.structured_content) == (1, None)
+
+
+@pytest.mark.parametrize("graph", ["ada", "nobody-yet"])
+async def test_where_nothing_answers_one_sentence_says_so(tmp_path: Path, graph: str) -> None:
+    async with connected(tmp_path) as client:
+        await call(client, "remember", graph="ada", **ARGUMENTS)
+        reply = await call(client, "recall", graph=graph, question="which guitar strings does the plumber prefer?")
+        assert (reply["context"], reply["passages"]) == ("Nothing in this memory answers that.", [])
+
+
+async def test_a_recap_tells_of_the_latest_conversations(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        for number in range(3):
+            turn = {**ARGUMENTS, "id": f"r{number}", "session": f"s{number}"}
+            await call(client, "remember", graph="ada", **turn)
+        sessions = (await call(client, "recap", graph="ada", limit=2))["sessions"]
+        assert len(sessions) == 2
+        assert "ear drops" in sessions[0]["summary"][0]["text"]
+
+
+READING = {"recall", "profile", "recap", "themes"}
 USUAL = READING | {"remember", "forget"}
 MORE = {"recent", "explore", "read", "compare", "configure", "undo"}
 
