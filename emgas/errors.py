@@ -45,12 +45,14 @@ class QueryFailedError(EmgasError):
 
     code     for programs: "not-yet", "overloaded", … (emgas/messages/queries.py, FailureCode)
     message  for people: what happened, and what to do
+    moved_to where the graph is now, for code "moved"
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, moved_to: str | None = None) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
+        self.moved_to = moved_to
 
 
 class DataDirectoryInUseError(EmgasError):

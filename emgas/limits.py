@@ -11,6 +11,8 @@ import unicodedata
 TEXT_BYTES = 32 * 1024  # a turn's or a query's text, in UTF-8
 RECORD_BYTES = 256 * 1024  # a whole record's value
 TRANSPORT_BYTES = 8 * 1024 * 1024  # what `turns` lets through, so that an oversized record can become a dead letter
+RECEIVED_BYTES = 4 * 1024 * 1024  # of a record with events of a graph that comes from elsewhere; they vary in size
+RECEIVED_EVENTS = 1000  # in one of those
 GRAPH_ID_CHARACTERS = 128
 NAME_CHARACTERS = 256  # a turn id, a session, a speaker
 METADATA_ENTRIES = 32

@@ -60,11 +60,12 @@ def parse(model: type[M], raw: bytes | str) -> M:
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message as a record's value.  Raises InvalidMessageError when it is over `limits.RECORD_BYTES`."""
+    """Encode a message as a record's value.  Raises InvalidMessageError when it is larger than such a message may be."""
     value = message.model_dump_json().encode()
-    if len(value) > limits.RECORD_BYTES:
+    most = getattr(message, "most_bytes", limits.RECORD_BYTES)
+    if len(value) > most:
         raise InvalidMessageError(
-            f"record: is {len(value)} bytes of JSON, the limit is {limits.RECORD_BYTES}: shorten text or metadata"
+            f"record: is {len(value)} bytes of JSON, the limit is {most}: shorten text or metadata"
         )
     return value
 

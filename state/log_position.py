@@ -238,13 +238,16 @@ def _beginning(epoch: int, claim: str, seq: int, chain: str) -> bytes:
 _DRAFTED = _beginning(**ANYWHERE.link)
 
 
-def accept_all(position: LogPosition, records: Iterable[tuple[int, bytes]]) -> tuple[LogPosition, Runs]:
+def accept_all(
+    position: LogPosition, records: Iterable[tuple[int, bytes]]
+) -> tuple[LogPosition, Runs, list[DataEvent]]:
     """Move on over many records (offset, value); sort what graphs have to fold by graph, nothing of it checked.
 
-    The values wait undecoded: as events they would be several times as large.
+    The other events that count come last, in their order.  The values wait undecoded: as events they would be several times as large.
     Raises as `LogPosition.after`, and UnreadableEventError for every record that is no graph event of this version.
     """
     runs: Runs = {}
+    others: list[DataEvent] = []
     value = None
     for offset, value in records:
         event = _outline(value) or decode(value)
@@ -253,7 +256,9 @@ def accept_all(position: LogPosition, records: Iterable[tuple[int, bytes]]) -> t
             decode(value)  # what does not count must be readable as well: a newer version may know better
         elif isinstance(event, (Outline, GraphEvent)):
             runs.setdefault(event.graph, []).append(value)
-    return (position if value is None else replace(position, last=fingerprint(value))), runs
+        elif isinstance(event, DataEvent):
+            others.append(event)
+    return (position if value is None else replace(position, last=fingerprint(value))), runs, others
 
 
 def _outline(value: bytes) -> Outline | None:

@@ -47,6 +47,7 @@ from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.lsm.graph_pages import GraphPages
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
+from state.placement import PLACES, Placement, Placements
 from state.retraction import refolded, turned
 from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, living, missing, opened, read_as
 from state.store import keys
@@ -146,6 +147,7 @@ class Partition:
             keys.graph_of_aside_key(key): msgspec.json.decode(value, type=Aside)
             for key, value in store.scan(keys.ASIDE, keys.ASIDE)
         }
+        self._placements = Placements(store.scan(keys.PLACED, keys.PLACED))
         self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
@@ -163,6 +165,8 @@ class Partition:
         position, acceptance = self.position.after(offset, event, value)
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             position, event = self._fold_alone(position, event, value)
+        elif acceptance is Acceptance.ACCEPTED:
+            self._place(event)
         self.position = position
         return Folded(event, acceptance)
 
@@ -171,10 +175,22 @@ class Partition:
 
         Raises as `fold`, without saying at which record: the state is of no use then, the store is as it was.
         """
-        position, runs = accept_all(self.position, records)
+        position, runs, others = accept_all(self.position, records)
+        for event in others:
+            self._place(event)
         for graph_id, values in runs.items():
             position = self._fold_run(position, graph_id, values)
         self.position = position
+
+    def _place(self, event: AnyEvent) -> None:
+        """Note where a graph is, if the event says so."""
+        if isinstance(event, PLACES):
+            key, value = self._placements.apply(event)
+            self._pages.batch[key] = value
+
+    def placement(self, graph_id: str) -> Placement | None:
+        """Return where a graph is that came from another log or goes to one; None for any other."""
+        return self._placements.of(graph_id)
 
     def _fold_run(self, position: LogPosition, graph_id: str, values: Sequence[bytes]) -> LogPosition:
         """Fold the next events of one graph together; where it cannot be read, one by one."""
@@ -705,7 +721,11 @@ class Partition:
 
     def graph_ids_with_content(self) -> list[str]:
         """List the ids of the graphs that have any content left, ascending.  Raises as `graph_ids`."""
-        return [graph_id for graph_id in self.graph_ids() if not self._is_emptied(graph_id)]
+        return [name for name in self.graph_ids() if self._is_here(name) and not self._is_emptied(name)]
+
+    def _is_here(self, graph_id: str) -> bool:
+        placement = self.placement(graph_id)
+        return placement is None or placement.answers
 
     def _is_emptied(self, graph_id: str) -> bool:
         if graph_id in self._unflushed:
@@ -734,6 +754,7 @@ class Partition:
             lines.append(f"{graph.graph_id} {graph.digest()}\n")
             dark += self._counted[graph.graph_id] - graph.turns
         position = replace(self.position, turns=self.position.turns - dark)
+        lines += self._placements.lines()
         return hashlib.sha256(position.to_bytes() + "".join(lines).encode()).hexdigest()
 
     def close(self) -> None:

@@ -46,6 +46,6 @@ class RejectedError(Exception):
 class RefusedError(Exception):
     """The question gets a Failure."""
 
-    def __init__(self, code: FailureCode, message: str) -> None:
+    def __init__(self, code: FailureCode, message: str, moved_to: str | None = None) -> None:
         super().__init__(message)
-        self.failure = Failure(code=code, message=message)
+        self.failure = Failure(code=code, message=message, moved_to=moved_to)

@@ -30,7 +30,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "state": (
         ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure", "store"),
-        ("retraction",), ("lsm",), ("partition",),
+        ("retraction", "placement"), ("lsm",), ("partition",),
     ),
     "state/graph": (
         ("canonical_bytes", "tables"), ("counting", "expiry_queue", "turn_index"), ("graph_tables",),
@@ -44,7 +44,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall", "advice")),
     "replay": (
         ("errors", "log", "diff", "graph_export", "graph_rows", "branch"), ("skipped_records",), ("accepted_events",),
-        ("as_of", "event_list", "sinking"), ("rebuild",), ("verify", "backup"),
+        ("as_of", "event_list", "sinking", "transfer"), ("rebuild",), ("verify", "backup"),
     ),
     "streams": (
         ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",),

@@ -21,9 +21,10 @@ from emgas.messages.queries import Describe, Query
 from emgas.messages.requests import Command, PartitionQuestion, Right, Sendable
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, Recent
+from emgas.messages.transfer import Move, Receive
 from emgas.messages.turns import Configure, Erase, Feedback, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Habits, Recap, Trend
-from state.events.base import GraphEvent
+from state.events.base import DataEvent
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -31,6 +32,8 @@ from state.events.events import (
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
+    GraphMoved,
+    GraphReceived,
     Pinned,
     Retracted,
     SessionEnded,
@@ -38,7 +41,10 @@ from state.events.events import (
     TurnRecorded,
     Unpinned,
     WorthJudged,
+    encode,
 )
+from state.events.memory_settings import PRESETS
+from state.log_position import ANYWHERE
 from tests.support.clocks import NOW
 
 Fields = Mapping[str, Any]
@@ -54,15 +60,17 @@ class Verb:
     refused    fields of messages that are rejected
     parameters of its GET route
     encrypted  whether the graph is
+    is_new     there is no graph yet
     """
 
     message: type[Sendable]
     right: Right
     fields: Fields = field(default_factory=dict)
-    event: type[GraphEvent] | None = None
+    event: type[DataEvent] | None = None
     refused: tuple[Fields, ...] = ()
     parameters: str = ""
     encrypted: bool = False
+    is_new: bool = False
 
     @property
     def topic(self) -> str:
@@ -81,6 +89,9 @@ class Verb:
 
 NOWHERE = {"turns": ["nowhere"]}
 T1 = {"turns": ["t1"]}
+LEAVES = {"to": "embedded:/elsewhere", "phase": "begin"}
+BIRTH = GraphConfigured(graph="ada", preset="default", settings=PRESETS["default"], **ANYWHERE.link)
+RECEIVED = {"origin": "0" * 64, "first": 0, "total": 1, "digest": "0" * 64, "encrypted": False}
 SAID = {"speaker": "Ada", "text": "The kettle broke."}
 VERBS = (
     Verb(Turn, "write", {"id": "t2", **SAID}, TurnRecorded, ({"id": "t1", **SAID, "text": "It works."},)),
@@ -107,6 +118,15 @@ VERBS = (
         {"by": "us", "judged": {"turn": "t1", "worth": 0.9}},
         WorthJudged,
         ({"by": "us", "judged": {"turn": "nowhere", "worth": 0.9}},),
+    ),
+    Verb(Move, "admin", LEAVES, GraphMoved, ({**LEAVES, "phase": "finish"},)),
+    Verb(
+        Receive,
+        "admin",
+        {**RECEIVED, "events": [encode(BIRTH).decode()]},
+        GraphReceived,
+        ({**RECEIVED, "events": ["no event"]}, {**RECEIVED, "events": []}),
+        is_new=True,
     ),
     Verb(Query, "read", {"text": "what broke?", "only": {"sessions": ["main"]}}),
     Verb(Describe, "read"),

@@ -805,7 +805,7 @@ def _milliseconds(when: When | None) -> int | None:
 def _expect(kind: type[A], answer: AnswerMessage) -> A:
     """Return an answer of `kind`.  Raises QueryFailedError for a Failure, TransportError for another kind."""
     if isinstance(answer, Failure):
-        raise QueryFailedError(answer.code, answer.message)
+        raise QueryFailedError(answer.code, answer.message, answer.moved_to)
     if not isinstance(answer, kind):
         raise TransportError(f"the worker answered with another kind, {answer.kind}: use the client of its version")
     return answer

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticKnownError
 
+from emgas import limits
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position
 
 Right = Literal["read", "write", "forget", "admin"]
@@ -40,6 +41,7 @@ class Outcome(AnswerMessage):
     """The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
 
     redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
+    moved_to  where the graph is now: send it there
     """
 
     kind: Literal["outcome"] = "outcome"
@@ -50,20 +52,22 @@ class Outcome(AnswerMessage):
     remains: str | None = Field(
         None, description="of a request to forget: what remains", exclude_if=lambda remains: remains is None
     )
+    moved_to: str | None = Field(None, exclude_if=lambda moved_to: moved_to is None)
     position: Position
 
 
 FailureCode = Literal[
-    "invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "unavailable", "internal"
+    "invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "unavailable", "moved", "internal"
 ]
 
 
 class Failure(AnswerMessage):
-    """The failure of a query, and what to do about it."""
+    """The failure of a query, and what to do about it.  moved_to: where the graph is now, of code `moved`."""
 
     kind: Literal["failure"] = "failure"
     code: FailureCode
     message: str
+    moved_to: str | None = Field(None, exclude_if=lambda moved_to: moved_to is None)
 
 
 class Sendable(Message):
@@ -75,8 +79,10 @@ class Sendable(Message):
     example     a message for documentation; its kind, and the graph `ada`, are added
     preview     the class of the question what it would do, which has its fields; its route answers that with dry_run
     answer      the class of its answer
+    most_bytes  of its JSON
     """
 
+    most_bytes: ClassVar[int] = limits.RECORD_BYTES
     right: ClassVar[Right]
     route: ClassVar[str | None]
     parameters: ClassVar[Mapping[str, str]]

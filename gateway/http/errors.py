@@ -43,6 +43,7 @@ TITLES = {
     409: "Known with another content",
     413: "Too large",
     415: "Not JSON",
+    421: "The graph was moved",
     422: "The message breaks the contract",
     429: "Too much at once",
     500: "The gateway failed",
@@ -58,6 +59,7 @@ OF_FAILURE = {
     "overloaded": 429,
     "forbidden": 403,
     "unavailable": 503,
+    "moved": 421,
     "internal": 503,
 }
 

@@ -218,7 +218,8 @@ class History:
 
 def _timing(event: GraphEvent) -> EventTiming:
     """Return when an event counts: like a window, the end of a conversation that no user ended waits for late turns."""
-    if isinstance(event, SessionEnded | SessionSummarised) and event.src is None:
+    is_ours = isinstance(event, SessionEnded) and event.reason != "said"
+    if is_ours or (isinstance(event, SessionSummarised) and event.src is None and not event.requested):
         return WINDOW
     return SPECS[type(event)].timing
 

@@ -77,17 +77,21 @@ def _begun(file: IO[bytes], new: Header) -> Header:
     if not is_backup(first):
         raise NoBackupError("the file holds something else: give another name, or remove it")
     header = header_of(first)
-    old_key = header.prefix, header.graph, len(header.bounds)
-    if old_key != (new.prefix, new.graph, len(new.bounds)):
+    if _what(header) != _what(new):
         raise NoBackupError("the file is a backup of another log or graph: give another name, or remove it")
     if any(end > now for (_, end), (_, now) in zip(header.bounds, new.bounds, strict=True)):
         raise NoBackupError("the log is shorter than when this backup was begun: it is another log. Give another name")
     return header
 
 
+def _what(header: Header) -> tuple[object, ...]:
+    """Return what a backup is of."""
+    return header.prefix, header.graph, len(header.bounds), header.exact and (header.exact.graph, header.exact.origin)
+
+
 async def _records(log: LogReader, header: Header) -> AsyncIterator[Stored]:
     """Yield the records of a log that belong into a backup."""
-    key = header.graph.encode() if header.graph is not None else None
+    key = header.graph.encode() if header.graph is not None and header.exact is None else None
     mine = None if header.graph is None else partition_of(header.graph, len(header.bounds))
     for partition, (first, end) in enumerate(header.bounds):
         if mine in (None, partition):

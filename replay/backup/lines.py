@@ -1,6 +1,7 @@
 """A backup: the topic `events` as lines of JSON, each a CloudEvent 1.0, in the order of partitions and offsets.
 
-    header    type io.emgas.backup.v1      data: prefix, graph or null, bounds [[first, end], …], version of EMGAS
+    header    type io.emgas.backup.v1      data: prefix, graph or null, bounds [[first, end], …], version of EMGAS;
+              of an exact export of one graph, `exact`: its records are a log of their own (replay/transfer.py)
     record    id <prefix>/<partition>/<offset>, type io.emgas.turn-recorded.v1 …, time and subject: the record's own
               timestamp and key; emgaspartition, emgasoffset; emgaskey (base64) for a key that is no text, emgasheaders
               data: the record's value as it is, where reading and writing JSON gives the same bytes; else data_base64
@@ -21,6 +22,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import orjson
@@ -30,6 +32,7 @@ from emgas.times import datetime_of, milliseconds
 from emgas.wire import Record
 from replay.backup.unfinished import unmarked
 from replay.errors import BackupDamagedError, NoBackupError
+from replay.transfer import Transferred
 
 LINE_BYTES = 32 * 1024 * 1024  # the largest record, in base64, and room for the rest
 MOST_PARTITIONS = 10_000  # a memory with as many may be born of what a header says
@@ -45,6 +48,7 @@ class Header(NamedTuple):
     graph   the one graph whose events these are, None for all: only then it can be restored as a log
     bounds  of each partition (first offset, offset after the last one) when the export began
     began   ms
+    exact   of an exact export of the graph, what its receiver must know: it can be received anywhere
     """
 
     prefix: str
@@ -52,6 +56,7 @@ class Header(NamedTuple):
     bounds: tuple[tuple[int, int], ...]
     version: str
     began: int
+    exact: Transferred | None = None
 
 
 class Stored(NamedTuple):
@@ -72,6 +77,7 @@ def seal(running: Any, opened: bytes) -> bytes:
 def header_line(header: Header) -> bytes:
     """Write a backup's first line, without its check."""
     data = {"prefix": header.prefix, "graph": header.graph, "bounds": header.bounds, "version": header.version}
+    data |= {} if header.exact is None else {"exact": asdict(header.exact)}
     identity = f"{header.prefix}/backup/{header.began}"
     return orjson.dumps({**_envelope(header, identity, HEADER), "time": _time(header.began), "data": data})[:-1]
 
@@ -153,7 +159,8 @@ def header_of(line: bytes) -> Header:
         if not 1 <= len(bounds) <= MOST_PARTITIONS:
             raise ValueError
         graph = None if data["graph"] is None else _text(data["graph"])
-        return Header(_text(data["prefix"]), graph, bounds, _text(data["version"]), milliseconds(event["time"]))
+        exact = Transferred.of(data["exact"]) if "exact" in data else None
+        return Header(_text(data["prefix"]), graph, bounds, _text(data["version"]), milliseconds(event["time"]), exact)
 
 
 def opened_line(line: bytes, number: int, running: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def _turn(line: int, value: bytes) -> Item | None:
 def restorable(file: IO[bytes]) -> Header:
     """Read the header of the backup in `file`.  Raises NoBackupError, BackupDamagedError, NotRestorableError."""
     header = header_of(file.readline(LINE_BYTES))
-    if header.graph is not None:
+    if header.graph is not None and header.exact is None:
         raise NotRestorableError(
             f"the backup holds the events of graph {header.graph} only, which are no log; {AS_TURNS}"
         )

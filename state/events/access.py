@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from state.events.base import GraphEvent, Ordinal
+from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.registry import EventTiming, graph_event
 
 Right = Literal["read", "write", "forget", "admin"]
@@ -13,7 +13,7 @@ Right = Literal["read", "write", "forget", "admin"]
 class AccessEvent(GraphEvent, frozen=True, kw_only=True):
     """Base of what says who may do what in a graph: `subject`, as a record's header names it, and rights."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     subject: str
     rights: list[Right]
 

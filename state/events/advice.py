@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from emgas import limits
-from state.events.base import GraphEvent, Ordinal
+from state.events.base import ALWAYS, GraphEvent, Ordinal
 from state.events.registry import EventTiming, graph_event
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -26,7 +26,7 @@ Of = Literal["turn", "habit"]
 class AdviceEvent(GraphEvent, frozen=True, kw_only=True):
     """Base of what an advisor said.  by: who, with its version ("gpt-x 1")."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     by: Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARACTERS)]
 
 

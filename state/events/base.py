@@ -48,6 +48,9 @@ class DataEvent(Event, frozen=True, kw_only=True):
 
 
 class GraphEvent(DataEvent, frozen=True, kw_only=True):
-    """Base of every graph event: it belongs to one graph, which is the fold of just these."""
+    """Base of every graph event: it belongs to one graph, which is the fold of just these.
+
+    `src`, of those that a request led to, is null in a graph that came from another log: its `turns` are elsewhere.
+    """
 
     graph: GraphId

@@ -5,7 +5,7 @@ They belong to no graph's fold: they only move the position in the log.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -72,3 +72,29 @@ class RecordSkipped(DataEvent, frozen=True, kw_only=True):
     offset: Ordinal
     sha256: Sha256
     reason: str
+
+
+@control_event
+class GraphReceived(DataEvent, frozen=True, kw_only=True):
+    """A graph comes from another log: its events follow, until this is `complete` (state/placement.py).
+
+    origin  what tells its history from others (replay/transfer.py)
+    """
+
+    src: Ordinal | None = None
+    graph: GraphId
+    origin: Sha256
+    complete: bool = False
+
+
+@control_event
+class GraphMoved(DataEvent, frozen=True, kw_only=True):
+    """A graph goes to another place: from here on, nothing is accepted for it.
+
+    phase  leaving: it still answers; left: it answers nothing; stayed: it does not go after all
+    """
+
+    src: Ordinal
+    graph: GraphId
+    to: Annotated[str, Meta(min_length=1, max_length=1000)]
+    phase: Literal["leaving", "left", "stayed"]

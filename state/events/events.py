@@ -42,7 +42,15 @@ from state.errors import UnreadableEventError
 from state.events.access import AccessGranted, AccessRevoked
 from state.events.advice import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
 from state.events.base import UNSTAMPED, WRITTEN, DataEvent, Event, GraphEvent, Ordinal, Stamp
-from state.events.control import Claim, RecordSkipped, TurnDuplicated, TurnRejected, TurnsLost
+from state.events.control import (
+    Claim,
+    GraphMoved,
+    GraphReceived,
+    RecordSkipped,
+    TurnDuplicated,
+    TurnRejected,
+    TurnsLost,
+)
 from state.events.extraction_types import TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS
@@ -56,7 +64,7 @@ from state.events.requests import (
     Retracted,
     Unpinned,
 )
-from state.events.sealing import Sealed, SubjectErased
+from state.events.sealing import EventErased, Sealed, SubjectErased
 from state.events.sessions import EndReason, SessionEnded, SessionSummarised
 from state.events.turns import Superseded, TurnEmbedded, TurnNotRecorded, TurnRecorded
 from state.events.upcasting import as_present, upcast
@@ -86,11 +94,14 @@ __all__ = [
     "EdgesRated",
     "EndReason",
     "Event",
+    "EventErased",
     "Fate",
     "FeedbackGiven",
     "Forgotten",
     "GraphConfigured",
     "GraphEvent",
+    "GraphMoved",
+    "GraphReceived",
     "MemoryArchived",
     "MemoryConsolidated",
     "MemoryReplayed",

@@ -97,7 +97,7 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
 class Retracted(GraphEvent, frozen=True, kw_only=True):
     """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     first: Ordinal
     last: Ordinal
 
@@ -115,7 +115,7 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
 class Pinned(GraphEvent, frozen=True, kw_only=True):
     """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     concepts: list[str]
     turns: list[str]
 
@@ -128,7 +128,7 @@ class Pinned(GraphEvent, frozen=True, kw_only=True):
 class Unpinned(GraphEvent, frozen=True, kw_only=True):
     """A user let these concepts and turns fade again."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     concepts: list[str]
     turns: list[str]
 
@@ -145,7 +145,7 @@ class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
               and what recalls linked of them is loosened if they were wrong
     """
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     turns: list[str]
     concepts: list[str]
     value: Annotated[float, Meta(ge=-1, le=1)]

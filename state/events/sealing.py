@@ -42,6 +42,13 @@ class SubjectErased(GraphEvent, frozen=True, kw_only=True):
             raise ValueError("events: a run ends before it begins, or is longer than any graph")
 
 
+@graph_event(EventTiming.UNTIMED, summary=lambda event: "erased before the graph came here", is_step=False)
+class EventErased(GraphEvent, frozen=True, kw_only=True):
+    """Stands where an event was erased before the graph came here (replay/transfer.py); it does nothing."""
+
+    src: Annotated[Ordinal | None, ALWAYS] = None
+
+
 @graph_event(EventTiming.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
 class Sealed(GraphEvent, frozen=True, kw_only=True):
     """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.

@@ -47,6 +47,7 @@ class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
     turns  ids of the turns that the text is made of     by  who wrote it, with its version
     topic  what it was about in a word or two, where its author says it; written only where it does
     `src`, written only where an advisor wrote it: of its advice in `turns`
+    `requested`, written only where it was, and `src` stayed in the log that the graph came from
     """
 
     src: Ordinal | None = None
@@ -56,3 +57,4 @@ class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
     turns: list[str]
     by: str
     topic: Annotated[str, Meta(max_length=limits.THEME_NAME_CHARACTERS)] = ""
+    requested: bool = False

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from emgas import limits
 from state.events import vectors
-from state.events.base import GraphEvent, Ordinal, Quantity
+from state.events.base import ALWAYS, GraphEvent, Ordinal, Quantity
 from state.events.extraction_types import (
     FACTS,
     STATEMENTS,
@@ -56,7 +56,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     clause or window: only those count as said together, where it has any.
     """
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None
     id: str
     session: str
     speaker: str
@@ -133,4 +133,4 @@ class Superseded(GraphEvent, frozen=True, kw_only=True):
 class TurnNotRecorded(GraphEvent, frozen=True, kw_only=True):
     """A turn came while the graph does not record: nothing of it is kept but that it came, not even its id."""
 
-    src: Ordinal
+    src: Annotated[Ordinal | None, ALWAYS] = None

@@ -29,6 +29,7 @@ from state.events.events import (
     ConsolidationWindowClosed,
     DecayWindowClosed,
     EdgesRated,
+    EventErased,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
@@ -579,8 +580,9 @@ class Graph(GraphTables):
         return bool(event.turns)
 
     @folds(Sealed)
-    def _fold_sealed(self, event: Sealed) -> bool:
-        """Do nothing: its key is destroyed."""
+    @folds(EventErased)
+    def _fold_sealed(self, event: Sealed | EventErased) -> bool:
+        """Do nothing: what it said is erased."""
         return False
 
     @folds(Retracted)

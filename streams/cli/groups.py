@@ -51,6 +51,7 @@ class AdminCommands(LazyGroup):
         "sink": Lazy("streams.cli.operate.sink:sink"),
         "model": Lazy("streams.cli.operate.model:app"),
         "send": Lazy("streams.cli.memory.send:send"),
+        "graph": Lazy("streams.cli.memory.transfer:app"),
     }
 
 

@@ -40,7 +40,14 @@ from streams.errors import RejectedError
 from streams.ingest.turns import AheadExtractor, Decision, ReadAhead, TurnDecider, rejected
 from streams.ingest.verbs import DECIDERS
 from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, HandlerContext
-from streams.ingest.verbs.refusals import check_place, check_size, explained
+from streams.ingest.verbs.refusals import (
+    ElsewhereError,
+    check_here,
+    check_place,
+    check_size,
+    explained,
+    most_bytes,
+)
 from streams.ingest.verbs.reinforce import question_time
 from streams.ingest.verbs.rights import check_command
 from streams.ingest.verbs.unfolded import UnfoldedDecisions
@@ -112,8 +119,9 @@ class CommandHandler:
         if (ahead := self._ahead.commands.pop(arrival.offset, None)) is not None:
             return ahead
         try:
-            check_size(arrival.value)
+            check_size(arrival.value, most_bytes(arrival.value))
             command = read_inbound(arrival.value)
+            check_size(arrival.value, command.most_bytes)
             check_place(command.graph, arrival.key, self._partition, partitions=self._context.partitions)
         except ValidationError as error:
             return rejected(arrival, None, explained(error))
@@ -194,6 +202,9 @@ class CommandHandler:
             self._check_available(command.graph)
             graph = self._state.graph(command.graph)
             check_command(command, arrival, graph)
+            check_here(command, self._state.placement(command.graph))
+        except ElsewhereError as why:
+            return replaced(rejected(arrival, command, str(why)), moved_to=why.to)
         except RejectedError as why:
             return rejected(arrival, command, str(why))
         except GraphUnavailableError as why:

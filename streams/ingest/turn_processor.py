@@ -44,6 +44,7 @@ BURST = 128  # turns that wait, or came within a second, at which the pool is st
 QUEUED_BYTES = 1 << 25  # of records that may wait, too: what is no turn may be as large as the topic lets through
 CACHED_FORECASTS = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
 KEYS_AGAIN_SECONDS = 1.0  # between two tries to make a key
+_TOLD = ("status", "turn", "reason", "redacted", "remains", "moved_to")  # of a decision, in its outcome
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -133,7 +134,7 @@ class _Batch:
             return self._handler.decide(arrival, command)
         if self._handler.needs_fold(command):
             await self.append()
-        if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
+        if isinstance(command, Reinforce) and self._timer.runs(command.graph):  # what it finds faded is what has faded by then
             await self._timer.close_due(command.graph, self._handler.question_time(command, arrival))
         return self._handler.decide(arrival, command)
 
@@ -451,7 +452,7 @@ class TurnProcessor:
         if address is not None:
             watermark = self._writer.state.position.watermark
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
-            fields = {name: getattr(decision, name) for name in ("status", "turn", "reason", "redacted", "remains")}
+            fields = {name: getattr(decision, name) for name in _TOLD}
             sender.start(address, "outcome", Outcome.model_validate({**fields, "position": position}))
 
 

@@ -68,6 +68,7 @@ class Decision:
     discarded  nothing of it is kept, not even as a dead letter
     in_clear   its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
     drafts     the events but for their stamps, if they are written already
+    moved_to   where the graph is now, if it is not here
     """
 
     arrival: Record
@@ -82,6 +83,7 @@ class Decision:
     discarded: bool = False
     in_clear: bool = False
     drafts: Sequence[Draft] = ()
+    moved_to: str | None = None
 
     @property
     def redacted(self) -> int:

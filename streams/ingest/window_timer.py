@@ -77,6 +77,11 @@ class WindowTimer:
                 return current
         return None
 
+    def runs(self, graph_id: str) -> bool:
+        """Return whether time passes in a graph here: not while it is on its way, nor after."""
+        placement = self._state.placement(graph_id)
+        return placement is None or placement.accepts
+
     def look_at(self, graph_id: str) -> None:
         """Set the alarm of a graph: only if it is live, because it must not age while it is imported.
 
@@ -87,7 +92,7 @@ class WindowTimer:
         except GraphUnavailableError as error:
             log.error("graph unavailable", graph=graph_id, why=str(error))  # noqa: TRY400 - the sentence says what to do
             graph = None
-        if graph is not None and graph.live:
+        if graph is not None and graph.live and self.runs(graph_id):
             self._alarms[graph_id] = next_alarm(graph)
         else:
             self._alarms.pop(graph_id, None)
@@ -102,7 +107,7 @@ class WindowTimer:
             self.look_at(graph_id)
         for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
-                if self._alarms.get(graph_id, NEVER) <= now:  # else a turn came first while we waited
+                if self._alarms.get(graph_id, NEVER) <= now and self.runs(graph_id):  # else a turn came first while we waited
                     await self._close_alone(graph_id, now)
 
     async def take_back(self) -> None:

@@ -10,6 +10,7 @@
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
     its subject may not ask that graph           Failure `forbidden`
+    the graph was moved; is not all here yet     Failure `moved`, with the place; `unavailable`
     the graph's key or rows are damaged          Failure `unavailable`; the partition's other graphs are not affected
     it halts meanwhile                           Failure `internal`: ask again
     the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)
@@ -35,8 +36,9 @@ from emgas.wire import Record, ReplyAddress, partition_of
 from processors.lifecycle.policies import UnknownPolicyError
 from processors.recall.answer.answer import Answer
 from state.errors import GraphUnavailableError, KeysError, StoreCorruptError, TooMuchAskedError
+from state.placement import Placement
 from streams.errors import RefusedError, RejectedError
-from streams.ingest.verbs.refusals import check_size, explained
+from streams.ingest.verbs.refusals import check_size, explained, incomplete, moved
 from streams.ingest.verbs.rights import check_question
 from streams.query.admission import PART_IN_QUEUE, AdmissionControl, AdmissionSlot, LogClock, time_allowed
 from streams.query.answers import (  # noqa: F401 - they fill ANSWERS
@@ -57,6 +59,15 @@ from streams.transport.sender import error_headers
 
 log = logger("query")
 MENDED = "the partition failed and is mended: ask again"
+
+
+def check_answers(graph_id: str, placement: Placement | None) -> None:
+    """Raise RefusedError for a question to a graph that is not all here, or that was moved."""
+    if placement is None or placement.answers:
+        return
+    if placement.status == "left":
+        raise RefusedError("moved", moved(graph_id, placement.place), placement.place)
+    raise RefusedError("unavailable", incomplete(graph_id))
 
 
 def _nothing() -> None:
@@ -227,6 +238,7 @@ class QueryHandler:
         """Wait until the state has seen enough, check the rights as they are then, and answer."""
         context = self._answer_context(question, partition)
         await self._waiter.until_folded(request.after, partition, question)
+        check_answers(request.graph, partition.state.placement(request.graph))
         try:
             check_question(request, question.record, partition.state.graph(request.graph))
         except RejectedError as why:

@@ -62,6 +62,8 @@ class Reinforcement:
         async with timer.lock:
             if timers.get(question.partition) is not timer:  # it halted, or was taken away, while we waited
                 return
+            if not timer.runs(graph_id):
+                return
             with self._uncancelled():
                 at = self._time_of(graph_id, question)
                 await timer.close_due(graph_id, at)

@@ -25,6 +25,7 @@ from processors.advice.advisor import AdviceContent, AdviceError, Task, advice
 from processors.advice.material import LONG, AdvisorJob, What, task_of
 from processors.extraction.extractor import Extractor
 from state.events.events import (
+    GraphEvent,
     ConsolidationWindowClosed,
     DataEvent,
     MemoryConsolidated,
@@ -80,7 +81,10 @@ class AdvisorWorker:
 
     def on_appended(self, partition: int, appended: Iterable[AppendedEvent]) -> None:
         """Note what an advisor may be asked about what was appended."""
+        state = self._context.state_of(partition)
         for each in appended:
+            if state is not None and isinstance(each.event, GraphEvent) and _is_received(state, each.event.graph):
+                continue  # an advisor was asked where the graph came from
             for job in _jobs_of(each.event, self._context.wants):
                 self._put(partition, job)
 
@@ -167,6 +171,11 @@ class AdvisorWorker:
             log.warning("advice was not recorded", graph=job.graph, what=job.what, error=type(error).__name__)
         else:
             context.count(job.what, "sent")
+
+
+def _is_received(state: Partition, graph_id: str) -> bool:
+    placement = state.placement(graph_id)
+    return placement is not None and not placement.accepts
 
 
 def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[AdvisorJob]:

@@ -9,6 +9,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     sieve           with gates, clauses and dreams: what is not counted, linked by frequency and in the night
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
+    attic           the vault, received under another name; the vault leaves then, and the ashes stay
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
 
 A version's folder that is there is left alone: once released, a log never changes.
@@ -33,11 +34,13 @@ import numpy
 from msgspec.structs import replace
 
 from emgas import Turn
+from emgas.messages.transfer import Move
 from emgas.messages.turns import Attachment
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import Record
+from replay.transfer import Transferred, folded, messages, restamped, survey
 from state.events.events import (
     UNSTAMPED,
     ConceptsRecalled,
@@ -56,6 +59,7 @@ from state.events.upcasting import VERSION
 from streams.settings import WorkerSettings
 from streams.worker import service
 from tests.support.cli import ROOT, emgas
+from tests.support.fakes import ListReader
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import sqlite_transport
@@ -85,6 +89,7 @@ VAULT = (
     ("vault", "Nobody knows who painted the lighthouse."),
     ("ashes", "These letters are to be burned."),
 )
+MOVES = (("vault", ("begin", "finish")), ("ashes", ("begin", "cancel")))
 
 
 class Story:
@@ -276,6 +281,23 @@ class Story:
         place = self.pipeline.place("vault")
         await self.pipeline.produce(self.pipeline.topics.events, b"vault", encode(sealed), place)
         await self.pipeline.restart()
+        await self.move()
+
+    async def move(self) -> None:
+        """Let a graph of which something is erased be received under another name, and leave; another one stays."""
+        memory, place = self.pipeline.memory, self.pipeline.place("vault")
+        log = ListReader([await self.records(number) for number in range(place + 1)])
+        known = await survey(log, place, "vault")
+        assert known is not None
+        digest = await folded(restamped(log, known, "attic"), "attic")
+        what = Transferred("attic", known.origin, known.events, digest, is_encrypted=False)
+        sent = [message async for message in messages(restamped(log, known, "attic"), what)]
+        leaves = {"to": "embedded:/elsewhere"}
+        vault, ashes = ([Move(graph=graph, phase=phase, **leaves) for phase in phases] for graph, phases in MOVES)
+        for number, request in enumerate([*sent, *vault, *ashes]):
+            outcome = await memory.send(request.model_copy(update={"id": f"move-{number}"}))
+            if outcome.status != "accepted":
+                sys.exit(f"a graph was to move: {outcome.reason}")
 
     async def events(self, graph: str) -> list[Any]:
         events = [decode(record.value) for record in await self.records(self.pipeline.place(graph))]

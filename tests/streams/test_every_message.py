@@ -164,7 +164,7 @@ class BoundedLog(MemoryLog):
 
 
 async def account_for(
-    messages: list[dict[str, Any]], at_once: int, sealer: Sealer
+    messages: list[dict[str, Any]], at_once: int, sealer: Sealer, *, encrypts: bool = True
 ) -> tuple[Partition, BoundedLog, SentRecords]:
     """Run a turn processor over messages; give its state, its log and what it sent.  Raises what it raises."""
     log, turns, sent = BoundedLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
@@ -179,6 +179,7 @@ async def account_for(
         preset="default",
         now=lambda: NOW,
         keys=sealer.keys,
+        encrypts=encrypts,
     )
     processing = ProcessorContext(
         sender=sent.sender(),

@@ -22,6 +22,8 @@ REFUSED = [(verb, fields) for verb in COMMAND_VERBS for fields in verb.refused]
 
 def team_of(verb: Verb) -> Team:
     team = Team(encrypted=verb.encrypted)
+    if verb.is_new:
+        return team
     team.send(OPERATOR, "turn", id="t1", speaker="Ada", text="The kettle broke.")
     team.send(OPERATOR, "grant", subject="flo", rights=["forget"])
     return team

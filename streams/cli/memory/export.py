@@ -19,6 +19,8 @@ from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR, time
 
 if TYPE_CHECKING:
+    from replay.backup.backup import BackupSummary
+    from replay.backup.lines import Header
     from replay.log import LogReader
 
 OF_A_GRAPH = ("graphml", "gexf", "json")  # the keys of replay.graph_export.WRITERS, whose libraries --help needs not
@@ -30,8 +32,11 @@ def export(
     *,
     graph: Annotated[
         str | None,
-        typer.Option(help="Export only this graph; such a file cannot be restored.", callback=output.graph_id),
+        typer.Option(help="Export only this graph; to import it again, add --exact.", callback=output.graph_id),
     ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Export all of a graph, in clear: it is the same in any memory.")
+    ] = False,
     format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}; all but the first need --graph.")] = (
         "cloudevents"
     ),
@@ -43,8 +48,10 @@ def export(
     json: output.Json = False,
 ) -> None:
     """Back up the whole memory for `emgas import`, or export a graph as GraphML, GEXF or JSON."""
-    _check(graph, format, passages=passages, as_of=as_of)
-    if format == "cloudevents":
+    _check(graph, format, exact=exact, passages=passages, as_of=as_of)
+    if exact:
+        result = output.run(_exact(out, graph or ""))
+    elif format == "cloudevents":
         result = output.run(_backup(out, graph))
     else:
         result = output.run(_graph_file(out, graph or "", format, passages=passages, as_of=as_of))
@@ -54,20 +61,37 @@ def export(
         _show(result)
 
 
-def _check(graph: str | None, format: str, *, passages: bool, as_of: int | None) -> None:
+def _check(graph: str | None, format: str, *, exact: bool, passages: bool, as_of: int | None) -> None:
     """Exit if the options contradict each other."""
     if format not in FORMATS:
         output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)
     if format == "cloudevents" and (passages or as_of is not None):
         output.fail(f"--passages and --as-of go with {', '.join(OF_A_GRAPH)}: a backup holds all events", output.USAGE)
+    if exact and (graph is None or format != "cloudevents"):
+        output.fail("--exact exports one graph as cloudevents: name it with --graph", output.USAGE)
     if format != "cloudevents" and graph is None:
         output.fail(f"{format} holds one graph: name it with --graph", output.USAGE)
 
 
+async def _exact(out: Path, graph: str) -> dict[str, Any]:
+    """Write a graph's own events; return what `export` reports of them."""
+    from replay.backup.lines import Header  # here: --help needs none of it
+    from replay.transfer import GraphLog
+    from streams.cli.memory.transfer import outgoing
+    from streams.transport.event_topic import reading
+
+    settings = output.settings()
+    async with reading(settings) as log:
+        known, what = await outgoing(log, graph)
+        own = GraphLog(log, known)
+        now = clock.time_ns() // 1_000_000
+        header = Header(settings.prefix, graph, (await own.bounds(0),), version("emgas"), now, what)
+        written = await _write(own, out, header)
+    return {**_report(out, written), "digest": what.digest}
+
+
 async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
-    from replay.backup.backup import write  # here: --help needs none of it
-    from replay.backup.lines import Header
-    from replay.errors import NoBackupError
+    from replay.backup.lines import Header  # here: --help needs none of it
     from streams.transport.event_topic import reading
 
     settings = output.settings()
@@ -76,14 +100,27 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
         if graph is not None:
             await _check_graph(log, graph, len(bounds))
         header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
-        with _opened(out) as file, progress(sum(end - first for first, end in bounds)) as advance:
-            try:
-                written = await write(log, file, header, advance)
-            except NoBackupError as error:
-                output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
-            os.fsync(file.fileno())
+        written = await _write(log, out, header)
     if not written.whole and graph is None:
         output.err.print("[yellow]the log has gaps[/]: import this backup with --turns", highlight=False)
+    return _report(out, written)
+
+
+async def _write(log: LogReader, out: Path, header: Header) -> BackupSummary:
+    """Write a backup into a file, or go on with the one that is there."""
+    from replay.backup.backup import write  # here: --help needs none of it
+    from replay.errors import NoBackupError
+
+    with _opened(out) as file, progress(sum(end - first for first, end in header.bounds)) as advance:
+        try:
+            written = await write(log, file, header, advance)
+        except NoBackupError as error:
+            output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
+        os.fsync(file.fileno())
+    return written
+
+
+def _report(out: Path, written: BackupSummary) -> dict[str, Any]:
     return {
         "file": str(out),
         "events": written.records,
@@ -152,6 +189,7 @@ def _show(result: dict[str, Any]) -> None:
     if "events" in result:
         existing = f", {result['found']} of them were there" if result["found"] else ""
         report = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){existing}"
+        report += f"\ndigest {result['digest']}" if "digest" in result else ""
     else:
         report = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
     output.out.print(report, highlight=False, soft_wrap=True, markup=False)

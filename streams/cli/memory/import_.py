@@ -10,7 +10,7 @@ import sys
 import time
 from io import BufferedReader
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -19,6 +19,9 @@ from emgas.importers.registry import NAMES
 from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
 from streams.cli.shared.setting_options import PresetOfNew
+
+if TYPE_CHECKING:
+    from replay.transfer import Transferred
 
 HEAD_BYTES = 4096  # enough of a backup's header to know it
 
@@ -38,7 +41,7 @@ def import_(
     dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
-    """Restore a backup, or import a chat export from ChatGPT, Slack, WhatsApp and others; safe to repeat."""
+    """Restore a backup or a graph, or import a chat export from ChatGPT, Slack, WhatsApp and others; safe to repeat."""
     from emgas.importers.registry import Options  # here: --help needs none of it
     from replay.backup.lines import is_backup
 
@@ -51,6 +54,8 @@ def import_(
         if turns:
             output.fail(f"{file} is not a backup: use --turns only with a backup", output.USAGE)
         publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
+    elif (exact := _exact_header(Path(file))) is not None and not (turns or format):
+        _receive(Path(file), exact, graph, dry_run=dry_run, json=json)
     elif graph or format:
         output.fail("a backup already names its graphs: leave out --graph and --format", output.USAGE)
     elif turns:
@@ -77,6 +82,22 @@ def _holds_backup(path: Path) -> bool:
             return is_backup(stream.read(HEAD_BYTES))
     except OSError as error:
         output.fail_path("read", path, error)
+
+
+def _exact_header(path: Path) -> Transferred | None:
+    """Read what an exact export of a graph says of itself; None for another backup."""
+    from replay.backup.lines import LINE_BYTES, header_of
+
+    with output.explained(), path.open("rb") as stream:
+        return header_of(stream.readline(LINE_BYTES)).exact
+
+
+def _receive(file: Path, what: Transferred, name: str | None, *, dry_run: bool, json: bool) -> None:
+    """Have a graph received that a file holds, once all of it was found undamaged."""
+    from streams.cli.memory.transfer import received, show
+
+    with file.open("rb") as stream:
+        show(output.run(received(stream, what, name or what.graph, dry_run=dry_run)), json=json)
 
 
 def _restore(file: Path, *, dry_run: bool, json: bool) -> None:

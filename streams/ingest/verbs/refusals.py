@@ -6,18 +6,61 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.messages.requests import Command
+from emgas.messages.transfer import Move, Receive
+from emgas.messages.turns import Erase
 from emgas.validation import describe
 from emgas.wire import partition_of
 from state.graph.graph import Graph
+from state.placement import Placement
 from streams.errors import RejectedError
 
+_RECEIVE = b'"kind":"receive"'
+NAMED_BYTES = 4096  # in which the kind of such a record is found, behind its id and graph
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 
 
-def check_size(value: bytes) -> None:
+def check_size(value: bytes, most: int = limits.RECORD_BYTES) -> None:
     """Raise RejectedError when a record is over the limit, before anything parses it."""
-    if len(value) > limits.RECORD_BYTES:
-        raise RejectedError(f"the record is {len(value)} bytes, the limit is {limits.RECORD_BYTES}: shorten it")
+    if len(value) > most:
+        raise RejectedError(f"the record is {len(value)} bytes, the limit is {most}: shorten it")
+
+
+def most_bytes(value: bytes) -> int:
+    """Return how large a record of `turns` may be: what may be an event from elsewhere is larger than a turn."""
+    return limits.RECEIVED_BYTES if _RECEIVE in value[:NAMED_BYTES] else limits.RECORD_BYTES
+
+
+class ElsewhereError(RejectedError):
+    """The graph is on its way, or was moved; `to` says where it is now."""
+
+    def __init__(self, message: str, to: str | None = None) -> None:
+        super().__init__(message)
+        self.to = to
+
+
+def check_here(command: Command, placement: Placement | None) -> None:
+    """Raise ElsewhereError for a command to a graph that is being received, or that leaves or left."""
+    if placement is None or placement.accepts or isinstance(command, Receive | Move):
+        return
+    if placement.status == "left" and not (isinstance(command, Erase) and command.whole):  # what stayed here may go
+        raise ElsewhereError(moved(command.graph, placement.place), placement.place)
+    if placement.status == "leaving":
+        raise ElsewhereError(
+            f"graph {command.graph!r} is being moved to {placement.place}: send this again in a moment. If the move "
+            "was interrupted, run `emgas graph move` again to finish it, or with --cancel"
+        )
+    if placement.status == "receiving":
+        raise ElsewhereError(incomplete(command.graph))
+
+
+def moved(graph_id: str, to: str) -> str:
+    """Say where a graph is that was moved."""
+    return f"graph {graph_id!r} was moved to {to}: use it there"
+
+
+def incomplete(graph_id: str) -> str:
+    """Say that a graph is not all here yet."""
+    return f"graph {graph_id!r} is not all here yet: if its import was interrupted, run the same command again"
 
 
 def explained(error: ValidationError) -> str:

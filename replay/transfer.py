@@ -1,0 +1,243 @@
+"""A graph's own events, restamped as a log of their own, so that they can be received elsewhere.
+
+    the log      Claim  turn of bob  born ada  turn t1  Claim  turn t2  erased t1 …
+    the export                 Claim  born ada  (erased)  turn t2       erased t1 …      offsets 0, 1, 2 …
+
+A graph is the fold of its own events, so the export folds to the same digest, whatever log it is received into: another
+partition, prefix or cluster, under keys of its own.  What stays the same is each event, its place among the graph's,
+and its time.  What changes:
+
+    stamps    of the log: as of a log that holds nothing else.  The graph may get another name
+    src       null: it counts in a topic `turns` that stays behind
+    sealed    in clear; the receiver seals it by its own key.  What was erased is an EventErased, even where a key
+              would still open it; an erasure names no keys
+    v         of this version
+
+`survey` reads the log once and finds what the others need to know beforehand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Final, TypeVar
+
+import orjson
+from msgspec.structs import replace
+
+from emgas import limits
+from emgas.messages.transfer import Receive
+from emgas.wire import Record
+from replay.accepted_events import AcceptedEvents
+from replay.log import LogReader
+from state.erasure import Erased, erased_by
+from state.events.events import (
+    UNSTAMPED,
+    Claim,
+    EventErased,
+    GraphEvent,
+    Sealed,
+    SessionSummarised,
+    SubjectErased,
+    decode_as,
+    encode,
+)
+from state.log_position import ANYWHERE, LogPosition, stamp
+from state.partition import Partition
+from state.sealing.keyring import is_sealed
+from state.store.store import MemoryStore, Store
+
+HERE: Final = 0  # the one partition of an export
+AT_ONCE: Final = 256
+MESSAGE_BYTES: Final = limits.RECORD_BYTES - 4096  # of events in one message, unless a single one is larger
+EventT = TypeVar("EventT", bound=GraphEvent)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a log holds of a graph.
+
+    end     offset in the log before which its events are       events   how many they are
+    origin  tells the graph's history from any other: the hash of its first event, where it lies
+    erased  what was erased of it
+    """
+
+    partition: int
+    graph: str
+    end: int
+    events: int
+    origin: str
+    is_encrypted: bool
+    erased: Erased = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Transferred:
+    """What the receiver is told of a graph: under which name it is to be there, and by what it is checked."""
+
+    graph: str
+    origin: str
+    total: int
+    digest: str
+    is_encrypted: bool
+
+    @classmethod
+    def of(cls, fields: Mapping[str, object]) -> Transferred:
+        """Read what `asdict` wrote.  Raises TypeError for anything else."""
+        made = cls(**fields)  # type: ignore[arg-type]  # checked right below
+        if [type(value) for value in astuple(made)] != [str, str, int, str, bool]:
+            raise TypeError
+        return made
+
+    def message(self, first: int, events: list[str]) -> Receive:
+        """Build the message that holds these events."""
+        return Receive(
+            id=f"{self.origin[:16]}-{first}-{len(events)}",
+            graph=self.graph,
+            origin=self.origin,
+            first=first,
+            total=self.total,
+            digest=self.digest,
+            encrypted=self.is_encrypted,
+            events=events,
+        )
+
+
+async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
+    """Find what a log holds of a graph; None for nothing.  Raises KeysError where a key is missing, and as `read`."""
+    _, end = await log.bounds(partition)
+    erasures: dict[int, SubjectErased] = {}
+    events, origin, is_encrypted = 0, "", False
+    async for event, record in AcceptedEvents().read(log, partition, end, of=graph):
+        if event.graph != graph:
+            continue
+        if isinstance(event, SubjectErased):
+            erasures[events] = event
+        origin = origin or hashlib.sha256(record.value).hexdigest()
+        is_encrypted |= is_sealed(record.value)
+        events += 1
+    return Survey(partition, graph, end, events, origin, is_encrypted, erased_by(erasures)) if events else None
+
+
+def restamped(log: LogReader, known: Survey, name: str | None = None) -> AsyncIterator[Record]:
+    """Yield the graph's events as the records of a log of their own, under another name if one is given."""
+    return _log_of(_own(log, known), name or known.graph, known.origin)
+
+
+def renamed(records: AsyncIterator[Record], name: str, origin: str) -> AsyncIterator[Record]:
+    """Yield the records of an export under another name."""
+    return _log_of(_events_in(records), name, origin)
+
+
+async def _own(log: LogReader, known: Survey) -> AsyncIterator[tuple[GraphEvent, int]]:
+    """Yield the graph's events as they may leave their log, each with when it was recorded (ms)."""
+    ordinal = 0
+    async for event, record in AcceptedEvents().read(log, known.partition, known.end, of=known.graph):
+        if event.graph == known.graph:
+            yield _in_clear(event, ordinal, known), record.timestamp
+            ordinal += 1
+
+
+async def _events_in(records: AsyncIterator[Record]) -> AsyncIterator[tuple[GraphEvent, int]]:
+    async for record in records:
+        if record.key is not None:
+            yield decode_as(GraphEvent, record.value), record.timestamp
+
+
+async def _log_of(events: AsyncIterator[tuple[GraphEvent, int]], name: str, origin: str) -> AsyncIterator[Record]:
+    claim = Claim(writer="export", partitions=1, nonce=origin)
+    record, position = Record(0, 0, None, encode(claim)), LogPosition()
+    position, _ = position.after(0, claim, record.value)
+    yield record
+    async for event, at in events:
+        own = stamp(named(event, name), position)
+        record = Record(record.offset + 1, at, name.encode(), encode(own))
+        position, _ = position.after(record.offset, own, record.value)
+        yield record
+
+
+def _in_clear(event: GraphEvent, ordinal: int, known: Survey) -> GraphEvent:
+    """Return an event as it may leave its log: nothing of what was erased, and no source."""
+    if isinstance(event, SubjectErased):
+        return replace(event, keys=[], src=None)
+    if isinstance(event, Sealed) or known.erased.takes(ordinal):
+        return EventErased(graph=event.graph, **UNSTAMPED)
+    if isinstance(event, SessionSummarised) and event.src is not None:
+        return replace(event, src=None, requested=True)
+    return replace(event, src=None) if hasattr(event, "src") else event
+
+
+def named(event: EventT, name: str) -> EventT:
+    """Return an event as one of the graph `name`, with all that stands in it instead of others."""
+    if event.graph == name:
+        return event
+    if isinstance(event, SubjectErased):
+        return replace(event, graph=name, instead=[(at, _renamed(value, name)) for at, value in event.instead])
+    return replace(event, graph=name)
+
+
+def _renamed(value: bytes, name: str) -> bytes:
+    return encode(stamp(named(decode_as(GraphEvent, value), name), ANYWHERE))
+
+
+async def folded(records: AsyncIterator[Record], graph: str, store: Store | None = None) -> str:
+    """Fold an export; return the digest of its graph.  Raises what a fold raises."""
+    state = Partition(store or MemoryStore(), rebuilding=True)
+    async for record in records:
+        state.fold(record.offset, record.value)
+    return state.digests()[graph]
+
+
+class GraphLog:
+    """An export as a log that can be read (replay/log.py): what a backup of it is written from."""
+
+    def __init__(self, log: LogReader, known: Survey, name: str | None = None) -> None:
+        self._log, self._known, self._name = log, known, name
+
+    async def partitions(self) -> int:
+        return 1
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        return 0, self._known.events + 1
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[list[Record]]:
+        batch: list[Record] = []
+        async for record in restamped(self._log, self._known, self._name):
+            if start <= record.offset < end:
+                batch.append(record)
+            if len(batch) == AT_ONCE:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+
+async def messages(records: AsyncIterator[Record], header: Transferred) -> AsyncIterator[Receive]:
+    """Yield the messages by which an export is received; the last one, once all events came, completes it."""
+    first = 0
+    async for events in _portions(records):
+        yield header.message(first, events)
+        first += len(events)
+    if first == header.total:
+        yield header.message(first, [])
+
+
+async def _portions(records: AsyncIterator[Record]) -> AsyncIterator[list[str]]:
+    """Yield record values as many at a time as a message may hold, an erasure alone."""
+    waiting, size = list[str](), 0
+    async for record in records:
+        if record.key is None:  # the claim
+            continue
+        value, alone = record.value.decode(), isinstance(decode_as(GraphEvent, record.value), SubjectErased)
+        length = len(orjson.dumps(value)) + 1
+        if waiting and (alone or size + length > MESSAGE_BYTES or len(waiting) == limits.RECEIVED_EVENTS):
+            yield waiting
+            waiting, size = [], 0
+        waiting.append(value)
+        size += length
+        if alone:
+            yield waiting
+            waiting, size = [], 0
+    if waiting:
+        yield waiting

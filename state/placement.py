@@ -1,0 +1,72 @@
+"""Graphs that come from another log or go to one: what stands in their way meanwhile.
+
+    GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing
+    GraphReceived {complete}    received    a graph like any other; what is sent of its origin again is passed over
+    GraphMoved {leaving}        leaving     accepts nothing, and still answers
+    GraphMoved {left}           left        accepts and answers nothing: it is elsewhere
+    GraphMoved {stayed}         -           a graph like any other again
+
+These are control events: they are no events of the graph, so it has the same digest wherever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from state.events.events import GraphMoved, GraphReceived
+from state.store import keys
+
+PLACES = (GraphReceived, GraphMoved)
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """Where a graph is.  place: the origin of what is received, or where the graph goes."""
+
+    status: Literal["receiving", "received", "leaving", "left"]
+    place: str
+
+    @property
+    def answers(self) -> bool:
+        """Whether the graph answers questions here."""
+        return self.status in ("received", "leaving")
+
+    @property
+    def accepts(self) -> bool:
+        """Whether the graph takes turns and requests here, and lives on."""
+        return self.status == "received"
+
+
+class Placements:
+    """The placements of a partition's graphs; most have none."""
+
+    def __init__(self, stored: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        """Take up what is stored: keys and values."""
+        self._by_graph = {
+            keys.graph_of_placed_key(key): msgspec.json.decode(value, type=Placement) for key, value in stored
+        }
+
+    def of(self, graph_id: str) -> Placement | None:
+        """Return where a graph is; None for one that never came or went."""
+        return self._by_graph.get(graph_id)
+
+    def apply(self, event: GraphReceived | GraphMoved) -> tuple[bytes, bytes | None]:
+        """Apply an event; return the key and value to store."""
+        placement = _placement(event)
+        if placement is None:
+            self._by_graph.pop(event.graph, None)
+            return keys.placed_key(event.graph), None
+        self._by_graph[event.graph] = placement
+        return keys.placed_key(event.graph), msgspec.json.encode(placement)
+
+    def lines(self) -> list[str]:
+        """List all of them, for a digest."""
+        return [f"{name} {each.status} {each.place}\n" for name, each in sorted(self._by_graph.items())]
+
+
+def _placement(event: GraphReceived | GraphMoved) -> Placement | None:
+    if isinstance(event, GraphReceived):
+        return Placement("received" if event.complete else "receiving", event.origin)
+    return None if event.phase == "stayed" else Placement(event.phase, event.to)

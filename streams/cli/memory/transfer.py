@@ -1,0 +1,230 @@
+"""`emgas graph copy|move`, and what `export --exact` and `import` need: one graph goes to another memory, exactly.
+
+    copy    the graph's own events, as of now, are received there (replay/transfer.py)
+    move    the same while it lives here; then it is fenced here, the rest follows, and it answers there
+
+Both may be killed anywhere, and are run again: what was received is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from emgas.errors import EmgasError
+from emgas.wire import partition_of
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.wire import Record
+    from replay.log import LogReader
+    from replay.transfer import Survey, Transferred
+    from streams.settings import WorkerSettings
+
+TIMEOUT = 60.0  # seconds for each message: it holds up to a thousand events
+PREFIX = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+app = typer.Typer(no_args_is_help=True, help="Copy or move one graph to another memory, exactly.")
+To = Annotated[
+    str,
+    typer.Option(
+        metavar="DIR|URL|PREFIX",
+        help="Directory of an embedded memory, kafka://HOST:PORT[/PREFIX], or another topic prefix here.",
+        show_default=False,
+    ),
+]
+As = Annotated[str | None, typer.Option("--as", help="Name of the graph there.", callback=output.graph_id)]
+
+
+@app.command()
+def copy(graph: output.Graph, *, to: To, as_: As = None, json: output.Json = False) -> None:
+    """Copy a graph to another memory, as it is now; safe to repeat."""
+    show(output.run(_copied(_Transfer(graph, to, as_))), json=json)
+
+
+@app.command()
+def move(
+    graph: output.Graph,
+    *,
+    to: To,
+    as_: As = None,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Let the graph stay here after all.")] = False,
+    json: output.Json = False,
+) -> None:
+    """Move a graph to another memory; afterwards, this one says where it is.
+
+    If the command is interrupted, run it again to finish the move, or with --cancel.
+    """
+    transfer = _Transfer(graph, to, as_)
+    show(output.run(_cancelled(transfer) if cancel else _moved(transfer)), json=json)
+
+
+class _Transfer:
+    """A graph of this memory, and where it goes."""
+
+    def __init__(self, graph: str, to: str, name: str | None) -> None:
+        self.graph, self.name = graph, name or graph
+        self.source = output.settings()
+        self.target = target_of(self.source, to)
+        is_same = (self.target.home, self.target.broker) == (self.source.home, self.source.broker)
+        if is_same and self.graph == self.name:
+            output.fail("the graph is there already: give another place (--to) or name (--as)", output.USAGE)
+
+    @property
+    def address(self) -> str:
+        """What its users are told."""
+        where = self.target.broker or f"embedded:{self.target.data.expanduser().resolve()}"
+        what = [f"prefix {self.target.prefix}"] if self.target.prefix != "emgas" else []
+        return ", ".join([where, *what, *([f"graph {self.name}"] if self.name != self.graph else [])])
+
+
+def target_of(source: WorkerSettings, to: str) -> WorkerSettings:
+    """Build the settings of the memory that `to` names, or exit."""
+    from pydantic import ValidationError  # here: --help needs none of it
+
+    from streams.settings import WorkerSettings
+
+    changed: dict[str, Any]
+    if to.startswith("kafka://"):
+        broker, _, prefix = to.removeprefix("kafka://").partition("/")
+        changed = {"broker": f"kafka://{broker}", "prefix": prefix or source.prefix}
+    elif PREFIX.fullmatch(to) and not Path(to).is_dir():
+        changed = {"prefix": to}
+    else:
+        changed = {"broker": None, "data": Path(to), "graph_keys": None}
+    try:
+        return WorkerSettings(**{**source.model_dump(), **changed})
+    except ValidationError as error:
+        output.fail(f"--to: {error.errors()[0]['msg']}", output.USAGE)
+
+
+async def outgoing(log: LogReader, graph: str, name: str | None = None) -> tuple[Survey, Transferred]:
+    """Find what a log holds of a graph, and what its receiver must know; exit if there is nothing."""
+    from replay.transfer import Transferred, folded, restamped, survey  # here: --help needs none of it
+
+    known = await survey(log, partition_of(graph, await log.partitions()), graph)
+    if known is None:
+        output.fail_unknown(graph)
+    digest = await folded(restamped(log, known, name), name or graph)
+    return known, Transferred(name or graph, known.origin, known.events, digest, known.is_encrypted)
+
+
+async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
+    """Have the graph of an exact export received under a name.  Raises BackupDamagedError, before anything is sent."""
+    from dataclasses import replace  # here: --help needs none of it
+
+    from replay.errors import BackupDamagedError
+    from replay.transfer import folded, renamed
+
+    if await folded(_records(stream), what.graph) != what.digest:
+        raise BackupDamagedError("the events do not fold to the digest in the first line: use another copy")
+    there = replace(what, graph=name, digest=await folded(renamed(_records(stream), name, what.origin), name))
+    if dry_run:
+        return {**_report(there, 0), "digest_before": what.digest}
+    async with session(output.settings(), TIMEOUT) as target:
+        count = await _send(target.memory, renamed(_records(stream), name, what.origin), there)
+    return {**_report(there, count), "digest_before": what.digest}
+
+
+async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
+    from replay.backup.backup import records  # here: --help needs none of it
+
+    stream.seek(0)
+    for stored in records(stream):
+        yield stored.record
+
+
+async def _send(
+    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, completes: bool = True
+) -> int:
+    """Have an export received; return how many events were not there.  Raises EmgasError where one is refused."""
+    from replay.transfer import messages  # here: --help needs none of it
+
+    count = 0
+    async for message in messages(records, what):
+        if not (message.events or completes):
+            break
+        outcome = await memory.send(message, timeout=TIMEOUT)
+        if outcome.status == "rejected":
+            raise EmgasError(f"nothing more was received: {outcome.reason}")
+        count += len(message.events) if outcome.status == "accepted" else 0
+    return count
+
+
+def _report(what: Transferred, count: int) -> dict[str, Any]:
+    return {"graph": what.graph, "events": what.total, "sent": count, "digest": what.digest}
+
+
+@asynccontextmanager
+async def _opened(transfer: _Transfer) -> AsyncIterator[tuple[LogReader, MemoryClient]]:
+    """Open the log that the graph is in, and the memory that it goes to."""
+    from streams.transport.event_topic import reading  # here: --help needs none of it
+
+    target = transfer.target
+    async with reading(transfer.source) as log, session(target, TIMEOUT, begins=target.is_embedded) as there:
+        yield log, there.memory
+
+
+async def _copied(transfer: _Transfer) -> dict[str, Any]:
+    async with _opened(transfer) as (log, there):
+        return await _sent(transfer, log, there)
+
+
+async def _sent(
+    transfer: _Transfer, log: LogReader, there: MemoryClient, *, completes: bool = True
+) -> dict[str, Any]:
+    """Send what the log holds of the graph by now."""
+    from replay.transfer import folded, restamped  # here: --help needs none of it
+
+    known, what = await outgoing(log, transfer.graph, transfer.name)
+    count = await _send(there, restamped(log, known, transfer.name), what, completes=completes)
+    before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, known), transfer.graph)
+    return {**_report(what, count), "digest_before": before}
+
+
+async def _moved(transfer: _Transfer) -> dict[str, Any]:
+    """Copy most of the graph while it lives; fence it, copy the rest, and let it answer there alone."""
+    async with _opened(transfer) as (log, there):
+        begun = await _sent(transfer, log, there, completes=False)
+        await _fence(transfer, "begin")
+        report = await _sent(transfer, log, there)
+    await _fence(transfer, "finish")
+    return {**report, "sent": begun["sent"] + report["sent"], "moved_to": transfer.address}
+
+
+async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
+    await _fence(transfer, "cancel")
+    return {"graph": transfer.graph, "stays": True}
+
+
+async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"]) -> None:
+    """Tell the memory that the graph leaves.  Raises EmgasError where that is refused."""
+    from emgas.messages.transfer import Move  # here: --help needs none of it
+
+    async with session(transfer.source, TIMEOUT, begins=False) as here:
+        outcome = await here.memory.send(Move(graph=transfer.graph, to=transfer.address, phase=phase), timeout=TIMEOUT)
+    if outcome.status == "rejected":
+        raise EmgasError(str(outcome.reason))
+
+
+def show(report: dict[str, Any], *, json: bool) -> None:
+    """Print what became of a transfer."""
+    if json:
+        output.print_json(report)
+    elif "stays" in report:
+        output.out.print(f"graph {report['graph']} stays here", highlight=False)
+    else:
+        moved = f", moved to {report['moved_to']}" if "moved_to" in report else ""
+        output.out.print(
+            f"graph {report['graph']}: {report['events']} events, {report['sent']} of them sent{moved}\n"
+            f"digest before {report['digest_before']}\ndigest there  {report['digest']}",
+            highlight=False,
+            soft_wrap=True,
+        )

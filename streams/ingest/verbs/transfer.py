@@ -1,0 +1,119 @@
+"""Receiving a graph's own events from another log, and moving a graph away (state/placement.py).
+
+Events are taken over in their order, each once: those whose places the graph has already are passed over, so a sender
+may begin again.  They lie in the log as if they had happened here, but for their sources, which are elsewhere.
+
+An erasure destroys the keys that the graph has here.  So it comes alone: its key must be there when it is decided, and
+what follows it may need another one.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from emgas.messages.transfer import Move, Receive
+from state.errors import UnreadableEventError
+from state.events.events import (
+    UNSTAMPED,
+    DataEvent,
+    GraphEvent,
+    GraphMoved,
+    GraphReceived,
+    Sealed,
+    SubjectErased,
+    decode_as,
+)
+from state.graph.graph import Graph
+from state.placement import Placement
+from streams.errors import RejectedError
+from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
+from streams.ingest.verbs.refusals import existing
+
+EXISTS = (
+    "graph {!r} exists here: its events cannot be mixed with others. Import under another name (`--graph NAME`, of a "
+    "copy `--as NAME`), or into another memory"
+)
+IN_CLEAR = (
+    "graph {!r} was encrypted where it comes from, and new graphs are not encrypted here: set EMGAS_ENCRYPTION=on for "
+    "this memory"
+)
+
+
+@decides(Receive)
+def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[DataEvent]:
+    """Take over the next events of a graph; without any, check that all are here, and let the graph live."""
+    placement = context.state.placement(request.graph)
+    if placement == Placement("received", request.origin):
+        raise AlreadyDoneError(f"graph {request.graph!r} is here already, all of it")
+    begun = _begun(request, graph, placement, context)
+    known = graph.events if graph is not None else 0
+    if request.first > known:
+        raise RejectedError(f"graph {request.graph!r} has {known} events here: what comes next is event {known}")
+    if not request.events:
+        return [_complete(request, graph, known, context.source)]
+    events = [_received(request, value, context) for value in request.events[known - request.first :]]
+    if not events:
+        raise AlreadyDoneError("these events are here already")
+    return [*begun, *events]
+
+
+def _begun(
+    request: Receive, graph: Graph | None, placement: Placement | None, context: Deciding
+) -> list[GraphReceived]:
+    """Begin to receive a graph that is not here.  Raises RejectedError where another one is."""
+    if placement == Placement("receiving", request.origin):
+        return []
+    if graph is not None or placement is not None:
+        raise RejectedError(EXISTS.format(request.graph))
+    if request.encrypted and not context.shared.encrypts:
+        raise RejectedError(IN_CLEAR.format(request.graph))
+    return [GraphReceived(graph=request.graph, origin=request.origin, **UNSTAMPED)]
+
+
+def _received(request: Receive, value: str, context: Deciding) -> GraphEvent:
+    """Read an event as it will lie here.  Raises RejectedError for one that no export holds."""
+    try:
+        event = decode_as(GraphEvent, value.encode())
+    except UnreadableEventError as error:
+        raise RejectedError(str(error)) from None
+    if event.graph != request.graph or isinstance(event, Sealed):
+        raise RejectedError(f"not an event of graph {request.graph!r} that can be read: export the graph again")
+    if isinstance(event, SubjectErased):
+        if len(request.events) > 1:
+            raise RejectedError("an erasure must come in a message of its own")
+        event = replace(event, keys=_living(request.graph, context))
+    return replace(event, src=None) if hasattr(event, "src") else event
+
+
+def _living(graph_id: str, context: Deciding) -> list[str]:
+    return sorted(name for name, key in context.keys.of(graph_id).items() if not key.is_destroyed)
+
+
+def _complete(request: Receive, graph: Graph | None, known: int, source: int) -> GraphReceived:
+    """Complete a graph if it is what was sent.  Raises RejectedError if it is not."""
+    digest = graph.digest() if graph is not None else ""
+    if known != request.total or digest != request.digest:
+        raise RejectedError(
+            f"graph {request.graph!r} has {known} events and digest {digest} here, and was to have {request.total} and "
+            f"{request.digest}: it stays closed. Send the rest; if it has all, report this"
+        )
+    return GraphReceived(src=source, graph=request.graph, origin=request.origin, complete=True, **UNSTAMPED)
+
+
+@decides(Move)
+def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEvent]:
+    """Fence a graph that leaves, say where it is once it has left, or let it stay."""
+    existing(request, graph)
+    placement = context.state.placement(request.graph)
+    leaving = placement if placement is not None and placement.status in ("leaving", "left") else None
+    if placement is not None and placement.status == "receiving":
+        raise RejectedError(f"graph {request.graph!r} is not all here yet: import the rest of it first")
+    if request.phase != "cancel" and leaving is not None and leaving.place != request.to:
+        raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
+    if request.phase == "finish" and leaving is None:
+        raise RejectedError(f"graph {request.graph!r} is not being moved: begin first")
+    status = leaving.status if leaving is not None else None
+    if status == {"cancel": None, "begin": status or "", "finish": "left"}[request.phase]:
+        raise AlreadyDoneError(f"graph {request.graph!r}: this is done already")
+    phase = {"cancel": "stayed", "begin": "leaving", "finish": "left"}[request.phase]
+    return [GraphMoved(src=context.source, graph=request.graph, to=request.to, phase=phase, **UNSTAMPED)]

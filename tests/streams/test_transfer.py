@@ -1,0 +1,270 @@
+"""A graph's own events, received elsewhere: they fold to the same digest, and nothing that was erased comes along."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emgas.messages.transfer import Receive
+from emgas.validation import encode
+from replay.as_of.history import history
+from replay.rebuild.rebuild import refold
+from replay.transfer import Survey, Transferred, folded, messages, restamped, survey
+from state.events.events import GraphReceived, Sealed, TurnRejected, decode
+from state.partition import Partition
+from state.placement import Placement
+from state.store.store import MemoryStore
+from streams.ingest.sealing import Sealer
+from streams.transport.keys.key_store import MemoryKeys
+from tests.streams.test_any_history import HISTORIES, lived
+from tests.streams.test_every_message import HERE, BoundedLog, account_for
+from tests.support.clocks import NOW
+
+SECRET = "The emerald of t1"
+
+
+def turn(name: str, text: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "graph": "ada", "speaker": "Ada", "text": text or f"The kettle of {name}.", "at": NOW, **fields}
+
+
+def request(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, "id": kind, "graph": "ada", **fields}
+
+
+async def exported(log: BoundedLog, name: str = "ada") -> tuple[Survey, Transferred, list[dict[str, Any]]]:
+    """Return what is received of the graph `ada` of a log, as messages."""
+    known = await survey(log, HERE, "ada")
+    assert known is not None
+    digest = await folded(restamped(log, known, name), name)
+    header = Transferred(name, known.origin, known.events, digest, known.is_encrypted)
+    sent = [each async for each in messages(restamped(log, known, name), header)]
+    return known, header, [json.loads(encode(each)) for each in sent]
+
+
+def received(sent: Sequence[dict[str, Any]], *, is_encrypted: bool = False) -> tuple[Partition, BoundedLog, MemoryKeys]:
+    keys = MemoryKeys()
+    state, log = lived(list(sent), keys, is_encrypted=is_encrypted)
+    return state, log, keys
+
+
+def digest_of(state: Partition) -> str:
+    graph = state.graph("ada")
+    assert graph is not None
+    return graph.digest()
+
+
+def reasons(log: BoundedLog) -> list[str]:
+    return [event.reason for _, value in log.values(HERE) if isinstance(event := decode(value), TurnRejected)]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(HISTORIES, st.booleans(), st.booleans())
+def test_whatever_happened_a_graph_is_the_same_wherever_it_is_received(
+    happened: list[dict[str, Any]], is_encrypted: bool, is_target_encrypted: bool
+) -> None:
+    keys = MemoryKeys()
+    state, log = lived(happened, keys, is_encrypted=is_encrypted)
+    before = state.graph("ada")
+    if before is None:
+        return
+    _, header, sent = asyncio.run(exported(log))
+    assert header.digest == before.digest()
+    there, log_there, _ = received([*sent, *sent[:2]], is_encrypted=is_encrypted or is_target_encrypted)
+    assert not reasons(log_there)
+    assert digest_of(there) == before.digest()
+    assert there.placement("ada") == Placement("received", header.origin)
+    after = there.graph("ada")
+    assert after is not None
+    assert (after.events, after.undoable_from, after.clock) == (before.events, before.undoable_from, before.clock)
+    again = asyncio.run(refold(log_there, HERE, len(log_there.records[HERE]), MemoryStore()))
+    assert again.digest() == there.digest()
+    assert asyncio.run(times(log)) == asyncio.run(times(log_there)), "the past is the same as well"
+
+
+async def times(log: BoundedLog) -> list[tuple[int, int]]:
+    past = await history(log, HERE, "ada")
+    return [
+        (time, ordinal)
+        for time, ordinal, place in zip(past.times, past.ordinals, range(len(past)), strict=True)
+        if type(past.event(place)).__name__ != "EventErased"
+    ]
+
+
+def spoken(count: int = 4) -> list[dict[str, Any]]:
+    return [turn(f"t{number}") for number in range(count)]
+
+
+def test_what_was_erased_is_in_no_export_even_while_a_key_would_still_open_it() -> None:
+    keys = MemoryKeys()
+    happened = [turn("t0"), turn("t1", f"{SECRET} is green."), turn("t2"), request("erase", turn="t1")]
+    _, log = lived(happened, keys, is_encrypted=True)
+    whole = [key for key in keys.every() if key.graph == "ada"]
+    assert whole, "its secrets but one are kept"
+    _, _, sent = asyncio.run(exported(log))
+    assert SECRET not in json.dumps(sent)
+    assert "emerald" not in json.dumps(sent)
+    there, log_there, keys_there = received(sent, is_encrypted=True)
+    graph = there.graph("ada")
+    assert graph is not None
+    assert list(graph.passages.numbers) == ["t0", "t2"]
+    assert all(isinstance(decode(value), Sealed) for _, value in log_there.values(HERE) if SUBJECTS & {kind(value)})
+    assert {key.id for key in keys_there.every()}.isdisjoint(key.id for key in whole), "it has keys of its own"
+    came_again, *_ = received([*sent, turn("t1", f"{SECRET} is green.")], is_encrypted=True)
+    assert digest_of(came_again) == digest_of(there), "an erased turn is not recorded again"
+
+
+SUBJECTS = {"Sealed", "TurnRecorded", "GraphConfigured"}
+
+
+def kind(value: bytes) -> str:
+    return type(decode(value)).__name__
+
+
+def test_an_erasure_that_comes_after_a_part_was_received_destroys_it_there_too() -> None:
+    keys = MemoryKeys()
+    early = [turn("t0"), turn("t1", f"{SECRET} is green."), turn("t2")]
+    _, log = lived(early, keys, is_encrypted=True)
+    _, _, begun = asyncio.run(exported(log))
+    _, later = lived([*early, request("erase", turn="t1")], MemoryKeys(), is_encrypted=True)
+    _, header, rest = asyncio.run(exported(later))
+    same = [message | {"origin": header.origin, "id": f"again-{number}"} for number, message in enumerate(begun[:-1])]
+    there, log_there, keys_there = received([*same, *rest], is_encrypted=True)
+    assert digest_of(there) == header.digest
+    values = [value for _, value in log_there.values(HERE) if kind(value) == "Sealed"]
+    opened = [
+        event
+        for value in values
+        if isinstance(event := decode(value), Sealed) and keys_there.of("ada")[event.key].secret_of(event.n)
+    ]
+    assert len(opened) == len(values) - 1, "the secret of the turn is destroyed here as well"
+
+
+def test_all_of_a_graph_that_was_erased_and_begun_again_comes_along_as_what_it_is_now() -> None:
+    happened = [*spoken(), request("erase", whole=True), turn("n1"), turn("n2")]
+    before, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    _, header, sent = asyncio.run(exported(log))
+    there, log_there, _ = received(sent, is_encrypted=True)
+    assert not reasons(log_there)
+    assert digest_of(there) == digest_of(before) == header.digest
+    assert "kettle of t0" not in json.dumps(sent)
+
+
+def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_another_life() -> None:
+    _, log = lived([*spoken(), request("pin", turns=["t1"]), request("forget", turns=["t2"])], MemoryKeys(), is_encrypted=False)
+    _, header, sent = asyncio.run(exported(log))
+    half = [{**sent[0], "events": sent[0]["events"][:3], "id": "half"}]
+    there, log_there, _ = received([*half, turn("t9"), {**sent[-1], "id": "end"}])
+    assert there.placement("ada") == Placement("receiving", header.origin)
+    not_yet, short = reasons(log_there)
+    assert not_yet == (
+        "graph 'ada' is not all here yet: if its import was interrupted, run the same command again"
+    )
+    assert "next is event 3" in short
+    assert there.graph_ids_with_content() == []
+    there, log_there, _ = received([*half, *half, *sent, turn("t9")])
+    assert not reasons(log_there)
+    graph = there.graph("ada")
+    assert graph is not None
+    assert list(graph.passages.numbers) == ["t0", "t1", "t3", "t9"]
+
+
+def test_a_graph_that_exists_takes_no_events_of_another() -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    _, _, sent = asyncio.run(exported(log))
+    there, log_there, _ = received([turn("mine"), *sent])
+    assert set(reasons(log_there)) == {
+        "graph 'ada' exists here: its events cannot be mixed with others. Import under another name (`--graph NAME`, of "
+        "a copy `--as NAME`), or into another memory"
+    }
+    graph = there.graph("ada")
+    assert graph is not None
+    assert list(graph.passages.numbers) == ["mine"]
+
+
+def test_what_was_changed_on_the_way_stays_closed() -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    _, header, (events, end) = asyncio.run(exported(log))
+    changed = {**events, "events": [value.replace("kettle of t2", "kettle of t7") for value in events["events"]]}
+    there, log_there, _ = received([changed, end])
+    (reason,) = reasons(log_there)
+    assert header.digest in reason
+    assert there.placement("ada") == Placement("receiving", header.origin)
+
+
+@pytest.mark.parametrize("spoiled", ["no event", '{"v":2}', '{"v":99,"kind":"TurnRecorded"}'])
+def test_what_is_no_event_of_the_graph_is_rejected(spoiled: str) -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    _, _, (events, _) = asyncio.run(exported(log))
+    other = events["events"][0].replace('"graph":"ada"', '"graph":"bob"')
+    for value in (spoiled, other):
+        there, log_there, _ = received([{**events, "events": [value]}])
+        assert len(reasons(log_there)) == 1
+        assert there.graph("ada") is None
+
+
+def test_what_was_received_can_be_undone_forgotten_and_erased_as_where_it_came_from() -> None:
+    happened = [*spoken(), request("forget", turns=["t2"])]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    _, _, sent = asyncio.run(exported(log))
+    for more in (request("undo", first=5), request("erase", turn="t1"), request("pin", turns=["t0"])):
+        there, log_there, _ = received([*sent, more], is_encrypted=True)
+        here, _ = lived([*happened, more], MemoryKeys(), is_encrypted=True)
+        assert not reasons(log_there)
+        assert digest_of(there) == digest_of(here)
+
+
+def test_another_name_changes_nothing_but_the_name() -> None:
+    happened = [*spoken(), request("forget", turns=["t2"]), request("undo", first=5)]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=False)
+    _, renamed, sent = asyncio.run(exported(log, "bob"))
+    same = [{**turn, "graph": "bob"} for turn in happened]
+    assert all(message["graph"] == "bob" and '"ada"' not in json.dumps(message["events"]) for message in sent)
+    log = BoundedLog(1)
+    assert same
+    assert renamed.graph == "bob"
+
+
+def test_a_graph_of_an_encrypted_memory_goes_into_no_memory_in_clear() -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=True)
+    _, _, sent = asyncio.run(exported(log))
+    state, beside, _ = asyncio.run(account_for(sent, 8, Sealer(MemoryKeys(), is_on=False), encrypts=False))
+    assert state.graph("ada") is None
+    assert "set EMGAS_ENCRYPTION=on" in reasons(beside)[0]
+
+
+def test_a_graph_that_leaves_accepts_nothing_and_stays_if_the_move_is_cancelled() -> None:
+    to = "embedded:/elsewhere"
+    leaves = request("move", to=to, phase="begin")
+    there, log = lived([*spoken(), leaves, leaves, turn("late")], MemoryKeys(), is_encrypted=False)
+    assert there.placement("ada") == Placement("leaving", to)
+    assert [reason.split(":")[0] for reason in reasons(log)] == [f"graph 'ada' is being moved to {'embedded'}"]
+    left = [*spoken(), leaves, request("move", to=to, phase="finish"), turn("late")]
+    gone, log = lived(left, MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [f"graph 'ada' was moved to {to}: use it there"]
+    assert gone.graph_ids_with_content() == []
+    assert digest_of(gone) == digest_of(there), "where a graph is belongs to no digest of it"
+    stays = [*spoken(), leaves, request("move", to=to, phase="cancel"), turn("late")]
+    stayed, log = lived(stays, MemoryKeys(), is_encrypted=False)
+    assert not reasons(log)
+    assert digest_of(stayed) == digest_of(lived([*spoken(), turn("late")], MemoryKeys(), is_encrypted=False)[0])
+    _, log = lived([*spoken(), leaves, request("move", to="x", phase="finish")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [f"graph 'ada' is being moved, or was moved, to {to}"]
+
+
+def test_where_graphs_are_survives_a_restart_and_is_folded_alike_one_by_one_and_together() -> None:
+    _, log = lived([*spoken(), request("move", to="x", phase="begin")], MemoryKeys(), is_encrypted=False)
+    one_by_one, together = Partition(MemoryStore()), Partition(store := MemoryStore())
+    for offset, value in log.values(HERE):
+        one_by_one.fold(offset, value)
+    together.fold_all(log.values(HERE))
+    assert one_by_one.digest() == together.digest()
+    together.flush()
+    assert Partition(store).placement("ada") == Placement("leaving", "x")
+    assert GraphReceived
+    assert Receive
