@@ -60,7 +60,7 @@ def parse(model: type[M], raw: bytes | str) -> M:
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message as a record's value.  Raises InvalidMessageError when it is larger than such a message may be."""
+    """Encode a message as a record's value.  Raises InvalidMessageError when it is over its `most_bytes`."""
     value = message.model_dump_json().encode()
     most = getattr(message, "most_bytes", limits.RECORD_BYTES)
     if len(value) > most:

@@ -243,7 +243,8 @@ def accept_all(
 ) -> tuple[LogPosition, Runs, list[DataEvent]]:
     """Move on over many records (offset, value); sort what graphs have to fold by graph, nothing of it checked.
 
-    The other events that count come last, in their order.  The values wait undecoded: as events they would be several times as large.
+    The other events that count come last, in their order.  The values wait undecoded: as events they would be several
+    times as large.
     Raises as `LogPosition.after`, and UnreadableEventError for every record that is no graph event of this version.
     """
     runs: Runs = {}

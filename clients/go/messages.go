@@ -7,8 +7,8 @@ package emgas
 
 import "encoding/json"
 
-// Command is what one tells a graph: Turn, Advice, Configure, EndSession, Erase, Feedback, Forget, Grant, Pin,
-// Reinforce, Revoke, Undo or Unpin.
+// Command is what one tells a graph: Turn, Advice, Configure, EndSession, Erase, Feedback, Forget, Grant, Move,
+// Pin, Receive, Reinforce, Revoke, Undo or Unpin.
 type Command interface{ graph() string }
 
 // Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, PreviewForget, Profile,
@@ -995,6 +995,18 @@ type Grant struct {
 	Kind    string   `json:"kind"`
 }
 
+// Move a graph away: from begin on it accepts nothing here, from finish on it answers nothing either.
+//
+// cancel lets it stay.
+type Move struct {
+	ID    string `json:"id"`
+	Graph string `json:"graph"`
+	Kind  string `json:"kind"`
+	// where the graph goes: what its users read
+	To    string `json:"to"`
+	Phase string `json:"phase"`
+}
+
 // Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
 type Pin struct {
 	ID       string   `json:"id"`
@@ -1002,6 +1014,28 @@ type Pin struct {
 	Concepts []string `json:"concepts,omitempty"`
 	Turns    []string `json:"turns,omitempty"`
 	Kind     string   `json:"kind"`
+}
+
+// Receive: take over events of a graph that is not here, in their order; the last message has none, and checks the
+// digest.
+//
+// Until then the graph accepts and answers nothing else. Events that are here already are passed over.
+type Receive struct {
+	ID    string `json:"id"`
+	Graph string `json:"graph"`
+	Kind  string `json:"kind"`
+	// of the graph's history: what is received of another is refused
+	Origin string `json:"origin"`
+	// place of the first of these events among the graph's own, counted from 0
+	First int64 `json:"first"`
+	// how many events the graph will have
+	Total int64 `json:"total"`
+	// of the graph, once all are here
+	Digest string `json:"digest"`
+	// whether they came from an encrypted graph: then only such a graph takes them
+	Encrypted bool `json:"encrypted"`
+	// record values, JSON
+	Events []string `json:"events"`
 }
 
 // Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no
@@ -1326,6 +1360,7 @@ type Trend struct {
 // Outcome: the outcome of a turn or a request. duplicate: its id came before with the same text: nothing changed.
 //
 // redacted: how many secrets (keys, tokens, passwords) were replaced in the turn's text
+// moved_to: where the graph is now: send it there
 type Outcome struct {
 	Kind     string  `json:"kind"`
 	Status   string  `json:"status"`
@@ -1334,6 +1369,7 @@ type Outcome struct {
 	Redacted int64   `json:"redacted"`
 	// of a request to forget: what remains
 	Remains  *string  `json:"remains"`
+	MovedTo  *string  `json:"moved_to"`
 	Position Position `json:"position"`
 }
 
@@ -1640,11 +1676,12 @@ type Trended struct {
 	Position Position         `json:"position"`
 }
 
-// Failure: the failure of a query, and what to do about it.
+// Failure: the failure of a query, and what to do about it. moved_to: where the graph is now, of code moved.
 type Failure struct {
-	Kind    string `json:"kind"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Kind    string  `json:"kind"`
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	MovedTo *string `json:"moved_to"`
 }
 
 // UnmarshalJSON reads what is true where nothing else is said.
@@ -1673,7 +1710,9 @@ func (m Erase) graph() string         { return m.Graph }
 func (m Feedback) graph() string      { return m.Graph }
 func (m Forget) graph() string        { return m.Graph }
 func (m Grant) graph() string         { return m.Graph }
+func (m Move) graph() string          { return m.Graph }
 func (m Pin) graph() string           { return m.Graph }
+func (m Receive) graph() string       { return m.Graph }
 func (m Reinforce) graph() string     { return m.Graph }
 func (m Revoke) graph() string        { return m.Graph }
 func (m Undo) graph() string          { return m.Graph }
@@ -1741,9 +1780,23 @@ func (m Grant) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Move) MarshalJSON() ([]byte, error) {
+	type plain Move
+	m.Kind = "move"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
 func (m Pin) MarshalJSON() ([]byte, error) {
 	type plain Pin
 	m.Kind = "pin"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Receive) MarshalJSON() ([]byte, error) {
+	type plain Receive
+	m.Kind = "receive"
 	return json.Marshal(plain(m))
 }
 

@@ -76,7 +76,12 @@ def seal(running: Any, opened: bytes) -> bytes:
 
 def header_line(header: Header) -> bytes:
     """Write a backup's first line, without its check."""
-    data = {"prefix": header.prefix, "graph": header.graph, "bounds": header.bounds, "version": header.version}
+    data: dict[str, Any] = {
+        "prefix": header.prefix,
+        "graph": header.graph,
+        "bounds": header.bounds,
+        "version": header.version,
+    }
     data |= {} if header.exact is None else {"exact": asdict(header.exact)}
     identity = f"{header.prefix}/backup/{header.began}"
     return orjson.dumps({**_envelope(header, identity, HEADER), "time": _time(header.began), "data": data})[:-1]

@@ -134,7 +134,9 @@ class _Batch:
             return self._handler.decide(arrival, command)
         if self._handler.needs_fold(command):
             await self.append()
-        if isinstance(command, Reinforce) and self._timer.runs(command.graph):  # what it finds faded is what has faded by then
+        if isinstance(command, Reinforce) and self._timer.runs(
+            command.graph
+        ):  # what it finds faded is what has faded by then
             await self._timer.close_due(command.graph, self._handler.question_time(command, arrival))
         return self._handler.decide(arrival, command)
 

@@ -107,7 +107,9 @@ class WindowTimer:
             self.look_at(graph_id)
         for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
-                if self._alarms.get(graph_id, NEVER) <= now and self.runs(graph_id):  # else a turn came first while we waited
+                if self._alarms.get(graph_id, NEVER) <= now and self.runs(
+                    graph_id
+                ):  # else a turn came first while we waited
                     await self._close_alone(graph_id, now)
 
     async def take_back(self) -> None:

@@ -25,9 +25,9 @@ from processors.advice.advisor import AdviceContent, AdviceError, Task, advice
 from processors.advice.material import LONG, AdvisorJob, What, task_of
 from processors.extraction.extractor import Extractor
 from state.events.events import (
-    GraphEvent,
     ConsolidationWindowClosed,
     DataEvent,
+    GraphEvent,
     MemoryConsolidated,
     SessionEnded,
     TurnRecorded,

@@ -1376,6 +1376,21 @@ export interface Grant {
   kind: "grant";
 }
 /**
+ * Move a graph away: from `begin` on it accepts nothing here, from `finish` on it answers nothing either.
+ *
+ * `cancel` lets it stay.
+ */
+export interface Move {
+  id: string;
+  graph: string;
+  kind: "move";
+  /**
+   * where the graph goes: what its users read
+   */
+  to: string;
+  phase: "begin" | "finish" | "cancel";
+}
+/**
  * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
  */
 export interface Pin {
@@ -1390,6 +1405,42 @@ export interface Pin {
    */
   turns?: string[];
   kind: "pin";
+}
+/**
+ * Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
+ *
+ * Until then the graph accepts and answers nothing else.  Events that are here already are passed over.
+ */
+export interface Receive {
+  id: string;
+  graph: string;
+  kind: "receive";
+  /**
+   * of the graph's history: what is received of another is refused
+   */
+  origin: string;
+  /**
+   * place of the first of these events among the graph's own, counted from 0
+   */
+  first: number;
+  /**
+   * how many events the graph will have
+   */
+  total: number;
+  /**
+   * of the graph, once all are here
+   */
+  digest: string;
+  /**
+   * whether they came from an encrypted graph: then only such a graph takes them
+   */
+  encrypted: boolean;
+  /**
+   * record values, JSON
+   *
+   * @maxItems 1000
+   */
+  events: string[];
 }
 /**
  * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
@@ -1936,6 +1987,7 @@ export interface Trend {
  * The outcome of a turn or a request.  `duplicate`: its id came before with the same text: nothing changed.
  *
  * redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
+ * moved_to  where the graph is now: send it there
  */
 export interface Outcome {
   kind: "outcome";
@@ -1947,6 +1999,7 @@ export interface Outcome {
    * of a request to forget: what remains
    */
   remains?: string | null;
+  moved_to: string | null;
   position: Position;
 }
 /**
@@ -2336,12 +2389,22 @@ export interface Trended {
   position: Position;
 }
 /**
- * The failure of a query, and what to do about it.
+ * The failure of a query, and what to do about it.  moved_to: where the graph is now, of code `moved`.
  */
 export interface Failure {
   kind: "failure";
-  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "forbidden" | "unavailable" | "internal";
+  code:
+    | "invalid"
+    | "wrong-partition"
+    | "not-yet"
+    | "expired"
+    | "overloaded"
+    | "forbidden"
+    | "unavailable"
+    | "moved"
+    | "internal";
   message: string;
+  moved_to: string | null;
 }
 /**
  * This interface was referenced by `Messages`'s JSON-Schema
@@ -2349,6 +2412,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Pin | Reinforce | Revoke | Undo | Unpin;
+export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Move | Pin | Receive | Reinforce | Revoke | Undo | Unpin;
 export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | PreviewForget | Profile | Read | Recap | Recent | Trend;
 export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | ForgetPreview | Profiled | Turns | Recapped | InMind | Trended | Failure;

@@ -177,9 +177,7 @@ async def _copied(transfer: _Transfer) -> dict[str, Any]:
         return await _sent(transfer, log, there)
 
 
-async def _sent(
-    transfer: _Transfer, log: LogReader, there: MemoryClient, *, completes: bool = True
-) -> dict[str, Any]:
+async def _sent(transfer: _Transfer, log: LogReader, there: MemoryClient, *, completes: bool = True) -> dict[str, Any]:
     """Send what the log holds of the graph by now."""
     from replay.transfer import folded, restamped  # here: --help needs none of it
 

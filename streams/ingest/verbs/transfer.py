@@ -9,6 +9,9 @@ what follows it may need another one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from msgspec.structs import replace
 
 from emgas.messages.transfer import Move, Receive
@@ -29,6 +32,7 @@ from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
 from streams.ingest.verbs.refusals import existing
 
+PHASES: Mapping[str, Any] = {"begin": "leaving", "finish": "left", "cancel": "stayed"}
 EXISTS = (
     "graph {!r} exists here: its events cannot be mixed with others. Import under another name (`--graph NAME`, of a "
     "copy `--as NAME`), or into another memory"
@@ -115,5 +119,5 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
     status = leaving.status if leaving is not None else None
     if status == {"cancel": None, "begin": status or "", "finish": "left"}[request.phase]:
         raise AlreadyDoneError(f"graph {request.graph!r}: this is done already")
-    phase = {"cancel": "stayed", "begin": "leaving", "finish": "left"}[request.phase]
-    return [GraphMoved(src=context.source, graph=request.graph, to=request.to, phase=phase, **UNSTAMPED)]
+    fields = {"src": context.source, "graph": request.graph, "to": request.to, "phase": PHASES[request.phase]}
+    return [GraphMoved(**fields, **UNSTAMPED)]

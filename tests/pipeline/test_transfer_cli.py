@@ -1,0 +1,106 @@
+"""`emgas export --exact`, `import`, `emgas graph copy` and `move`, as users run them: refused, and killed on the way."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streams.transport.failpoints import VARIABLE, Step
+from tests.support.cli import COMMAND, PATIENCE, emgas, emgas_here, environment
+
+TURNS = b"\n".join(
+    json.dumps({"id": f"t{n}", "graph": graph, "speaker": "Ada", "text": f"The kettle number {n} is red."}).encode()
+    for n in range(6)
+    for graph in ("ada", "bob")
+)
+
+
+def lived(data: Path, **settings: str) -> Path:
+    """Make a memory in which more happened to `ada` than turns."""
+    emgas_here(data, "publish", "-", stdin=TURNS, partitions="2", **settings)
+    emgas_here(data, "pin", "ada", "--turn", "t1", **settings)
+    emgas_here(data, "forget", "ada", "--turn", "t2", **settings)
+    emgas_here(data, "configure", "ada", "--half-life", "7d", **settings)
+    emgas_here(data, "grant", "ada", "planner", "--right", "read", **settings)
+    return data
+
+
+def digest(data: Path, graph: str = "ada", **settings: str) -> str:
+    return str(emgas_here(data, "replay", "digest", "--offline", "--json", **settings).json["graphs"][graph])
+
+
+def test_a_graph_is_exported_and_imported_with_all_that_happened_to_it(tmp_path: Path) -> None:
+    memory, other, file = lived(tmp_path / "memory"), tmp_path / "other", str(tmp_path / "ada.ndjson")
+    exported = emgas_here(memory, "export", "--graph", "ada", "--exact", "--out", file, "--json").json
+    assert exported["digest"] == digest(memory)
+    assert emgas_here(memory, "export", "--graph", "ada", "--exact", "--out", file, "--json").json["found"] > 1
+    assert emgas_here(other, "import", file, "--dry-run", "--json").json["sent"] == 0
+    for sent in (exported["events"] - 1, 0):
+        report = emgas_here(other, "import", file, "--json", partitions="5").json
+        assert (report["digest"], report["sent"]) == (exported["digest"], sent)
+    assert digest(other) == digest(memory)
+    assert emgas_here(other, "import", file, "--graph", "cleo", "--json").json["digest_before"] == exported["digest"]
+    assert emgas_here(other, "graphs", "--json").json["graphs"] == ["ada", "cleo"]
+    emgas_here(memory, "pin", "bob", "--turn", "t1")
+    clash = emgas_here(memory, "import", file, "--graph", "bob", code=1)
+    assert "graph 'bob' exists here" in clash.err
+    assert "--exact exports one graph" in emgas_here(memory, "export", "--exact", "--out", file, code=2).err
+    damaged = Path(file).read_text().replace("number 3 is red", "number 9 is red")
+    Path(file).write_text(damaged)
+    assert "is not as it was written" in emgas_here(tmp_path / "third", "import", file, code=1).err
+    assert not (tmp_path / "third").exists()
+
+
+def test_an_encrypted_graph_gets_keys_of_its_own_and_no_clear_text(tmp_path: Path) -> None:
+    memory, other = lived(tmp_path / "memory", encryption="on"), tmp_path / "other"
+    report = emgas_here(memory, "graph", "copy", "ada", "--to", str(other), "--json", encryption="on").json
+    assert report["digest"] == report["digest_before"] == digest(other, encryption="on")
+    emgas_here(other, "erase", "ada", "--turn", "t3", "--yes", encryption="on")
+    assert digest(memory, encryption="on") == report["digest"], "one is not the other"
+    clear = emgas_here(memory, "graph", "copy", "bob", "--to", str(tmp_path / "clear"), code=1)
+    assert "set EMGAS_ENCRYPTION=on" in clear.err
+
+
+def moved(memory: Path, other: Path, **settings: str) -> Any:
+    return emgas(memory, "graph", "move", "ada", "--to", str(other), "--json", **settings).json
+
+
+def test_a_graph_moves_and_the_place_that_it_left_says_where_it_is(tmp_path: Path) -> None:
+    memory, other = lived(tmp_path / "memory"), tmp_path / "other"
+    before, place = digest(memory), f"embedded:{other}"
+    report = moved(memory, other)
+    assert (report["digest"], report["moved_to"]) == (before, place)
+    gone = f"graph 'ada' was moved to {place}: use it there"
+    assert gone in emgas_here(memory, "query", "ada", "which kettle?", code=1).err
+    assert gone in emgas_here(memory, "pin", "ada", "--turn", "t1", code=1).err
+    assert emgas_here(memory, "graphs", "--json").json["graphs"] == ["bob"]
+    assert emgas_here(other, "query", "ada", "which kettle?", "--json").json["passages"]
+    assert moved(memory, other)["sent"] == 0
+    assert "is being moved, or was moved" in emgas_here(memory, "graph", "move", "ada", "--to", "x", code=1).err
+    emgas_here(memory, "graph", "move", "ada", "--to", str(other), "--cancel")
+    assert emgas_here(memory, "query", "ada", "which kettle?", "--json").json["passages"]
+
+
+@pytest.mark.parametrize(
+    "where", [f"{step}:{ordinal}" for step in (Step.APPEND, Step.ACK, Step.FLUSH) for ordinal in (2, 3, 5)]
+)
+def test_a_move_that_is_killed_is_run_again_and_nothing_is_lost_or_twice(tmp_path: Path, where: str) -> None:
+    memory, other = lived(tmp_path / "memory"), tmp_path / "other"
+    before = digest(memory)
+    killed = subprocess.run(
+        [*COMMAND, "graph", "move", "ada", "--to", str(other)],
+        env=environment(memory) | {VARIABLE: where},
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    report = moved(memory, other)
+    assert report["digest"] == report["digest_before"] == before == digest(other)
+    assert "was moved to" in emgas_here(memory, "query", "ada", "which kettle?", code=1).err
+    again = emgas_here(other, "add", "ada", "The kettle number 7 is blue.", "--json")
+    assert again.code == 0
