@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+COMPRESSION: Final = "zstd"  # of batches in Kafka: what one batch holds is alike
 CORRELATION_ID: Final = "correlation-id"
 REPLY_TO: Final = "reply-to"
 REPLY_PARTITION: Final = "reply-partition"

@@ -74,7 +74,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Transferred:
-    """What the receiver is told of a graph: under which name it is to be there, and by what it is checked."""
+    """A graph that goes elsewhere: its name there, and what its receiver checks."""
 
     graph: str
     origin: str

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
+from emgas.times import DAY_MS
 from emgas.wire import TopicNames
 from state.memory_budget import DEFAULT_MEMORY
 
@@ -52,6 +53,8 @@ class WorkerSettings(BaseSettings, SecuritySettings):
         le=64,
         description="readers that may answer of one partition: so many times the partitions has `queries`",
     )
+    tiered: bool = Field(False, description="whether old segments of the log go into remote storage")  # noqa: FBT003 - pydantic's way
+    local_days: float = Field(7.0, gt=0, description="after so many days they are there alone, if the log is tiered")
     preset: PresetName = Field("default", description="preset of graphs that are not configured")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
@@ -207,6 +210,11 @@ class WorkerSettings(BaseSettings, SecuritySettings):
             return None
         host, _, port = self.health.rpartition(":")
         return host.strip("[]") or "127.0.0.1", int(port)
+
+    @property
+    def local_ms(self) -> int | None:
+        """How long Kafka keeps a segment of the log itself, ms; None without remote storage."""
+        return round(self.local_days * DAY_MS) if self.tiered else None
 
     @property
     def topics(self) -> TopicNames:

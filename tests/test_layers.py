@@ -85,6 +85,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
         "emgas/client/lenient_records.py",
         "bench/torture/",
         "bench/simulation/",
+        "bench/speed/compressing.py",
     ),
     "prometheus_client": ("streams/worker/", "gateway/"),
     "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),

@@ -74,6 +74,7 @@ class Workload:
     broker_mb       MB/s that one broker is planned to take in, replication included
     memory_mb       what graphs may take in the memory of a process: EMGAS_MEMORY
     cold            share of turns, and of questions, to a graph that is not in memory: who folds or answers opens it
+    compression     of events in Kafka: 1.6 alone, 3.9 in batches of 8, 5.2 of 64 (bench/speed/compressing.py)
     copy_mb         MB/s at which a snapshot is fetched
     """
 
@@ -89,6 +90,7 @@ class Workload:
     broker_mb: float = 75.0
     memory_mb: float = DEFAULT_MEMORY / MB
     cold: float = 0.05
+    compression: float = 3.9
     copy_mb: float = 100.0
 
 
@@ -109,7 +111,8 @@ def needed(cost: Measured, want: Workload) -> dict[str, Any]:
     read = want.graphs * want.readers_per_partition / readers  # graphs that a reader holds, in memory or not
     topics = 4 + want.readers_per_partition  # turns, events, changes, dead-letters; queries
     replicas = want.replication * (want.partitions * topics + 16)
-    taken_in = turns * (cost.event_bytes + cost.turn_bytes) * want.replication / MB
+    event_bytes = cost.event_bytes / want.compression
+    taken_in = turns * (event_bytes + cost.turn_bytes) * want.replication / MB
     return {
         "one partition": {
             "turns_per_second_at_most": round(1000 / (cost.worker_ms + opening)),
@@ -138,8 +141,8 @@ def needed(cost: Measured, want: Workload) -> dict[str, Any]:
             "readers": readers,
             "cores": ceil((turns * (worker + cost.extraction_ms) + reading) / room),
             "stores_tb": rounded(kept * cost.store_bytes * copies / TB),
-            "events_tb": rounded(kept * cost.event_bytes * want.replication / TB),
-            "events_tb_a_day": rounded(turns * cost.event_bytes * want.replication * DAY_SECONDS / TB),
+            "events_tb": rounded(kept * event_bytes * want.replication / TB),
+            "events_tb_a_day": rounded(turns * event_bytes * want.replication * DAY_SECONDS / TB),
             "turns_tb_kept_7_days": rounded(7 * turns * cost.turn_bytes * want.replication * DAY_SECONDS / TB),
             "kafka_replicas": replicas,
             "kafka_brokers": max(want.replication, ceil(replicas / want.replicas), ceil(taken_in / want.broker_mb)),

@@ -27,7 +27,7 @@ from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 from emgas import limits
 from emgas.client import lenient_records
 from emgas.errors import TransportError
-from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
+from emgas.wire import COMPRESSION, ProducerRecord, Receipt, Record, TopicNames, partition_of
 
 # A producer that goes on after a failed batch: it gets a new identity.
 #
@@ -151,6 +151,7 @@ class KafkaConnection:
                 acks="all",
                 enable_idempotence=True,
                 linger_ms=0,
+                compression_type=COMPRESSION,
                 max_batch_size=BATCH_BYTES,
                 max_request_size=limits.TRANSPORT_BYTES + ENVELOPE_BYTES,
             )

@@ -3,7 +3,7 @@
     Receive   the next events of a graph that was exported elsewhere, as many messages as they need
     Move      fences a graph here while it goes to another place, and says where it is afterwards
 
-`emgas import`, `emgas graph copy` and `emgas graph move` send them.
+`emgas import`, `emgas admin graph copy` and `emgas admin graph move` send them.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from emgas.client.kafka import end_writing, in_time, kafka_errors
 from emgas.errors import TransportError
-from emgas.wire import ProducerRecord, Record, TopicNames
+from emgas.wire import COMPRESSION, ProducerRecord, Record, TopicNames
 from replay.backup.restore import WritableLog
 from replay.log import LogReader
 from streams.settings import WorkerSettings
@@ -71,6 +71,7 @@ async def _producing(settings: WorkerSettings) -> AsyncIterator[WritableLog]:
         bootstrap_servers=settings.bootstrap,
         acks="all",
         enable_idempotence=True,
+        compression_type=COMPRESSION,
         max_request_size=RECORD_BYTES,
         **settings.security,
     )

@@ -18,7 +18,7 @@ from typing import Final
 
 from emgas.limits import TRANSPORT_BYTES
 from emgas.times import DAY_MS, HOUR_MS
-from emgas.wire import TopicNames
+from emgas.wire import COMPRESSION, TopicNames
 
 MIB: Final = 1024 * 1024
 FOR_EVER: Final = -1
@@ -31,6 +31,7 @@ LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole recor
 class TopicPlan:
     """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
 
+    local_ms after so long a segment is in remote storage alone; None: it stays with the brokers
     unit     its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
     gone_ms  how long a compacted topic keeps what says that a key is gone, for those who read it now and then
     """
@@ -43,6 +44,7 @@ class TopicPlan:
     compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
     unit: int = 0
     gone_ms: int = 0
+    local_ms: int | None = None
 
     def may_have(self, partitions: int) -> bool:
         """Return whether a topic with so many partitions can be used as planned, or can grow."""
@@ -61,15 +63,22 @@ class TopicDescription:
     config: dict[str, str] = field(default_factory=dict)
 
 
-def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, readers: int = 1) -> tuple[TopicPlan, ...]:
+def plan(
+    topics: TopicNames,
+    partitions: int,
+    reply_partitions: int = 16,
+    readers: int = 1,
+    *,
+    local_ms: int | None = None,
+) -> tuple[TopicPlan, ...]:
     """Plan the six topics; `partitions` is shared by all keyed ones and can never change.
 
     `reply_partitions` only spreads clients, and each client reads one of them and drops what is not its own.
-    `readers` may answer of one partition: `queries` has so many times as many.
+    `readers` may answer of one partition: `queries` has so many times as many.  `local_ms` is of the log.
     """
     return (
         TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES),
-        TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False),
+        TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False, local_ms=local_ms),
         TopicPlan(topics.queries, partitions * readers, HOUR_MS, RECORD_BYTES, unit=partitions),
         TopicPlan(topics.replies, reply_partitions, HOUR_MS, RECORD_BYTES),
         TopicPlan(topics.changes, partitions, FOR_EVER, RECORD_BYTES),
@@ -91,8 +100,15 @@ def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()
         "message.timestamp.type": "LogAppendTime" if plan.broker_time else "CreateTime",
         "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
         "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
+        "compression.type": COMPRESSION,  # of what other producers write, too
+        **_tiered(plan.local_ms),
     }
     return {name: value for name, value in settings.items() if name not in without}
+
+
+def _tiered(local_ms: int | None) -> dict[str, str]:
+    """Return what moves old segments into remote storage (KIP-405), and how long brokers keep them themselves."""
+    return {} if local_ms is None else {"remote.storage.enable": "true", "local.retention.ms": str(local_ms)}
 
 
 def _cleaned(compacted_ms: int | None, gone_ms: int) -> dict[str, str]:

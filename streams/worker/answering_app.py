@@ -25,7 +25,7 @@ from faust.types import EventT as Event
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.messages.turns import Reinforce
-from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event, partition_of
+from emgas.wire import COMPRESSION, ProducerRecord, Record, as_mapping, cloud_event, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.policies import register
 from processors.recall.answer.answer import Answerer
@@ -352,6 +352,7 @@ def _faust_settings(settings: WorkerSettings, partitions: int) -> dict[str, Any]
         "consumer_auto_offset_reset": "earliest",
         "broker_credentials": faust_credentials(settings.security),
         "producer_acks": -1,
+        "producer_compression_type": COMPRESSION,
         "producer_linger": 0,
         "producer_request_timeout": settings.append_timeout,
         "logging_config": None,

@@ -44,6 +44,14 @@ def test_only_events_and_changes_are_kept_for_ever_and_nothing_is_compacted() ->
     assert {each["retention.bytes"] for each in settings.values()} == {"-1"}
 
 
+def test_all_topics_compress_and_only_the_log_can_be_tiered() -> None:
+    tiered = {each.name: settings_of(each, 1) for each in plan(NAMES, 8, local_ms=86_400_000)}
+    assert {each["compression.type"] for each in tiered.values()} == {"zstd"}
+    remote = {name: each["local.retention.ms"] for name, each in tiered.items() if "remote.storage.enable" in each}
+    assert remote == {NAMES.events: "86400000"}
+    assert all("remote.storage.enable" not in settings_of(each, 1) for each in PLANS.values())
+
+
 def test_a_client_cannot_have_its_turns_expire_by_their_own_timestamps() -> None:
     kinds = {name: settings_of(each, 1)["message.timestamp.type"] for name, each in PLANS.items()}
     assert kinds.pop(NAMES.events) == "CreateTime"

@@ -25,6 +25,7 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 const MAY_LACK: Record<string, string[]> = {
   Description: ["mode", "rerank", "weights", "timezone", "unrecorded", "uncounted", "access", "measures"],
   Ending: ["topic"],
+  Failure: ["moved_to"],
   Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
   InMind: ["paused"],
@@ -34,7 +35,7 @@ const MAY_LACK: Record<string, string[]> = {
   KnownTie: ["role"],
   KnownValue: ["role"],
   Neighbour: ["first", "last"],
-  Outcome: ["redacted", "remains"],
+  Outcome: ["redacted", "remains", "moved_to"],
   RecalledPassage: ["likelihood", "archived", "pinned", "kind", "members", "superseded_by", "importance", "masked", "attachments", "topic", "why"],
   RecordedTurn: ["pinned", "importance", "anchor", "times", "mentions", "novelty", "uncounted", "advised"],
   Reply: ["matched", "note", "known", "paused", "relations", "timezone", "how"],

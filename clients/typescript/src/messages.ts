@@ -1999,7 +1999,7 @@ export interface Outcome {
    * of a request to forget: what remains
    */
   remains?: string | null;
-  moved_to: string | null;
+  moved_to?: string | null;
   position: Position;
 }
 /**
@@ -2404,7 +2404,7 @@ export interface Failure {
     | "moved"
     | "internal";
   message: string;
-  moved_to: string | null;
+  moved_to?: string | null;
 }
 /**
  * This interface was referenced by `Messages`'s JSON-Schema

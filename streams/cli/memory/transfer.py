@@ -1,4 +1,4 @@
-"""`emgas graph copy|move`, and what `export --exact` and `import` need: one graph goes to another memory, exactly.
+"""`emgas admin graph copy` and `move`, and what `export --exact` and `import` need: one graph goes elsewhere, exactly.
 
     copy    the graph's own events, as of now, are received there (replay/transfer.py)
     move    the same while it lives here; then it is fenced here, the rest follows, and it answers there
@@ -36,7 +36,7 @@ To = Annotated[
     str,
     typer.Option(
         metavar="DIR|URL|PREFIX",
-        help="Directory of an embedded memory, kafka://HOST:PORT[/PREFIX], or another topic prefix here.",
+        help="Directory of an embedded memory, kafka://HOST:PORT/PREFIX, or another topic prefix here.",
         show_default=False,
     ),
 ]
@@ -79,7 +79,7 @@ class _Transfer:
 
     @property
     def address(self) -> str:
-        """What its users are told."""
+        """Where its users find it."""
         where = self.target.broker or f"embedded:{self.target.data.expanduser().resolve()}"
         what = [f"prefix {self.target.prefix}"] if self.target.prefix != "emgas" else []
         return ", ".join([where, *what, *([f"graph {self.name}"] if self.name != self.graph else [])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
     from streams.settings import WorkerSettings
+    from streams.transport.topic_plan import TopicDescription
 
+KEPT = ("zstd", "producer")  # how a broker may store what comes: ours is compressed by zstd
 LEAST_FREE = 0.1  # of the disk
 COUNTED = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
 
@@ -120,12 +122,31 @@ async def _examine_topics(settings: WorkerSettings, findings: Findings) -> None:
     events = described[settings.topics.events]
     kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
     findings.add("events kept permanently", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
+    _examine_size(settings, described, findings)
     counts = {described[name].partitions for name in (settings.topics.turns, events.name)}
     queries = described[settings.topics.queries].partitions
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
     readers, rest = divmod(queries, events.partitions)
     report = f"{readers} of each partition ({queries} of queries, {events.partitions} of events)"
     findings.add("readers that may answer", report, ok=rest == 0)
+
+
+def _examine_size(settings: WorkerSettings, described: Mapping[str, TopicDescription], findings: Findings) -> None:
+    """Check that what is written is compressed, and that old segments go into remote storage if they are to."""
+    kept = {name: topic.config.get("compression.type", KEPT[0]) for name, topic in described.items()}
+    plain = [
+        f"{name}: compression.type is {value}, should be zstd" for name, value in kept.items() if value not in KEPT
+    ]
+    findings.add("topics keep what is compressed", "; ".join(plain) or "zstd", ok=not plain)
+    config = described[settings.topics.events].config
+    is_near = config.get("remote.storage.enable") != "true" or config.get("local.retention.ms") != str(
+        settings.local_ms
+    )
+    if settings.tiered:
+        wants = f"remote.storage.enable=true, local.retention.ms={settings.local_ms}"
+        findings.add(
+            "the log is tiered", f"{settings.topics.events} should have {wants}" if is_near else wants, ok=not is_near
+        )
 
 
 async def _examine_roles(settings: WorkerSettings, findings: Findings) -> None:

@@ -16,6 +16,7 @@ app = typer.Typer(no_args_is_help=True, help="Create and show the Kafka topics, 
 
 @app.command()
 def create(
+    *,
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Partitions of the keyed topics; cannot be changed later.")
     ] = None,
@@ -23,6 +24,9 @@ def create(
     readers_per_partition: Annotated[
         int | None, typer.Option(min=1, max=64, help="Readers that may answer per partition; can be raised later.")
     ] = None,
+    tiered: Annotated[
+        bool, typer.Option("--tiered", help="Let Kafka move old segments of the log into remote storage (KIP-405).")
+    ] = False,
     without: Annotated[
         list[str] | None, typer.Option(help="Topic setting to leave out because the brokers refuse it; repeatable.")
     ] = None,
@@ -38,6 +42,7 @@ def create(
         "partitions": partitions,
         "replication": replication,
         "readers_per_partition": readers_per_partition,
+        "tiered": tiered,
     }
     settings = output.settings().model_copy(update={name: value for name, value in overrides.items() if value})
     if unknown := set(without or ()) - select.topic_settings(settings):

@@ -47,7 +47,7 @@ def check_here(command: Command, placement: Placement | None) -> None:
     if placement.status == "leaving":
         raise ElsewhereError(
             f"graph {command.graph!r} is being moved to {placement.place}: send this again in a moment. If the move "
-            "was interrupted, run `emgas graph move` again to finish it, or with --cancel"
+            "was interrupted, run `emgas admin graph move` again to finish it, or with --cancel"
         )
     if placement.status == "receiving":
         raise ElsewhereError(incomplete(command.graph))

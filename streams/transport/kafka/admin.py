@@ -287,7 +287,11 @@ def _described(
     replication = min(len(partition["replicas"]) for partition in partitions)
     offsets = tuple(bounds[TopicPartition(name, partition)] for partition in range(len(partitions)))
     is_compacted = "compact" in config.get("cleanup.policy", "")
-    planned = settings_of(TopicPlan(name, len(partitions), 0, 0, compacted_ms=0 if is_compacted else None), replication)
+    is_tiered = config.get("remote.storage.enable") == "true"
+    like = TopicPlan(
+        name, len(partitions), 0, 0, compacted_ms=0 if is_compacted else None, local_ms=0 if is_tiered else None
+    )
+    planned = settings_of(like, replication)
     return TopicDescription(
         name, len(partitions), replication, offsets, None, {key: config[key] for key in planned if key in config}
     )

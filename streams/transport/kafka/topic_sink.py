@@ -26,6 +26,7 @@ from aiokafka.errors import ProducerFenced  # type: ignore[import-untyped]
 from emgas.client.kafka import Security, end_writing, in_time, kafka_errors
 from emgas.errors import InvalidMessageError, TransportError
 from emgas.times import DAY_MS, HOUR_MS
+from emgas.wire import COMPRESSION
 from replay.graph_rows import COLUMNS, KEYS, Changes
 from replay.sinking import ANOTHER, SinkError, SinkPosition
 from streams.transport.kafka.admin import KafkaTopics
@@ -74,6 +75,7 @@ class TopicSink:
             bootstrap_servers=brokers,
             client_id="emgas-sink",
             acks="all",
+            compression_type=COMPRESSION,
             transactional_id=f"{prefix}-sink-{source}",
             max_request_size=RECORD_BYTES,
             **security,
