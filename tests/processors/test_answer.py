@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -19,7 +20,7 @@ from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
-from processors.recall.retrieval.recall import DROP
+from processors.recall.retrieval.recall import DROP, EVEN, MASS
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -245,9 +246,12 @@ def test_a_context_holds_as_many_turns_as_are_wanted_and_the_best_of_them() -> N
 def test_a_budget_is_an_upper_bound_where_scores_drop() -> None:
     sure = ask("Did Cleo say that a copper kettle costs forty euros, number 23?", budget=32_000, top_passages=100)
     worst = min(each.score for each in sure.passages[:LEAST_DEPTH]) - DROP
-    shown = {each.text for each in sure.passages if each.score >= worst}
-    assert len(shown) < len(sure.passages)
-    assert {line.split(": ", 1)[1].split(" [")[0] for line in lines(sure)} == shown
+    near = [each for each in sure.passages if each.score >= worst]
+    shown = {line.split(": ", 1)[1].split(" [")[0] for line in lines(sure)}
+    assert LEAST_DEPTH <= len(shown) < len(near) < len(sure.passages)
+    assert shown == {each.text for each in near[: len(shown)]}, "the best of them"
+    promised = [math.exp((each.score - near[0].score) / EVEN) for each in near]
+    assert sum(promised[: len(shown)]) >= MASS * sum(promised) > sum(promised[: len(shown) - 1])
 
 
 @pytest.mark.source("P31")

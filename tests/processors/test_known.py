@@ -127,6 +127,8 @@ def test_evidence_counts_words_that_meet_and_the_share_that_nobody_said() -> Non
     assert far["pair"] == 0
     assert far["covered"] == 0
     assert far["unknown"] == 1
+    assert (near["strange"], far["strange"]) == (0, 1)
+    assert evidence("什么时候开花？")["strange"] == 0, "a word of another script says nothing"
     assert evidence("What did Bob sell?")["named"] == 1
     by_bob = evidence("Did Bob plant cherry trees?")
     assert by_bob["covered"] < near["covered"], "only what the named speaker said counts"

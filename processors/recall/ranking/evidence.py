@@ -4,6 +4,7 @@
     covered   rarity (idf) of the words that one turn mentions, at most, as a multiple of that of a word that no turn
               holds; a turn of the named speaker, if there is one
     unknown   share of the question's rarity in words that the graph does not know
+    strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
 
 They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
@@ -12,6 +13,7 @@ how long a question is, or its form.  A day or a month of the question that the 
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,11 +22,22 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
+from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
-EVIDENCE: Final = ("pair", "covered", "unknown", "named")
+EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named")
+FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
 SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
 COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
+
+
+_HAN: Final = re.compile(f"[{HAN}]")
+
+
+def is_han(text: str) -> bool:
+    """Return whether a text has Han characters."""
+    return _HAN.search(text) is not None
 
 
 class _Mentions(NamedTuple):
@@ -47,9 +60,21 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
     unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
+    missing = np.bincount(found.word, minlength=len(words)) == 0
+    strange = any(
+        is_han(word) == inquiry.view.once("han", _speaks_han)
+        for word, lacks in zip(words, missing.tolist(), strict=True)
+        if lacks
+    )
     # Who asks is named by "my" too, which tells nothing.
     by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
-    return np.array([pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, by_name], np.float64)
+    return np.array([pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name], np.float64)
+
+
+def _speaks_han(view: GraphView) -> bool:
+    """Return whether most of the first words of a graph are written in Han."""
+    words = [name for name in view.ids[:FIRST_WORDS] if not name.startswith("@")]
+    return 2 * sum(map(is_han, words)) > len(words)
 
 
 def _words(inquiry: Inquiry, question: Extraction) -> list[str]:

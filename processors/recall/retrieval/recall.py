@@ -48,6 +48,8 @@ from state.graph.view import GraphView
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
 LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
 DROP: Final = 6.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
+MASS: Final = 0.93  # of all that passages promise, beyond which a context shows no more of them
+EVEN: Final = 1.5  # what scores are divided by for that: they are surer of the best than they are right
 EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
 SEMANTIC: Final = ("association", "bridge", "kinds")  # and between what belongs together, wherever it was said
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
@@ -283,13 +285,22 @@ def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
 def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
     """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
 
-    What is less than e^−drop times as likely to answer as the third best is left out.  Scores of other modes tell no
-    such thing.
+    What is less than e^−drop times as likely to answer as the third best is left out, and what adds nothing to MASS of
+    all that they promise together, but where a larger drop than the default asks for more.  Scores of other modes tell
+    no such thing.
     """
     if mode != "default" or len(passages) <= LEAST_DEPTH:
         return passages
     least = passages[LEAST_DEPTH - 1].score - drop
-    return [each for each in passages if each.score >= least]
+    shown = [each for each in passages if each.score >= least]
+    return shown[: _promising(shown)] if drop <= DROP else shown
+
+
+def _promising(passages: Sequence[Ranked]) -> int:
+    """Count how many of passages, best first, hold MASS of what all promise together; LEAST_DEPTH at least."""
+    scores = np.array([each.score for each in passages])
+    promised = np.cumsum(np.exp((scores - scores[0]) / EVEN))
+    return max(LEAST_DEPTH, int(np.searchsorted(promised, MASS * promised[-1])) + 1)
 
 
 def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
