@@ -28,7 +28,7 @@ from bench.torture.explained import LINGERS, FaultInForce, Questions
 from bench.torture.processes import ROOT, Brokers, WorkerProcess
 from bench.torture.proxy import Proxy
 from emgas import MemoryClient, Turn
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, TransportError
 from emgas.messages.requests import Outcome
 from emgas.times import DAY_MS
 from emgas.wire import TopicNames, partition_of
@@ -46,6 +46,7 @@ APART_MS = DAY_MS // 4
 TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
 ASK_SECONDS = 10.0  # that a question of the traffic may take: a client's default
 SETTLES_WITHIN = 15.0  # the group; a fault that comes earlier meets a rebalance
+SECONDS_BETWEEN_TRIES = 0.1
 LONGEST_TRY_SECONDS = 16.0  # a client that is told nothing becomes more patient
 WORDS = ["kettle", "garden", "museum", "violin", "harbour", "lantern", "orchard", "compass", "blanket", "meadow"]
 
@@ -108,7 +109,7 @@ class Scene:
             await self.brokers.start()
             starting.push_async_callback(self.brokers.wipe)
             await select.create(self.settings)
-            self.memory = await starting.enter_async_context(self.client())
+            self.memory = await self._open_client(starting)
             self.producer = AIOKafkaProducer(bootstrap_servers=self.bootstrap, acks="all", max_request_size=16 << 20)
             await self.producer.start()
             starting.push_async_callback(self.producer.stop)
@@ -157,6 +158,14 @@ class Scene:
             broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix="torture",
             partitions=PARTITIONS, replication=self.replication, encryption=True, kek_file=self.kek,
         )  # fmt: skip
+
+    async def _open_client(self, starting: AsyncExitStack) -> MemoryClient:
+        """Return an open client: brokers that start on a busy machine take more than one try to answer."""
+        async with asyncio.timeout(self._patience):
+            while True:
+                with suppress(TransportError):
+                    return await starting.enter_async_context(self.client())
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
     def client(self, subject: str | None = None) -> MemoryClient:
         """Make a client that is not open yet; on behalf of a subject, or of who runs the memory."""
