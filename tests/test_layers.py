@@ -25,7 +25,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bench", "emgas_service"),
     ),
     "emgas": (
-        ("limits", "wire", "masking", "redaction"), ("errors", "logs"), ("times",), ("messages",),
+        ("limits", "locks", "wire", "masking", "redaction"), ("errors", "logs"), ("times",), ("messages",),
         ("schema", "validation"), ("client", "importers"), ("integrations", "__main__"),
     ),
     "state": (
@@ -33,7 +33,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("retraction", "placement"), ("lsm",), ("partition",),
     ),
     "state/graph": (
-        ("canonical_bytes", "tables"), ("counting", "expiry_queue", "turn_index"), ("graph_tables",),
+        ("canonical_bytes", "tables"), ("counting", "deadlines", "expiry_queue", "turn_index"), ("graph_tables",),
         ("codec", "turn_counting", "view"), ("graph",),
     ),
     "state/lsm": (
@@ -87,6 +87,8 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
         "bench/simulation/",
         "bench/speed/compressing.py",
     ),
+    "fcntl": ("emgas/locks.py",),
+    "msvcrt": ("emgas/locks.py",),
     "prometheus_client": ("streams/worker/", "gateway/"),
     "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),
     "cryptography": ("state/sealing/cipher.py", "streams/transport/keys/wrapping.py"),
@@ -126,6 +128,7 @@ IMPURE_FILES = (
     "emgas/client/traces.py",
     "emgas/importers/",
     "emgas/integrations/",
+    "emgas/locks.py",
     "emgas/logs.py",
     "emgas/schema/",
     "evaluation/year/__main__.py",

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import resource
 from collections import Counter
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -231,6 +230,10 @@ def peer_of(address: tuple[str, int] | None) -> str:
 
 def raise_descriptors() -> int:
     """Raise the limit of open files of this process as far as it may, and return it."""
+    try:
+        import resource  # here: Windows has none, and no such limit
+    except ImportError:
+        return DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < target:

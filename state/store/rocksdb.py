@@ -16,7 +16,6 @@ read.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +32,7 @@ from rocksdict import (
 )
 
 from emgas.errors import DataDirectoryInUseError
+from emgas.locks import lock_file
 from state.errors import DiskFullError, OldLayoutError, StoreCorruptError, WrongLayoutError
 from state.store.keys import LAYOUT, LAYOUT_KEY, POSITION, u64
 from state.store.store import Batch
@@ -188,11 +188,11 @@ def check_free(path: Path) -> None:
     """
     if not (path / "LOCK").exists():
         return
-    with (path / "LOCK").open("r+b") as lock:
-        try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; let go of when the file is closed
-        except OSError:
-            raise DataDirectoryInUseError(f"{path} is open in another process: stop it first") from None
+    try:
+        with (path / "LOCK").open("r+b") as lock:  # Windows refuses even this while RocksDB has it open
+            lock_file(lock.fileno(), record=True)
+    except OSError:
+        raise DataDirectoryInUseError(f"{path} is open in another process: stop it first") from None
 
 
 def _without_log() -> WriteOptions:

@@ -32,7 +32,7 @@ def announced(home: Path, announcement: Announcement) -> Iterator[None]:
     """Keep the file for as long as the block lasts."""
     path = home / FILE
     new = path.with_suffix(".new")
-    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(file, "wb") as opened:
         opened.write(orjson.dumps(announcement._asdict()))
     new.replace(path)

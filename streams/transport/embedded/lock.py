@@ -1,16 +1,16 @@
 """Ownership of a data directory by one process.
 
-An OS lock, not the mere existence of a file: the kernel releases it when the process dies, however it dies, so no stale
-lock has to be deleted by hand.  The pid in the file only names the owner to the next process.
+A lock of the system (emgas/locks.py), not the mere existence of a file.  The pid in the file only names the owner to
+the next process.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 
 from emgas.errors import DataDirectoryInUseError
+from emgas.locks import lock_file
 
 LOCK_FILE = "lock"
 
@@ -20,18 +20,18 @@ class DirectoryLock:
 
     def __init__(self, directory: Path) -> None:
         path = directory / LOCK_FILE
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._file)
         except OSError:
-            owner = os.pread(self._file, 32, 0).decode(errors="replace").strip() or "unknown"
+            owner = os.read(self._file, 32).decode(errors="replace").strip() or "unknown"
             os.close(self._file)
             raise DataDirectoryInUseError(
                 f"process {owner} uses the data directory {directory}: stop it, set EMGAS_DATA to another directory, "
                 "or let `emgas serve` own it, through which any number of programs share a memory"
             ) from None
-        os.truncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(self._file, 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Release the lock, once.  The file stays: removing it would let two processes lock two files of one name."""

@@ -10,7 +10,6 @@ overwritten.  Killed in between, the old one is there or the new one.  What a di
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Final
 
 import orjson
 
+from emgas.locks import lock_file
 from state.errors import KeysError, KeyStoreError
 from state.sealing.graph_key import GraphKey
 from streams.transport.keys.wrapping import Wrapping
@@ -109,7 +109,7 @@ class FileKeys:
         new = path.with_suffix(".new")
         _write(new, self._wrapping.wrap(value, graph_id.encode()))
         with _overwritten(path):
-            new.rename(path)
+            new.replace(path)
             _make_durable(path.parent)
 
     @contextmanager
@@ -117,7 +117,7 @@ class FileKeys:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock_file(lock, wait=True)
             yield
         finally:
             os.close(lock)
@@ -139,7 +139,7 @@ class FileKeys:
 def _write(path: Path, value: bytes) -> None:
     with suppress(FileNotFoundError):  # of a process that was killed: it may be readable by others
         path.unlink()
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         os.write(file, value)
         os.fsync(file)
@@ -164,6 +164,8 @@ def _overwritten(path: Path) -> Iterator[None]:
 
 
 def _make_durable(directory: Path) -> None:
+    if os.name == "nt":  # a directory cannot be opened there
+        return
     file = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(file)
