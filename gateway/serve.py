@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from emgas.client import traces
 from emgas.client.client import MemoryClient
 from emgas.client.connection import Announcing
 from gateway.app import gateway
@@ -52,6 +53,7 @@ async def served(
 
     Raises OSError for an address that cannot be used, and what opening the memory raises.
     """
+    traces.configure("emgas-serve")
     limits = within(raise_descriptors(), limits or Limits())
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(listen(host, port))

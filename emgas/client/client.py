@@ -26,7 +26,7 @@ from emgas.client.connection import Connection
 from emgas.client.query_arguments import build_filter, build_query
 from emgas.client.request_reply import RequestReply
 from emgas.client.several import distinct_graphs, query_all
-from emgas.client.traces import traced
+from emgas.client.traces import operation, traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.advice import Advice
 from emgas.messages.contents import List, Read, Turns
@@ -182,13 +182,15 @@ class MemoryClient:
         after      for questions to a graph
         partition  its number, for questions to a partition: the other messages name a graph
         """
-        record = await self._record(request, after, partition)
-        return _expect(request.answer, await self._open.ask(record, self._seconds(timeout)))
+        with operation(request):
+            record = await self._record(request, after, partition)
+            return _expect(request.answer, await self._open.ask(record, self._seconds(timeout)))
 
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""
         turn = turn if isinstance(turn, Turn) else build(Turn, turn)
-        return await self._open.append(self._command_record(turn), self._seconds(timeout))
+        with operation(turn):
+            return await self._open.append(self._command_record(turn), self._seconds(timeout))
 
     async def record(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Outcome:
         """Append a turn and return once it is in the graph: accepted, duplicate, or rejected with a reason."""

@@ -1,24 +1,34 @@
-"""Traces through Kafka: a client's `traceparent` travels in a record's headers, and its worker goes on from there.
+"""Traces: of a request to a gateway, a call of a client, the record that it sends, and the worker that goes on.
+
+    POST /v1/graphs/{graph}/query     of a gateway, by FastAPI; goes on from the request's `traceparent`
+      search_memory                   of a client: a question; update_memory or delete_memory for a command
+        send emgas.queries            its record, in whose headers the trace travels to the worker
+
 
 Off, and nothing of OpenTelemetry imported, unless EMGAS_OTEL=1, or the environment names where traces go
 (OTEL_TRACES_EXPORTER or OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT) and the extra `otel` is installed.  EMGAS_OTEL=0 and
-OTEL_SDK_DISABLED=true end it.  A program that uses the client sets up the SDK itself; `emgas worker` does so
-(streams/worker/traces.py).
+OTEL_SDK_DISABLED=true end it.  A program that uses the client sets up the SDK itself; `emgas worker` and `emgas serve`
+do so (`configure`).
 
-Names are those of OpenTelemetry's conventions for messaging.  A trace is of one call, and never in an event.
+Names are those of OpenTelemetry's conventions for messaging and for memories of GenAI (in development).  A trace is of
+one call, and never in an event.  It holds no text, and no name of a graph.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from emgas.client.connection import Connection
 from emgas.errors import NotInstalledError
+from emgas.messages.requests import Command
 from emgas.wire import ProducerRecord, Receipt, Record
 
 WHERE = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+DELETES = ("forget", "erase")  # commands that remove what is remembered
 
 
 def tracing_enabled(environment: Mapping[str, str] = os.environ) -> bool:
@@ -26,10 +36,44 @@ def tracing_enabled(environment: Mapping[str, str] = os.environ) -> bool:
     switch = environment.get("EMGAS_OTEL", "")
     if switch == "0" or environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
+    if not switch and all(environment.get(name, "none") in {"", "none"} for name in WHERE):
+        return False
     is_there = find_spec("opentelemetry") is not None
     if switch and not is_there:
         raise NotInstalledError("EMGAS_OTEL is set: install emgas with the extra `otel`, or unset it")
-    return is_there and (bool(switch) or any(environment.get(name, "none") not in {"", "none"} for name in WHERE))
+    return is_there
+
+
+def configure(service: str) -> None:
+    """Send this process's traces where OTEL_* says, by OTLP; a name of the service that is set there counts."""
+    if not tracing_enabled():
+        return
+    from opentelemetry import trace  # here and below: imported only if traces are on
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    resource = Resource.create({SERVICE_NAME: service}).merge(OTELResourceDetector().detect())
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
+@contextmanager
+def operation(request: object) -> Iterator[None]:
+    """Open the span of an operation on a memory for as long as the block lasts, if tracing is on."""
+    if not tracing_enabled():
+        yield
+        return
+    from opentelemetry import trace
+
+    kind = type(request).__name__.lower()
+    name = "update_memory" if isinstance(request, Command) else "search_memory"
+    name = "delete_memory" if kind in DELETES else name
+    values = {"gen_ai.operation.name": name, "gen_ai.provider.name": "emgas", "emgas.message.kind": kind}
+    with trace.get_tracer("emgas").start_as_current_span(name, kind=trace.SpanKind.CLIENT, attributes=values):
+        yield
 
 
 def traced(connection: Connection) -> Connection:

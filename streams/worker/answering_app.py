@@ -52,7 +52,7 @@ from streams.transport.routes import Routes
 from streams.transport.select import CLIENT, Transport
 from streams.transport.source_offsets import PositionedConsumer
 from streams.worker.metrics import CountingSender, WorkerMetrics
-from streams.worker.traces import ANSWERED, tracing
+from streams.worker.traces import ANSWERED, stage, tracing
 
 log = logger("worker")
 BY_BROKER = 1  # Kafka's LogAppendTime
@@ -170,7 +170,7 @@ class AnsweringApp(faust.App):
             as_of_cache=self._as_of_cache,
             snapshots=self._snapshots,
             sender=self._sender,
-            answerer=Answerer(self._context.extractor, self._context.embedder, Policies(load_policy)),
+            answerer=Answerer(self._context.extractor, self._context.embedder, Policies(load_policy), stage),
             settings=self._emgas,
             partitions=self._partition_count,
             writers=self.ownership.queryable,

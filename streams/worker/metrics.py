@@ -30,7 +30,7 @@ from emgas.messages.queries import Reply
 from emgas.messages.requests import Failure
 from emgas.wire import Headers, Record, ReplyAddress
 from streams.transport.sender import MessageSender
-from streams.worker.traces import ANSWERED
+from streams.worker.traces import ANSWERED, folded
 
 # A turn or an answer takes about a millisecond where all goes well, and seconds where a broker or a disk does not.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -40,7 +40,9 @@ RESULTS = ("accepted", "duplicate", "rejected")
 class WorkerMetrics:
     """The metrics of one worker, listed above.  `last_folds`: partition → when something was last folded, s."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: str = "emgas.events") -> None:
+        """`events`: the topic of the log."""
+        self._events = events
         self.registry = CollectorRegistry()
         self.last_folds: dict[int, float] = {}
         self.turns = self._counter("turns", "Turns accounted for.", "result")
@@ -80,6 +82,7 @@ class WorkerMetrics:
         self.append_seconds.observe(append_seconds)
         self.fold_seconds.observe(fold_seconds)
         self.last_folds[partition] = time.time()
+        folded(self._events, partition, fold_seconds)
 
     def followed(self, partition: int) -> None:
         """Note that an event of another worker was folded."""

@@ -73,7 +73,7 @@ async def running(
         pool = _pool(settings, extractor.version)
         if pool is not None:
             resources.push_async_callback(pool.close)
-        metrics = WorkerMetrics()
+        metrics = WorkerMetrics(settings.topics.events)
         advisor = None if settings.role == "reader" else advisors.chosen(settings, time.monotonic, metrics.advised)
         if advisor is not None:
             resources.push_async_callback(advisor.close)

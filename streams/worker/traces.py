@@ -2,14 +2,19 @@
 
     process emgas.turns      ends when the turn is folded           process emgas.queries   when the answer is sent
 
+      fold emgas.events    a batch of events, once the log has it         wait, prepare, activate, pack
+
 Each goes on from the record's `traceparent` (emgas/client/traces.py), or begins a trace of its own.  What was dropped
 with its partition ends nowhere, and is not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from emgas.client.traces import attributes, tracing_enabled
 from emgas.wire import Record, as_mapping
@@ -23,6 +28,7 @@ def _nothing() -> None:
 
 
 ANSWERED: ContextVar[End] = ContextVar("answered", default=_nothing)  # of the question that this task answers
+SPAN: ContextVar[Any] = ContextVar("span", default=None)  # of the record that this task processes; None: of nothing
 
 
 def tracing(group: str) -> Begin:
@@ -43,22 +49,37 @@ def _tracing(group: str) -> Begin:
         span_attributes |= {"messaging.operation.name": "process", "messaging.operation.type": "process"}
         span_attributes["messaging.consumer.group.name"] = group
         where, kind = propagator.extract(carrier), trace.SpanKind.CONSUMER
-        return tracer.start_span(f"process {topic}", context=where, kind=kind, attributes=span_attributes).end
+        span = tracer.start_span(f"process {topic}", context=where, kind=kind, attributes=span_attributes)
+        SPAN.set(trace.set_span_in_context(span))
+        return span.end
 
     return begin
 
 
-def configure() -> None:
-    """Send this process's traces where OTEL_* says, by OTLP; a name of the service that is set there counts."""
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Open the span of a stage of an answer, below the question that this task answers; none without a trace."""
+    where = SPAN.get()
+    if where is None:
+        yield
+        return
+    from opentelemetry import trace  # here: as above
+
+    span = trace.get_tracer("emgas").start_span(name, where)
+    try:
+        yield
+    finally:  # it is never the current span: a stage may pause, and others go on meanwhile
+        span.end()
+
+
+def folded(topic: str, partition: int, seconds: float) -> None:
+    """Note a batch of events that was just folded and flushed, and how long that took."""
     if not tracing_enabled():
         return
-    from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry import trace  # here: as above
 
-    resource = Resource.create({SERVICE_NAME: "emgas-worker"}).merge(OTELResourceDetector().detect())
-    provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(provider)
+    end = time.time_ns()
+    span = trace.get_tracer("emgas").start_span(
+        f"fold {topic}", attributes=attributes(topic, partition), start_time=end - round(seconds * 1e9)
+    )
+    span.end(end)

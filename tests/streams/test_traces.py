@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -16,8 +17,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from emgas import MemoryClient
 from emgas.client.traces import tracing_enabled
 from emgas.wire import partition_of
+from gateway.app import gateway
+from gateway.auth.keys import Keys
 from streams.worker.embedded_connection import EmbeddedConnection
 from tests.support.pipeline import settings_for
+from tests.support.served import listening
 
 ROOT = Path(__file__).resolve().parents[2]
 TURN = {"id": "1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke again."}
@@ -56,7 +60,9 @@ async def test_a_worker_goes_on_with_the_trace_of_a_turn_and_of_a_question(
         result = by_name(spans)
         for topic, offset in (("traced.turns", 0), ("traced.queries", 0)):
             sent, processed = result[f"send {topic}"], result[f"process {topic}"]
-            assert sent.parent == call.get_span_context()
+            operation = result["update_memory" if topic == "traced.turns" else "search_memory"]
+            assert operation.parent == call.get_span_context()
+            assert sent.parent == operation.get_span_context()
             assert processed.context.trace_id == call.get_span_context().trace_id
             assert processed.parent
             assert processed.parent.span_id == sent.context.span_id
@@ -76,6 +82,54 @@ async def test_a_worker_goes_on_with_the_trace_of_a_turn_and_of_a_question(
         assert all(not record.headers and trace_id not in record.value for record in events)
 
 
+async def test_an_answer_has_a_span_for_each_stage_and_a_fold_has_one_and_none_holds_a_text_or_a_graph(
+    spans: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    async with MemoryClient(EmbeddedConnection(settings_for(tmp_path, "traced", None))) as memory:
+        await memory.record(TURN)
+        await memory.query("ada", "what broke?")
+        await memory.forget("ada", turns=["1"])
+        await memory.publish({**TURN, "id": "2"})
+    result = by_name(spans)
+    asked = result["process traced.queries"]
+    for stage in ("wait", "prepare", "activate", "pack"):
+        assert result[stage].parent == asked.get_span_context()
+        assert asked.start_time <= result[stage].start_time <= result[stage].end_time  # type: ignore[operator]
+    assert result["fold traced.events"].end_time >= result["fold traced.events"].start_time  # type: ignore[operator]
+    kinds = {"update_memory": "turn", "search_memory": "query", "delete_memory": "forget"}
+    for name, kind in kinds.items():
+        assert dict(result[name].attributes or {}) == {
+            "gen_ai.operation.name": name,
+            "gen_ai.provider.name": "emgas",
+            "emgas.message.kind": kind,
+        }
+    told = "".join(f"{span.name}{span.attributes}" for span in spans.get_finished_spans())
+    assert not [word for word in ("ada", "kettle", "broke", "Ada") if word in told]
+
+
+async def test_a_trace_goes_from_an_http_request_through_the_client_to_the_worker(
+    spans: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    memory = MemoryClient(EmbeddedConnection(settings_for(tmp_path, "traced", None)))
+    app = gateway(lambda: memory, Keys(None))
+    trace_id, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    async with listening(app) as address, httpx2.AsyncClient(base_url=address) as http:
+        turn = {name: value for name, value in TURN.items() if name != "graph"}
+        headers = {"traceparent": f"00-{trace_id}-{parent}-01"}
+        answer = await http.post("/v1/graphs/ada/turns", json=turn, headers=headers)
+        assert answer.status_code < 300, answer.text
+    result, spanned = by_name(spans), {span.context.span_id: span for span in spans.get_finished_spans()}
+    lineage, span = [], result["process traced.turns"]
+    while span.parent is not None and span.parent.span_id in spanned:
+        lineage.append(span.name)
+        span = spanned[span.parent.span_id]
+    assert lineage[:3] == ["process traced.turns", "send traced.turns", "update_memory"]
+    assert span.kind is trace.SpanKind.SERVER
+    assert span.parent is not None
+    assert (f"{span.context.trace_id:032x}", f"{span.parent.span_id:016x}") == (trace_id, parent)
+    assert (span.attributes or {})["http.route"] == "/v1/graphs/{graph}/turns"
+
+
 async def test_a_turn_that_comes_without_a_trace_begins_one(
     spans: InMemorySpanExporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,8 +144,8 @@ async def test_a_turn_that_comes_without_a_trace_begins_one(
 def test_nothing_of_it_is_imported_and_no_header_is_added_where_nobody_wants_traces() -> None:
     program = (
         "import sys, emgas.client.client, streams.cli.main, streams.worker.service;"
-        "from streams.worker.traces import tracing, configure; from emgas.client.traces import traced;"
-        "connection = object(); assert traced(connection) is connection; tracing('emgas'); configure();"
+        "from streams.worker.traces import tracing; from emgas.client.traces import configure, traced;"
+        "connection = object(); assert traced(connection) is connection; tracing('emgas'); configure('emgas');"
         "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True)

@@ -46,7 +46,7 @@ def worker(
     ] = None,
 ) -> None:
     """Start a worker on Kafka (EMGAS_BROKER), which processes turns and answers queries until SIGTERM or SIGINT."""
-    from streams.worker import traces  # here: --help needs none of it
+    from emgas.client import traces  # here: --help needs none of it
 
     settings = output.settings()
     if role is not None:
@@ -61,7 +61,7 @@ def worker(
         )
     _schedule(settings.role)
     with output.explained():
-        traces.configure()
+        traces.configure("emgas-worker")
         settings = _own_directory(settings)
     output.run(_work(settings))
 

@@ -16,7 +16,8 @@ from streams.query.answers.registry import answers
 @answers(Query, reads_pairs=True)
 async def recall(query: Query, context: AnswerContext) -> Answer:
     """Answer a query, and measure how long it waited and how long its recall took."""
-    memory = await context.memory(query)
+    with context.worker.answerer.stage("wait"):
+        memory = await context.memory(query)
     waited_ms, started = _ms_since(context.started), time.perf_counter()
     answer = await _answered(query, memory, context)
     timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
