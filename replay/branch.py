@@ -168,10 +168,11 @@ def _shared(event: GraphEvent) -> Iterator[Message]:
 
 
 def _turn(event: TurnRecorded) -> Turn:
-    fields = ("id", "graph", "speaker", "text", "session", "role", "metadata", "importance")
+    fields = ("id", "graph", "speaker", "text", "session", "role", "metadata", "importance", "origin")
     came = [to_builtins(each) for each in event.attachments]
     # As a date, not as a number: one of early 1970 would be taken for seconds.
-    changed = {"at": datetime_of(event.at), "attachments": came}
+    expires_at = None if event.expires_at is None else datetime_of(event.expires_at)
+    changed = {"at": datetime_of(event.at), "attachments": came, "expires_at": expires_at}
     return Turn.model_validate({name: getattr(event, name) for name in fields} | changed)
 
 

@@ -207,6 +207,8 @@ type Settings struct {
 //
 // sessions, speakers: it is of one of these, as they were written
 // roles: its role is one of these: a turn without a role passes none
+// origins: its text comes from one of these; a turn without an origin has that of its role
+// without_origins: its text comes from none of these
 // since, until: it was said in since <= at < until (ms): what counts is not the time that it speaks of
 // min_importance: at least this importance; 0.5 if unknown, and 1 for pinned turns
 // pinned: whether a user pinned it
@@ -220,6 +222,8 @@ type Filter struct {
 	Sessions       []string       `json:"sessions,omitempty"`
 	Speakers       []string       `json:"speakers,omitempty"`
 	Roles          []string       `json:"roles,omitempty"`
+	Origins        []string       `json:"origins,omitempty"`
+	WithoutOrigins []string       `json:"without_origins,omitempty"`
 	MinImportance  *float64       `json:"min_importance,omitempty"`
 	Pinned         *bool          `json:"pinned,omitempty"`
 	Since          *int64         `json:"since,omitempty"`
@@ -403,6 +407,10 @@ type RecalledPassage struct {
 	// if the query is masked: the text with placeholders for faded words
 	Masked      *string      `json:"masked"`
 	Attachments []Attachment `json:"attachments"`
+	// where its text comes from, if known
+	Origin *string `json:"origin"`
+	// when it is forgotten, ms
+	ExpiresAt *int64 `json:"expires_at"`
 	// in modes that find concepts first: the concept that led to it
 	Topic *string `json:"topic"`
 	// if the query has explain
@@ -740,6 +748,10 @@ type RecordedTurn struct {
 	Pinned bool `json:"pinned"`
 	// how much it matters, 0 to 1, if known
 	Importance *float64 `json:"importance"`
+	// where its text comes from, if known
+	Origin *string `json:"origin"`
+	// when it is forgotten, ms
+	ExpiresAt *int64 `json:"expires_at"`
 	// the rule by which it matters: remember, health, code, birthday, promise, meeting
 	Anchor *string `json:"anchor"`
 	// its time expressions
@@ -899,6 +911,10 @@ type Turn struct {
 	Importance *float64 `json:"importance,omitempty"`
 	// photos, voice notes and files that came with it
 	Attachments []Attachment `json:"attachments,omitempty"`
+	// where the text comes from; mode inject leaves out tool and web
+	Origin string `json:"origin,omitempty"`
+	// when it is forgotten, in the graph's time; without it, it is kept
+	ExpiresAt *int64 `json:"expires_at,omitempty"`
 }
 
 // Advice: an advisor's statement; by: who advises, with its version. Set exactly one of the other fields.

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.advice import Advised
-from emgas.messages.fields import Message, Metadata, Name, Position, Role
+from emgas.messages.fields import Message, Metadata, Name, Origin, Position, Role
 from emgas.messages.requests import AnswerMessage, PartitionQuestion, PastQuestion
 
 
@@ -52,6 +52,10 @@ class RecordedTurn(Message):
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, if known", exclude_if=lambda it: it is None
     )
+    origin: Origin | None = Field(
+        None, description="where its text comes from, if known", exclude_if=lambda origin: origin is None
+    )
+    expires_at: int | None = Field(None, description="when it is forgotten, ms", exclude_if=lambda at: at is None)
     anchor: str | None = Field(
         None,
         description="the rule by which it matters: remember, health, code, birthday, promise, meeting",

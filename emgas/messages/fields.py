@@ -66,6 +66,7 @@ MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), Afte
 MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]
 Metadata = Annotated[dict[MetadataText, MetadataValue], Field(max_length=limits.METADATA_ENTRIES)]
 Role = Literal["user", "assistant", "system", "tool"]
+Origin = Literal["user", "assistant", "tool", "web"]  # where the text of a turn comes from
 Modality = Literal["image", "audio", "video", "file"]  # of what comes with a turn
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import Message, Metadata, Milliseconds, Modality, Name, Role
+from emgas.messages.fields import Message, Metadata, Milliseconds, Modality, Name, Origin, Role
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -17,6 +17,8 @@ class Filter(Message):
 
     sessions, speakers  it is of one of these, as they were written
     roles               its role is one of these: a turn without a role passes none
+    origins             its text comes from one of these; a turn without an origin has that of its role
+    without_origins     its text comes from none of these
     since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
     min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
     pinned              whether a user pinned it
@@ -31,6 +33,10 @@ class Filter(Message):
     sessions: Names = Field(default_factory=list)
     speakers: Names = Field(default_factory=list)
     roles: Annotated[list[Role], Field(max_length=4)] = Field(default_factory=list, exclude_if=lambda roles: not roles)
+    origins: Annotated[list[Origin], Field(max_length=4)] = Field(default_factory=list, exclude_if=lambda it: not it)
+    without_origins: Annotated[list[Origin], Field(max_length=4)] = Field(
+        default_factory=list, exclude_if=lambda it: not it
+    )
     min_importance: float | None = Field(None, ge=0, le=1, exclude_if=lambda least: least is None)
     pinned: bool | None = Field(None, exclude_if=lambda pinned: pinned is None)
     since: Milliseconds | None = None

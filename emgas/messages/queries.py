@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import Message, Milliseconds, Name, Position, Role, Text, Zone
+from emgas.messages.fields import Message, Milliseconds, Name, Origin, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion, Right
@@ -70,6 +70,10 @@ class RecalledPassage(Message):
         exclude_if=lambda it: it is None,
     )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
+    origin: Origin | None = Field(
+        None, description="where its text comes from, if known", exclude_if=lambda origin: origin is None
+    )
+    expires_at: int | None = Field(None, description="when it is forgotten, ms", exclude_if=lambda at: at is None)
     topic: str | None = Field(
         None,
         description="in modes that find concepts first: the concept that led to it",

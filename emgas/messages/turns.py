@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Role, Text, Zone
+from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Origin, Role, Text, Zone
 from emgas.messages.memory_settings import PresetName, Settings, Weights
 from emgas.messages.modes import Mode, Rerank
 from emgas.messages.requests import Command, Request
@@ -70,6 +70,16 @@ class Turn(
         description="photos, voice notes and files that came with it",
         exclude_if=lambda attachments: not attachments,
     )
+    origin: Origin | None = Field(
+        None,
+        description="where the text comes from; mode `inject` leaves out tool and web",
+        exclude_if=lambda origin: origin is None,
+    )
+    expires_at: Milliseconds | None = Field(
+        None,
+        description="when it is forgotten, in the graph's time; without it, it is kept",
+        exclude_if=lambda at: at is None,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -86,6 +96,12 @@ class Turn(
     def _says_something(self) -> Self:
         if not self.text.strip() and not self.attachments:
             raise ValueError("`text` is empty: a turn needs a text or an attachment")
+        return self
+
+    @model_validator(mode="after")
+    def _expires_later(self) -> Self:
+        if self.at is not None and self.expires_at is not None and self.expires_at <= self.at:
+            raise ValueError("`expires_at` must be later than `at`")
         return self
 
 

@@ -31,7 +31,7 @@ from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
 from emgas.limits import RECAPPED, RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Zone
+from emgas.messages.fields import GraphId, Origin, Zone
 from emgas.messages.forgetting import ForgetPreview
 from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.people import Person, PersonChange
@@ -296,13 +296,19 @@ async def _remember(
     importance: Annotated[
         float | None, Field(ge=0, le=1, description="how much it matters; above 0.8 it never fades away")
     ] = None,
+    origin: Annotated[
+        Origin | None, Field(description="where the text comes from; web and tool are never injected into prompts")
+    ] = None,
+    expires_at: Annotated[
+        str | int | None, Field(description="when to forget it: 2030-03-01T14:00, or ms; else never")
+    ] = None,
 ) -> Remembered:
-    """Remember something that was said, permanently."""
+    """Remember something that was said, permanently or until `expires_at`."""
     name = id or uuid4().hex
     turn: dict[str, Any] = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session}
     turn["at"] = _clock_time(at, timezone)
     turn["metadata"] = {} if timezone is None else {"timezone": timezone}
-    turn["importance"] = importance
+    turn |= {"importance": importance, "origin": origin, "expires_at": _clock_time(expires_at, timezone)}
     with _tool_errors("write", graph):
         return _outcome(await (await memory()).record(turn), name)
 

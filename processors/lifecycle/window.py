@@ -24,6 +24,10 @@ class Timekeeping(Protocol):
     ended_at: int
 
     @property
+    def expires_next(self) -> int:
+        """Return when the next turn expires, ms; NEVER if none does."""
+
+    @property
     def rhythm(self) -> MemorySettings:
         """Return the settings by which windows consolidate now."""
 

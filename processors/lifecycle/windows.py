@@ -5,6 +5,7 @@
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
                    Where a conversation was ended, however few they are
     dream          tumbling, `dream_every` long, if anything was said in it (lab/windows/dreams.py); off by default
+    expiry         ends when the next turn expires (decay/expiry.py)
     conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
@@ -38,6 +39,7 @@ from typing import Final, NamedTuple
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation.window import CONSOLIDATION
+from processors.lifecycle.decay.expiry import EXPIRY
 from processors.lifecycle.decay.forgetting import DECAY
 from processors.lifecycle.policies import policy
 from processors.lifecycle.sessions.sessions import CONVERSATION
@@ -49,7 +51,7 @@ from state.graph.graph import Graph
 from state.graph.tables.decay import NEVER
 
 # Of two windows that end at once, the one that stands first is closed first.
-WINDOWS: Final[dict[str, Window]] = {each.kind: each for each in (CONVERSATION, DECAY, CONSOLIDATION)}
+WINDOWS: Final[dict[str, Window]] = {each.kind: each for each in (EXPIRY, CONVERSATION, DECAY, CONSOLIDATION)}
 # Further kinds, and the setting of a graph that turns each on (policies.py).
 OPTIONAL: Final[Mapping[str, str]] = {"dream": "dream_every"}
 
@@ -164,6 +166,7 @@ class WindowForecast:
     enough_at: int = NEVER
     ended_at: int = NEVER
     pace: int = 0
+    expires_next: int = NEVER
 
     @property
     def rhythm(self) -> MemorySettings:
@@ -174,15 +177,16 @@ class WindowForecast:
     def of(cls, graph: Graph) -> WindowForecast:
         """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
         fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at, graph.ended_at
-        return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace)
+        return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace, expires_next=graph.expires_next)
 
     def may_close(self, at: int) -> bool:
         """Return whether there could be a window to close before a turn at `at` (ms)."""
         now = max(self.clock, at)
         return any(window.may_end(self, now) for window in _windows(self.settings))
 
-    def add(self, at: int) -> None:
+    def add(self, at: int, expires_at: int | None = None) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""
+        self.expires_next = min(self.expires_next, NEVER if expires_at is None else expires_at)
         self.turns, self.fresh_turns = self.turns + 1, self.fresh_turns + 1
         self.clock, self.last_turn_at = max(self.clock, at), max(self.last_turn_at, at)
         if self.enough_at == NEVER and self.fresh_turns >= self.rhythm.enough_turns(self.turns):

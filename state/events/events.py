@@ -66,7 +66,7 @@ from state.events.requests import (
 )
 from state.events.sealing import EventErased, Sealed, SubjectErased
 from state.events.sessions import EndReason, SessionEnded, SessionSummarised
-from state.events.turns import Superseded, TurnEmbedded, TurnNotRecorded, TurnRecorded
+from state.events.turns import Superseded, TurnEmbedded, TurnNotRecorded, TurnRecorded, TurnsExpired
 from state.events.upcasting import as_present, upcast
 from state.events.windows import (
     ConsolidationWindowClosed,
@@ -126,6 +126,7 @@ __all__ = [
     "TurnNotRecorded",
     "TurnRecorded",
     "TurnRejected",
+    "TurnsExpired",
     "TurnsLost",
     "Unpinned",
     "WindowEvent",

@@ -21,12 +21,13 @@ from state.events.extraction_types import (
     Fact,
     Mention,
     Milliseconds,
+    Origin,
     Relation,
     Statement,
     TimeSpan,
     Uncounted,
 )
-from state.events.registry import EventTiming, graph_event
+from state.events.registry import EventTiming, concepts_and_turns, graph_event
 
 _id_of = attrgetter("id")
 
@@ -50,6 +51,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
+
+    `origin`, where the text comes from, and `expires_at`, when it is forgotten, are as its sender wrote them.
 
     What gates found (processors/lifecycle/gates.py), where a graph has any: `novelty`, how much it says that is new;
     `uncounted`, why it is in the log and in no count; `units`, which of its concepts, by their places, stand in one
@@ -84,6 +87,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     uncounted: Uncounted = ""
     units: Annotated[list[list[Quantity]], Meta(max_length=UNITS)] = msgspec.field(default_factory=list)
     facts: Annotated[list[Fact], Meta(max_length=FACTS)] = msgspec.field(default_factory=list)
+    origin: Origin | None = None
+    expires_at: Milliseconds | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: or a unit holds one that is not there."""
@@ -127,6 +132,19 @@ class Superseded(GraphEvent, frozen=True, kw_only=True):
     older: list[str]
     newer: str
     about: str
+
+
+@graph_event(
+    EventTiming.TIMED,
+    summary=lambda event: f"expired: {', '.join(event.turns)}",
+    touches=concepts_and_turns,
+)
+class TurnsExpired(GraphEvent, frozen=True, kw_only=True):
+    """Turns reached their `expires_at` at `at` (ms), and are forgotten with the concepts that only they mention."""
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
 
 
 @graph_event(EventTiming.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)

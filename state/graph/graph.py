@@ -52,12 +52,14 @@ from state.events.events import (
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
+    TurnsExpired,
     Unpinned,
     WorthJudged,
 )
 from state.events.extraction_types import AnchorKind
 from state.graph import codec
 from state.graph.counting.link_queue import LinkQueue
+from state.graph.deadlines import Deadlines
 from state.graph.expiry_queue import ExpiryQueue
 from state.graph.graph_tables import GraphTables
 from state.graph.tables.decay import NEVER
@@ -102,6 +104,7 @@ class Graph(GraphTables):
         self._begin()
         self._expiry_queue: ExpiryQueue | None = None  # made on first use: a replay never does
         self._link_queue: LinkQueue | None = None  # likewise, and only where links fade
+        self._deadlines: Deadlines | None = None
         self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
         self.stored_events = 0  # how many events what is stored is the fold of
@@ -173,6 +176,17 @@ class Graph(GraphTables):
             self._expiry_queue = ExpiryQueue.of(self.concepts, self.passages, self.settings)
         return self._expiry_queue
 
+    def deadlines(self) -> Deadlines:
+        """Return when turns expire.  The fold keeps it up to date from now on."""
+        if self._deadlines is None:
+            self._deadlines = Deadlines(self.passages)
+        return self._deadlines
+
+    @property
+    def expires_next(self) -> int:
+        """When the next turn expires, ms; NEVER if none does."""
+        return self.deadlines().earliest(self.passages.numbers)
+
     def link_queue(self) -> LinkQueue:
         """Compact, and find when concepts were last said together.  The fold keeps it up to date from now on."""
         self.compact()
@@ -234,6 +248,8 @@ class Graph(GraphTables):
         if event.units:
             self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
+        if self._deadlines and event.expires_at is not None:
+            self._deadlines.add(event.expires_at, event.id)
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
         self._count_fresh(event)
@@ -365,6 +381,12 @@ class Graph(GraphTables):
 
     @folds(Forgotten)
     def _fold_forgotten(self, event: Forgotten) -> bool:
+        self._drop(event.concepts, event.turns)
+        return True
+
+    @folds(TurnsExpired)
+    def _fold_expired(self, event: TurnsExpired) -> bool:
+        self.clock = max(self.clock, event.at)
         self._drop(event.concepts, event.turns)
         return True
 

@@ -25,7 +25,6 @@ from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.errors import KeysError, KeyStoreError
 from state.events.events import DataEvent
-from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.log_position import Draft
 from state.partition import Partition
@@ -144,7 +143,7 @@ class _Batch:
         """Queue the events of one record, behind the windows that end before it."""
         graph_id = decision.graph_id
         if graph_id is not None and decision.at is not None:
-            await self._pass_time(graph_id, decision.at, decision.settings)
+            await self._pass_time(graph_id, decision)
         self.decisions.append(decision)
         self._events += decision.events
         self._drafts += decision.drafts or [None] * len(decision.events)
@@ -153,14 +152,16 @@ class _Batch:
             self._forecasts.pop(graph_id, None)
             self._timer.look_at(graph_id)
 
-    async def _pass_time(self, graph_id: str, at: int, born_with: MemorySettings | None) -> None:
+    async def _pass_time(self, graph_id: str, decision: Decision) -> None:
+        at, born_with = decision.at, decision.settings
+        assert at is not None  # noqa: S101 - it is a turn
         forecast = self._forecasts.get(graph_id) or self._cached(graph_id)
         if born_with is not None:
             forecast = self._forecasts[graph_id] = WindowForecast(born_with)  # a graph yet to be born has no windows
             self._births.add(graph_id)
         elif forecast is None or forecast.may_close(at):
             forecast = await self._with_windows_closed(graph_id, at)
-        forecast.add(at)
+        forecast.add(at, decision.expires_at)
 
     def _cached(self, graph_id: str) -> WindowForecast | None:
         forecast = self._forecast_cache.take(self._state.graph_at_hand(graph_id))
@@ -192,7 +193,9 @@ class _Batch:
         """Append the rest; nothing of the batch is pending any more."""
         await self.append()
         self._handler.folded()
-        for graph_id in self._forecasts:
+        for graph_id, forecast in self._forecasts.items():
+            if forecast.expires_next <= forecast.clock:  # a turn came late, and has expired
+                await self._timer.close_due(graph_id, forecast.clock)
             self._timer.look_at(graph_id)
             if graph_id not in self._births and (graph := self._state.graph_at_hand(graph_id)) is not None:
                 self._forecast_cache.keep(graph)

@@ -54,7 +54,7 @@ from state.graph.tables.passage_table import ERASED, fingerprint
 from state.log_position import Draft
 from state.partition import Partition
 from streams.ingest.verbs.deciding import HandlerContext
-from streams.ingest.verbs.unfolded import NO_ONE, UnfoldedDecisions
+from streams.ingest.verbs.unfolded import UnfoldedDecisions, states_of_speaker
 
 log = logger("ingest")
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of its event time belongs to a conversation that goes on
@@ -79,6 +79,7 @@ class Decision:
     remains: str | None = None
     graph_id: str | None = None
     at: int | None = None  # event time (ms) of an accepted turn
+    expires_at: int | None = None  # and when it is forgotten, if ever
     settings: MemorySettings | None = None  # of a graph that is born with the turn
     discarded: bool = False
     in_clear: bool = False
@@ -275,6 +276,8 @@ class TurnDecider:
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
             ahead=round((utterance.at - at) / MINUTE_MS),
+            origin=turn.origin,
+            expires_at=turn.expires_at,
             **UNSTAMPED,
         )
         birth = self._unfolded.birth(turn.graph, graph, self._context.preset)
@@ -285,7 +288,16 @@ class TurnDecider:
         embedded = [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         born_with = birth[0].settings if birth else None
-        return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=born_with)
+        return Decision(
+            arrival,
+            events,
+            "accepted",
+            turn.id,
+            graph_id=turn.graph,
+            at=at,
+            expires_at=turn.expires_at,
+            settings=born_with,
+        )
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide which earlier statements a turn makes history; everything before it must be folded."""
@@ -355,7 +367,7 @@ def searchable_text(turn: Turn) -> str:
 
 def stated_by(turn: Turn) -> list[Statement]:
     """Return what a turn states; statements of an assistant about itself do not count."""
-    return [] if turn.role in NO_ONE else statements(turn.text)
+    return statements(turn.text) if states_of_speaker(turn) else []
 
 
 class Importance(TypedDict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.contracts.pipeline_contents import Contents
 from tests.contracts.pipeline_conversations import Conversations
+from tests.contracts.pipeline_expiry import Expiry
 from tests.contracts.pipeline_fold import Folds
 from tests.contracts.pipeline_gates import Gates
 from tests.contracts.pipeline_lives import Lives
@@ -21,6 +22,6 @@ WORKER = {"queries_at_once": AT_ONCE}
 
 
 class PipelineContract(
-    Folds, Past, Gates, Lives, Contents, Conversations, Views, Questions, Secrets, Turns
+    Folds, Past, Expiry, Gates, Lives, Contents, Conversations, Views, Questions, Secrets, Turns
 ):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

@@ -7,6 +7,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     mornings        a habit, what is history since another turn, and a photo
     sieve           with gates, clauses and dreams: what is not counted, linked by frequency and in the night
+    notices         a turn with an origin, which expires
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     attic           the vault, received under another name; the vault leaves then, and the ashes stay
@@ -114,6 +115,7 @@ class Story:
         await self.kitchen()
         await self.mornings()
         await self.sieve()
+        await self.expire()
         await self.pipeline.restart()
         await self.change_our_minds()
         await self.disturb()
@@ -167,6 +169,13 @@ class Story:
             )
             if number == 1:
                 await memory.query("sieve", "the ferry", reinforce=True)
+
+    async def expire(self) -> None:
+        """Read something on the web that is true for a week, and talk on."""
+        memory, facts = self.pipeline.memory, {"graph": "notices", "speaker": "Ada"}
+        notice = {"origin": "web", "expires_at": WINTER + 7 * DAY}
+        await memory.record({"id": "n0", "text": "The tram is free this week.", "at": WINTER, **notice, **facts})
+        await memory.record({"id": "n1", "text": "The tram costs again.", "at": WINTER + 8 * DAY, **facts})
 
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory

@@ -44,6 +44,7 @@ from state.events.events import (
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
+    TurnsExpired,
     Unpinned,
     WorthJudged,
     decode_as,
@@ -159,7 +160,8 @@ MINIMAL: dict[type[GraphEvent], Any] = {
 NOT_SENT = {
     ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, MemoryArchived, MemoryConsolidated,
     MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed, SessionSummarised, SubjectErased,
-    Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, WorthJudged,
+    Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
+    WorthJudged,
 }  # fmt: skip
 
 

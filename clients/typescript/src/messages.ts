@@ -312,6 +312,8 @@ export interface Settings {
  *
  * sessions, speakers  it is of one of these, as they were written
  * roles               its role is one of these: a turn without a role passes none
+ * origins             its text comes from one of these; a turn without an origin has that of its role
+ * without_origins     its text comes from none of these
  * since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
  * min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
  * pinned              whether a user pinned it
@@ -335,6 +337,14 @@ export interface Filter {
    * @maxItems 4
    */
   roles?: ("user" | "assistant" | "system" | "tool")[];
+  /**
+   * @maxItems 4
+   */
+  origins?: ("user" | "assistant" | "tool" | "web")[];
+  /**
+   * @maxItems 4
+   */
+  without_origins?: ("user" | "assistant" | "tool" | "web")[];
   min_importance?: number | null;
   pinned?: boolean | null;
   since?: number | string | null;
@@ -644,6 +654,14 @@ export interface RecalledPassage {
    */
   masked?: string | null;
   attachments?: Attachment[];
+  /**
+   * where its text comes from, if known
+   */
+  origin: ("user" | "assistant" | "tool" | "web") | null;
+  /**
+   * when it is forgotten, ms
+   */
+  expires_at: number | null;
   /**
    * in modes that find concepts first: the concept that led to it
    */
@@ -1010,6 +1028,14 @@ export interface RecordedTurn {
    */
   importance?: number | null;
   /**
+   * where its text comes from, if known
+   */
+  origin: ("user" | "assistant" | "tool" | "web") | null;
+  /**
+   * when it is forgotten, ms
+   */
+  expires_at: number | null;
+  /**
    * the rule by which it matters: remember, health, code, birthday, promise, meeting
    */
   anchor?: string | null;
@@ -1210,6 +1236,14 @@ export interface Turn {
    * @maxItems 16
    */
   attachments?: Attachment[];
+  /**
+   * where the text comes from; mode `inject` leaves out tool and web
+   */
+  origin?: ("user" | "assistant" | "tool" | "web") | null;
+  /**
+   * when it is forgotten, in the graph's time; without it, it is kept
+   */
+  expires_at?: number | string | null;
 }
 /**
  * An advisor's statement; `by`: who advises, with its version.  Set exactly one of the other fields.

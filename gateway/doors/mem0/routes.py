@@ -7,7 +7,7 @@ whose      `user_id` is the graph.  Without a user the graph is agent:ID, app:ID
 a memory   is a turn, word for word as it was said: no model infers anything, so fields that instruct one are ignored
 its id     graph~turn, a ~ or % of the graph as %7E, %25
 
-Features of mem0 that are missing here are refused, never ignored: `expiration_date`, updates (turns are immutable:
+Features of mem0 that are missing here are refused, never ignored: updates (turns are immutable:
 delete one and add another), filters over several users.
 """
 
@@ -31,7 +31,7 @@ from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Name
 from emgas.messages.queries import RecalledPassage
 from emgas.messages.requests import Outcome
-from emgas.times import datetime_of
+from emgas.times import DAY_MS, datetime_of, milliseconds
 from emgas.validation import checked_graph
 from gateway.auth.access import any_key, caller
 from gateway.doors.mem0.scope import KINDS, OWNERS, MemoryScope, graph_of, kind_and_name, scope_of
@@ -82,6 +82,7 @@ async def add(body: AddBody, memory: Memory, idempotency_key: IdempotencyKey = N
         "session": fitted(scope.session or "main"),
         "metadata": {**(body.metadata or {}), **scope.metadata},
         "at": at,
+        "expires_at": _end_of(body.expiration_date),
     }
     added = list[AddedMemory]()
     for identity, message, text in _pieces(body.messages, idempotency_key or uuid4().hex):
@@ -262,6 +263,11 @@ def _parts(memory_id: str) -> tuple[str, str]:
     return checked_graph(graph_id.replace("%7E", "~").replace("%25", "%")), turn_id
 
 
+def _end_of(day: str | None) -> int | None:
+    """Return when a day of UTC is over, ms.  Raises InvalidMessageError."""
+    return None if day is None else milliseconds(day) + DAY_MS
+
+
 def _kept(graph_id: str, turn: RecordedTurn | RecalledPassage, score: float | None = None) -> Kept:
     metadata = dict(turn.metadata) if isinstance(turn, RecordedTurn) else {}
     owners = {name: cast(str, metadata.pop(name)) for name in ("agent_id", "app_id") if metadata.get(name)}
@@ -276,6 +282,7 @@ def _kept(graph_id: str, turn: RecordedTurn | RecalledPassage, score: float | No
         metadata=metadata,
         created_at=at,
         updated_at=at,
+        expiration_date=None if turn.expires_at is None else _time(turn.expires_at - DAY_MS)[:10],
         score=score,
         **{name: str(owner) for name, owner in owners.items()},
     )

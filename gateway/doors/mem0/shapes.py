@@ -1,7 +1,6 @@
 """Bodies and answers of mem0's API, field by field.
 
-Fields that would instruct a model have no effect, because there is none.  Fields with another promise are unknown and
-therefore refused: `expiration_date`.
+Fields that would instruct a model have no effect, because there is none.  Unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -41,11 +40,15 @@ class Whose(Message):
 
 
 class AddBody(Whose):
-    """Messages to record.  `timestamp`: seconds since 1970.  Instructions to a model have no effect: there is none."""
+    """Messages to record.  `timestamp`: seconds since 1970.  `expiration_date`: their last day, as 2030-01-31 (UTC).
+
+    Instructions to a model have no effect: there is none.
+    """
 
     messages: list[Mem0Message]
     metadata: dict[str, Any] | None = None
     timestamp: int | float | None = None
+    expiration_date: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     infer: Any = None
     version: Any = None
     output_format: Any = None
@@ -93,6 +96,7 @@ class Kept(BaseModel):
     categories: list[str] = Field(default_factory=list)
     created_at: str
     updated_at: str
+    expiration_date: str | None = None
     score: float | None = None
 
 

@@ -12,6 +12,7 @@ GraphChangedError says that it has to begin again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, cast, get_args
@@ -153,6 +154,7 @@ EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 SAME_FROM: Final = 12  # characters: so long a text that one speaker said twice is listed once
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
 MEMBERS: Final = 20  # of a habit that is a passage: the latest
+UNTRUSTED: Final = ("tool", "web")  # origins whose texts anyone may have written: mode inject leaves them out
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
 
 
@@ -191,8 +193,15 @@ class Answer(NamedTuple):
 class Answerer:
     """Answers queries, with one extractor, one model of embeddings or none, and the policies that queries may name."""
 
-    def __init__(self, extractor: Extractor, embedder: Embedder | None = None, policies: Policies = CORE) -> None:
-        self.extractor, self.embedder, self.policies = extractor, embedder, policies
+    def __init__(
+        self,
+        extractor: Extractor,
+        embedder: Embedder | None = None,
+        policies: Policies = CORE,
+        stage: Callable[[str], AbstractContextManager[None]] = lambda stage: nullcontext(),
+    ) -> None:
+        """`stage` is entered, by its name, for as long as each stage of an answer takes."""
+        self.extractor, self.embedder, self.policies, self.stage = extractor, embedder, policies, stage
         self.baselines = Baselines(extractor)
 
     def answer(self, query: Query, memory: QueriedGraph, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
@@ -210,8 +219,12 @@ class Answerer:
             return Answer(nothing.model_copy(update={"found": True, "note": None, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
-        question = _prepare(self, query, memory, graph)
-        return (yield from _ReplyWriter(question, _match(question), {} if read is None else read).steps())
+        with self.stage("prepare"):
+            question = _prepare(self, query, memory, graph)
+        with self.stage("activate"):
+            matches = _match(question)
+        with self.stage("pack"):
+            return (yield from _ReplyWriter(question, matches, {} if read is None else read).steps())
 
 
 def is_long(query: Query) -> bool:
@@ -401,7 +414,7 @@ def _evidence_first(question: _Question, recalled: RecallResult, asked: SlotQues
     if asked is None:
         return recalled
     numbers = np.array([question.graph.passages.numbers[turn] for turn in asked.turns], np.int64)
-    first = numbers[Allowed(question.view, question.query.only).passes(numbers)].tolist()
+    first = numbers[Allowed(question.view, question.options.only).passes(numbers)].tolist()
     best = max((ranked.score for ranked in recalled.passages), default=0.0)
     others = [ranked for ranked in recalled.passages if ranked.number not in first]
     passages = (*(Ranked(number, best) for number in first), *others)
@@ -621,6 +634,8 @@ class _ReplyWriter:
             times = tuple(span for span in times if span.text in text)
         if turn.attachments:
             text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        if turn.origin in UNTRUSTED:
+            text = f"[from {'a tool' if turn.origin == 'tool' else 'the web'}] {text}"
         return ContextPassage(ranked.number, at, turn.speaker, text, times, requested, turn.session, over)
 
     @cached_property
@@ -675,6 +690,8 @@ class _ReplyWriter:
             superseded_by=shown.superseded_by,
             attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
+            origin=turn.origin,
+            expires_at=turn.expires_at,
             masked=None if self._masks is None else self._masked(turn, self._masks),
             topic=None if topic is None else self._view.labels[topic],
             why=why,
@@ -698,7 +715,7 @@ def _habit(habit: HabitRow, score: float) -> RecalledPassage:
 
 def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriever: Retriever) -> RecallOptions:
     view = graph.view()
-    only = _by_id(query.only, view, extractor)
+    only = _trusted(query, _by_id(query.only, view, extractor))
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
     return RecallOptions(
@@ -714,6 +731,13 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriev
         session=_session(query, view) if goes_on else query.session,
         now=now,
     )
+
+
+def _trusted(query: Query, only: Filter) -> Filter:
+    """Leave out, in mode inject, what anyone may have written; a query that names origins has those."""
+    if query.mode != "inject" or only.origins or only.without_origins:
+        return only
+    return only.model_copy(update={"without_origins": list(UNTRUSTED)})
 
 
 def _depth_of(query: Query, policies: Policies, retriever: Retriever) -> float | None:

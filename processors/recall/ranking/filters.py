@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
 from state.arrays import Integers
-from state.graph.tables.passage_table import ROLES, modality
+from state.graph.tables.passage_table import ORIGINS, ROLES, modality
 from state.graph.view import GraphView, importance
 
 Mask = NDArray[np.bool_]
 NO_FILTER = Filter()
+_ORIGIN_OF_ROLE = np.array([ORIGINS.index(role) if role in ORIGINS else 0 for role in ROLES])
 
 
 class Allowed:
@@ -78,7 +79,16 @@ class Allowed:
             passes &= (view.of_turns("modality", turn) & modality(self._only.modality)) > 0
         if self._only.roles:
             passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
+        if self._only.origins:
+            passes &= np.isin(self._origin(turn), [ORIGINS.index(origin) for origin in self._only.origins])
+        if self._only.without_origins:
+            passes &= ~np.isin(self._origin(turn), [ORIGINS.index(origin) for origin in self._only.without_origins])
         return passes
+
+    def _origin(self, turn: Integers) -> Integers:
+        """Return the place in ORIGINS of each turn: its own, else that of its role."""
+        own, role = self._view.of_turns("origin", turn), self._view.of_turns("role", turn)
+        return np.where(own > 0, own, _ORIGIN_OF_ROLE[role])
 
     def _is_in_time(self, turn: Integers) -> Mask:
         passes = np.ones(len(turn), np.bool_)

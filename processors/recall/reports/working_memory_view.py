@@ -72,6 +72,8 @@ def recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         metadata=dict(turn.metadata),
         archived=bool(view.of_turns("archived", one)[0]),
         pinned=bool(view.of_turns("pinned", one)[0]),
+        origin=turn.origin,
+        expires_at=turn.expires_at,
         importance=turn.importance,
         anchor=turn.anchor.rule if turn.anchor else None,
         times=[SpokenTime(**asdict(span)) for span in turn.times],

@@ -26,13 +26,15 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers, Mask
 from state.events.events import TurnRecorded
 from state.graph.tables.columns import ColumnTable, LazyColumn, column, lazy_attribute
-from state.graph.tables.decay import HOLDS
+from state.graph.tables.decay import HOLDS, NEVER
 from state.graph.tables.lists import stable_order
 from state.graph.tables.strings import Places, Strings
 
+ORIGINS = (None, "user", "assistant", "tool", "web")
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
 PROTECTED = 80  # percent: a turn that matters more is never archived
+_ORIGIN_NUMBERS = {origin: number for number, origin in enumerate(ORIGINS)}
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
@@ -51,6 +53,10 @@ def _modality(turn: TurnRecorded) -> int:
 
 def _percent(importance: float | None) -> int:
     return -1 if importance is None else round(importance * 100)
+
+
+def _expiry(turn: TurnRecorded) -> int:
+    return NEVER if turn.expires_at is None else turn.expires_at
 
 
 def _is_kept_unasked(turn: TurnRecorded) -> bool:
@@ -115,6 +121,12 @@ class PassageTable(ColumnTable):
     anchored: array[int] = column("b", stored_in=BORN, first=_is_kept_unasked, added_as="anchored")
     # 1 for one that a gate left out of what is counted
     uncounted: array[int] = column("b", stored_in=BORN, first=lambda turn: bool(turn.uncounted), added_as="uncounted")
+    # position in ORIGINS
+    origin: array[int] = column(
+        "b", stored_in=BORN, first=lambda turn: _ORIGIN_NUMBERS[turn.origin], added_as="turn_origin"
+    )
+    # ms from which on it is forgotten, NEVER for one that is kept
+    expires: array[int] = column("q", NEVER, stored_in=BORN, first=_expiry, added_as="expires")
 
     sessions: dict[str, int] = lazy_attribute()  # name → number
     origins: dict[str, dict[str, int]] = lazy_attribute()  # of sessions, and of speakers: name → key it is stored under

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -10,9 +12,11 @@ import typer
 from emgas.errors import EmgasError
 from streams.cli.shared import output
 from streams.cli.shared.client import has_writer, session
+from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
+    from emgas import Turn
     from emgas.messages.requests import Outcome
 
 
@@ -25,23 +29,32 @@ def add(
     at: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="When it was said: 2023-05-08T14:00; now by default.")
     ] = None,
+    origin: Origin = None,
+    expires_in: ExpiresIn = None,
+    expires_at: ExpiresAt = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Store one memory, and wait until it can be queried."""
+    marked = lasting(origin, expires_in, expires_at, now_ms)
     turn = {"id": uuid4().hex, "graph": graph, "speaker": speaker, "text": text, "session": conversation, "at": at}
-    outcome = output.run(_add(turn, timeout))
+    outcome = output.run(_add(turn, marked, timeout))
     if json:
         output.print_json(outcome.model_dump())
     else:
         output.out.print(f"stored in {graph}", highlight=False, markup=False, soft_wrap=True)
 
 
-async def _add(turn: dict[str, Any], timeout: float) -> Outcome:
+def now_ms() -> int:
+    """Return the present, ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+async def _add(turn: dict[str, Any], marked: Callable[[Turn], Turn], timeout: float) -> Outcome:
     from emgas.messages.turns import Turn  # here: --help needs none of it
     from emgas.validation import build
 
-    checked = build(Turn, turn)  # a wrong call creates no memory
+    checked = marked(build(Turn, turn))  # a wrong call creates no memory
     settings = output.settings()
     async with session(settings, timeout) as connected:
         if not await has_writer(settings, timeout):

@@ -16,8 +16,10 @@ from uuid import uuid4
 import typer
 
 from emgas.importers.registry import NAMES
+from streams.cli.memory.add import now_ms
 from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
+from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
 from streams.cli.shared.setting_options import PresetOfNew
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ def import_(
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
+    origin: Origin = None,
+    expires_in: ExpiresIn = None,
+    expires_at: ExpiresAt = None,
     wait: Wait = True,
     dry_run: DryRun = False,
     json: output.Json = False,
@@ -45,7 +50,8 @@ def import_(
     from emgas.importers.registry import Options  # here: --help needs none of it
     from replay.backup.lines import is_backup
 
-    sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
+    marked = lasting(origin, expires_in, expires_at, now_ms)
+    sending = Sending(preset=preset, wait=wait, dry_run=dry_run, marked=marked)
     if file == "-" and is_backup(_ahead()):
         output.fail(
             "a backup is checked before it is restored, so it cannot be read from a pipe: name the file", output.USAGE

@@ -23,8 +23,10 @@ from emgas.errors import EmgasError
 from emgas.importers.registry import NAMES
 from emgas.times import DAY_MS, format_utc
 from emgas.wire import ProducerRecord
+from streams.cli.memory.add import now_ms
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, has_writer, session
+from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
 from streams.cli.shared.setting_options import PresetOfNew
 
 if TYPE_CHECKING:
@@ -51,11 +53,12 @@ class Sending:
     """How turns are sent.
 
     preset   settings of new graphs, if any      wait     wait for the outcome of each turn
-    dry_run  send nothing
+    dry_run  send nothing                            marked   give a turn its origin and its end
     """
 
     preset: str | None
     wait: bool
+    marked: Callable[[Turn], Turn]
     dry_run: bool = False
 
 
@@ -89,6 +92,9 @@ def publish(
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
+    origin: Origin = None,
+    expires_in: ExpiresIn = None,
+    expires_at: ExpiresAt = None,
     wait: Wait = True,
     dry_run: DryRun = False,
     json: output.Json = False,
@@ -96,7 +102,8 @@ def publish(
     """Publish conversation turns from JSONL or a chat export; safe to repeat, because turn ids are permanent."""
     from emgas.importers.registry import Options  # here: --help needs none of it
 
-    sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
+    marked = lasting(origin, expires_in, expires_at, now_ms)
+    sending = Sending(preset=preset, wait=wait, dry_run=dry_run, marked=marked)
     publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
 
 
@@ -132,7 +139,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
 async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, Any]:
     started, tally = time.perf_counter(), Tally()
     with _opened(file) as stream:
-        items = _begun(file, reading, stream)
+        items = _marked(_begun(file, reading, stream), sending.marked)
         if sending.dry_run:
             _look(items, tally)
         else:
@@ -145,6 +152,21 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
                     )
                 await _send(connected, items, stream, tally=tally, sending=sending)
     return {**tally.totals(), "waited": sending.wait, "seconds": round(time.perf_counter() - started, 3)}
+
+
+def _marked(items: Iterator[Item], marked: Callable[[Turn], Turn]) -> Iterator[Item]:
+    """Yield the items, each turn with the options of the call; one that they do not fit is rejected."""
+    from emgas.errors import InvalidMessageError  # here: --help needs none of it
+    from emgas.importers.registry import BadLine
+
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, BadLine):
+            yield item
+            continue
+        try:
+            yield marked(item)
+        except InvalidMessageError as error:
+            yield BadLine(number, item.model_dump_json().encode(), str(error), "turn")
 
 
 def _look(items: Iterator[Item], tally: Tally) -> None:

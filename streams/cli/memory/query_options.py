@@ -57,6 +57,8 @@ OPTIONS: Final[Mapping[str, Key]] = {
 }
 FILTERS: Final[Mapping[str, Key]] = {
     "role": Key("roles", "texts", "role of the speaker: user, assistant, system or tool; repeatable"),
+    "origin": Key("origins", "texts", "where the text comes from: user, assistant, tool or web; repeatable"),
+    "not-origin": Key("without_origins", "texts", "leave out texts from here; repeatable"),
     "concept": Key("concepts", "texts", "turns that mention this concept; repeatable"),
     "meta": Key("metadata", "pair", "turns with this metadata, as meta.channel=phone; repeatable"),
     "min-importance": Key("min_importance", "number", "turns of at least this importance, 0 to 1"),

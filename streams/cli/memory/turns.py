@@ -71,6 +71,8 @@ async def _read(
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
         marks = [name for name in ("archived", "pinned") if getattr(turn, name)]
+        marks += [f"from {turn.origin}"] if turn.origin else []
+        marks += [f"until {format_utc(turn.expires_at)}"] if turn.expires_at is not None else []
         report = ", ".join([*marks, *([f"kept: {turn.anchor}"] if turn.anchor else []), *_gated(turn)])
         mark = f"  [dim]({report})[/]" if report else ""
         report = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"

@@ -22,9 +22,14 @@ from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 
 HEARD: Final = 512  # sessions of which the last texts are kept
-NO_ONE: Final = ("assistant", "system", "tool")  # roles of turns that state nothing of who speaks
+NO_ONE: Final = ("assistant", "system", "tool", "web")  # roles and origins of turns that state nothing of who speaks
 
 Session = tuple[str, str]  # of a graph, both by id
+
+
+def states_of_speaker(turn: Turn) -> bool:
+    """Return whether a turn says how things are with its speaker: a person's words, no model's, tool's or page's."""
+    return turn.role not in NO_ONE and turn.origin not in NO_ONE
 
 
 class Pending(NamedTuple):
@@ -102,9 +107,9 @@ class UnfoldedDecisions:
         meant, words = tuple(those_meant(concepts)), pronouns(turn.text)
         before = cache(lambda: self._turns_before(turn, graph))
         bound_words = bound(words, meant, speaker=speaker, before=before() if any(map(looks_back, words)) else [])
-        states = turn.role not in NO_ONE
+        speaks = states_of_speaker(turn)
         stated = (
-            facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if states else []
+            facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if speaks else []
         )
         said = TurnBefore(speaker or "", meant, turn.text, names_in(stated))
         pending.append(said)

@@ -12,6 +12,7 @@ from emgas.messages.requests import PastQuestion
 from emgas.messages.turns import Reinforce
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.decay.expiry import without_expired
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from replay.as_of.graph_as_of import AsOf
 from state.errors import LogRewrittenError
@@ -135,7 +136,9 @@ class AnswerContext:
         state = self.state
         if request.as_of is None:
             now = self.worker.time_in(state.graph(request.graph), self.question.record)
-            return lambda: QueriedGraph(state.graph(request.graph), state.text_of, self.position, now)
+            return lambda: QueriedGraph(
+                without_expired(state.graph(request.graph), now), state.text_of, self.position, now
+            )
         position = self.position  # before the past is read: the answer names the moment at which it was asked
         past = await self.past(request.graph, request.as_of)
         memory = (
