@@ -9,6 +9,9 @@ ENV PYTHONUNBUFFERED=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PATH=/opt/emgas/venv/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
+# If it is set, compiled files do not depend on when they were made, so two builds are the same (scripts/image).
+ARG SOURCE_DATE_EPOCH
+
 # Debian lets nobody install into its own Python.
 RUN python3 -m venv /opt/emgas/venv
 WORKDIR /opt/emgas
