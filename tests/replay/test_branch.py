@@ -22,6 +22,7 @@ from state.events.events import (
     ConsolidationWindowClosed,
     DecayWindowClosed,
     EdgesRated,
+    EventErased,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
@@ -158,7 +159,7 @@ MINIMAL: dict[type[GraphEvent], Any] = {
     Unpinned: unpinned,
 }
 NOT_SENT = {
-    ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, MemoryArchived, MemoryConsolidated,
+    ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, EventErased, MemoryArchived, MemoryConsolidated,
     MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed, SessionSummarised, SubjectErased,
     Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
     WorthJudged,
