@@ -159,9 +159,9 @@ MINIMAL: dict[type[GraphEvent], Any] = {
     Unpinned: unpinned,
 }
 NOT_SENT = {
-    ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, EventErased, MemoryArchived, MemoryConsolidated,
-    MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed, SessionSummarised, SubjectErased,
-    Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
+    ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, EventErased, MemoryArchived,
+    MemoryConsolidated, MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed, SessionSummarised,
+    SubjectErased, Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
     WorthJudged,
 }  # fmt: skip
 
