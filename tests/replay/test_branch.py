@@ -160,8 +160,8 @@ MINIMAL: dict[type[GraphEvent], Any] = {
 }
 NOT_SENT = {
     ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, EdgesRated, EventErased, MemoryArchived,
-    MemoryConsolidated, MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed, SessionSummarised,
-    SubjectErased, Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
+    MemoryConsolidated, MemoryReplayed, MemoryRestored, PassageRewritten, PassageSplit, Retracted, Sealed,
+    SessionSummarised, SubjectErased, Superseded, Ticked, TopicNamed, TurnEmbedded, TurnNotRecorded, TurnsExpired,
     WorthJudged,
 }  # fmt: skip
 
