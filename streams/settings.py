@@ -106,6 +106,12 @@ class WorkerSettings(BaseSettings, SecuritySettings):
         ge=1,
         description="memory budget for loaded graphs, shared by all partitions of a worker",
     )
+    instance: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
+        description="name of a worker, the same after a restart, which then moves no partition; no two share one",
+    )
+    rack: str | None = Field(None, description="where a process runs, as brokers say (`broker.rack`): it reads nearby")
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
@@ -176,7 +182,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
             raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
 
-    @field_validator("graph_keys", "kek_file", "advisor", "advisor_key_file", mode="before")
+    @field_validator("graph_keys", "kek_file", "advisor", "advisor_key_file", "instance", "rack", mode="before")
     @classmethod
     def _empty_is_nothing(cls, value: object) -> object:
         return value or None

@@ -186,8 +186,10 @@ def topic_settings(settings: WorkerSettings) -> set[str]:
 def _kafka_reader(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> Callable[[str], KafkaReader]:
     from streams.transport.kafka.reader import KafkaReader
 
-    isolation, security = settings.isolation, settings.security
-    return lambda topic: KafkaReader(settings.bootstrap, topic, timeout=timeout, isolation=isolation, **security)
+    isolation, rack, security = settings.isolation, settings.rack, settings.security
+    return lambda topic: KafkaReader(
+        settings.bootstrap, topic, timeout=timeout, isolation=isolation, rack=rack, **security
+    )
 
 
 def _kafka_topics(settings: WorkerSettings, timeout: float = PATIENCE_SECONDS) -> KafkaTopics:
@@ -234,7 +236,11 @@ async def _kafka(settings: WorkerSettings) -> Transport:
         )
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(
-        KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
+        KafkaTransport,
+        settings.bootstrap,
+        fetch_wait_ms=settings.fetch_wait_ms,
+        isolation=settings.isolation,
+        rack=settings.rack,
     )
     topics, keys = _kafka_topics(settings), await _kafka_keys(settings)
     reading = _opening(reader, keys)

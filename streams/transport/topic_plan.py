@@ -32,6 +32,7 @@ class TopicPlan:
     """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
 
     local_ms after so long a segment is in remote storage alone; None: it stays with the brokers
+    is_of_clients  programs that are not ours write to it
     unit     its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
     gone_ms  how long a compacted topic keeps what says that a key is gone, for those who read it now and then
     """
@@ -45,6 +46,7 @@ class TopicPlan:
     unit: int = 0
     gone_ms: int = 0
     local_ms: int | None = None
+    is_of_clients: bool = False
 
     def may_have(self, partitions: int) -> bool:
         """Return whether a topic with so many partitions can be used as planned, or can grow."""
@@ -77,9 +79,9 @@ def plan(
     `readers` may answer of one partition: `queries` has so many times as many.  `local_ms` is of the log.
     """
     return (
-        TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES),
+        TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES, is_of_clients=True),
         TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False, local_ms=local_ms),
-        TopicPlan(topics.queries, partitions * readers, HOUR_MS, RECORD_BYTES, unit=partitions),
+        TopicPlan(topics.queries, partitions * readers, HOUR_MS, RECORD_BYTES, unit=partitions, is_of_clients=True),
         TopicPlan(topics.replies, reply_partitions, HOUR_MS, RECORD_BYTES),
         TopicPlan(topics.changes, partitions, FOR_EVER, RECORD_BYTES),
         TopicPlan(topics.dead_letters, partitions, 30 * DAY_MS, LARGEST_RECORD_BYTES),
@@ -100,7 +102,8 @@ def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()
         "message.timestamp.type": "LogAppendTime" if plan.broker_time else "CreateTime",
         "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
         "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
-        "compression.type": COMPRESSION,  # of what other producers write, too
+        # of others' records as they sent them: to compress them, a broker would write them again, not to the byte
+        "compression.type": "producer" if plan.is_of_clients else COMPRESSION,
         **_tiered(plan.local_ms),
     }
     return {name: value for name, value in settings.items() if name not in without}

@@ -349,6 +349,7 @@ def _faust_settings(settings: WorkerSettings, partitions: int) -> dict[str, Any]
         # for who lives and is slow; who is dead misses the session's
         "broker_rebalance_timeout": max(60.0, settings.session_timeout * 1.5),
         "broker_client_id": f"{CLIENT}{settings.role}",
+        "consumer_group_instance_id": settings.instance,
         "consumer_auto_offset_reset": "earliest",
         "broker_credentials": faust_credentials(settings.security),
         "producer_acks": -1,

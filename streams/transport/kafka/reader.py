@@ -39,6 +39,7 @@ class KafkaReader:
         *,
         timeout: float = 30.0,
         isolation: str = "read_committed",
+        rack: str | None = None,
         **security: Unpack[Security],
     ) -> None:
         self._bootstrap = bootstrap
@@ -46,6 +47,7 @@ class KafkaReader:
         self._batch = batch
         self._timeout = timeout
         self._isolation = isolation
+        self._rack = rack
         self._security = security
         self.graph_keys: Keyring = NO_KEYS
 
@@ -103,6 +105,7 @@ class KafkaReader:
     @asynccontextmanager
     async def _consumer(self) -> AsyncIterator[Any]:
         consumer = AIOKafkaConsumer(
+            client_rack=self._rack,
             bootstrap_servers=self._bootstrap,
             client_id="emgas-reader",
             request_timeout_ms=int(self._timeout * 1000),

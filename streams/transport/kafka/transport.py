@@ -21,15 +21,23 @@ import asyncio
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
+from weakref import WeakSet
 
 from aiokafka.client import ConnectionGroup  # type: ignore[import-untyped]
-from aiokafka.errors import IllegalStateError, NoOffsetForPartitionError, OffsetOutOfRangeError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    IllegalStateError,
+    NoOffsetForPartitionError,
+    OffsetOutOfRangeError,
+    UnknownMemberIdError,
+)
+from aiokafka.protocol.group import HeartbeatRequest  # type: ignore[import-untyped]
 from faust.transport.consumer import RecordMap, ensure_TP
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, AppT, ConsumerMessage
 from yarl import URL
 
 from emgas.client.kafka import BATCH_BYTES, mending
+from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord, Record, as_mapping
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder
@@ -38,6 +46,10 @@ from streams.transport.source_offsets import PositionedConsumer, outside
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES
 
 FETCH_WAIT_MS = 150  # aiokafka asks again only once what came was taken, so hardly any partition is left out of a fetch
+TWIN = (
+    "another worker has taken the name EMGAS_INSTANCE={0}, or this one was silent for longer than "
+    "EMGAS_SESSION_TIMEOUT: give each worker a name of its own"
+)
 BY_BROKER = 1  # Kafka's LogAppendTime
 
 
@@ -103,11 +115,16 @@ def _batches(producer: Any, records: Sequence[KeyValue]) -> Iterator[Any]:
 class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
     """Faust's thread around an aiokafka consumer; only how the consumer is made and positioned differs."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._watched: WeakSet[Any] = WeakSet()  # coordinators
+
     def _create_worker_consumer(self, transport: driver.Transport) -> Any:
         consumer = super()._create_worker_consumer(transport)
         consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms  # noqa: SLF001 - Faust makes it without
         consumer._auto_offset_reset = "none"  # noqa: SLF001 - as above
         consumer._isolation_level = cast(KafkaTransport, transport).isolation  # noqa: SLF001 - as above
+        consumer._client_rack = cast(KafkaTransport, transport).rack  # noqa: SLF001 - as above
         return consumer
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
@@ -116,8 +133,28 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         aiokafka begins to send heartbeats only behind this (consumer/group_coordinator.py:735-738): a worker that needs
         longer to open its partitions than a session lasts would be taken for dead each time.
         """
-        self._ensure_consumer()._coordinator._start_heartbeat_task()  # noqa: SLF001 - aiokafka has no public way
+        coordinator = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka has no public way
+        self._watch_name(coordinator)
+        coordinator._start_heartbeat_task()  # noqa: SLF001 - as above
         await super().on_partitions_assigned(assigned, generation_id)
+
+    def _watch_name(self, coordinator: Any) -> None:
+        """Halt this worker once the group knows another one by its name, or has given it up.
+
+        aiokafka would join again under the name, and so would the other: each would take it from the other without end.
+        """
+        name, send = coordinator._group_instance_id, coordinator._send_req  # noqa: SLF001 - aiokafka has no public way
+        if name is None or coordinator in self._watched:
+            return
+        self._watched.add(coordinator)
+
+        async def watched(request: Any) -> Any:
+            response = await send(request)
+            if isinstance(request, HeartbeatRequest) and response.error_code == UnknownMemberIdError.errno:
+                self.consumer.app._crash(HaltedError(TWIN.format(name)))  # noqa: SLF001 - it is ours
+            return response
+
+        coordinator._send_req = watched  # noqa: SLF001 - as above
 
     async def fetch(self, active: set[TP], seconds: float, order: FetchOrder) -> RecordMap:
         """Fetch of `active` by `order`, in one visit to the thread."""
@@ -211,15 +248,23 @@ class KafkaTransport(driver.Transport):
 
     fetch_wait_ms  how long the broker may hold back an empty fetch: what an idle worker's next message waits at most
     isolation      "read_committed": what an aborted transaction wrote is not there
+    rack           where this process runs: it fetches from a replica there, if the brokers choose one (KIP-392)
     """
 
     Consumer = KafkaConsumer
     Producer = KafkaProducer
 
     def __init__(
-        self, bootstrap: str, app: AppT, fetch_wait_ms: int = FETCH_WAIT_MS, isolation: str = "read_committed"
+        self,
+        bootstrap: str,
+        app: AppT,
+        *,
+        fetch_wait_ms: int = FETCH_WAIT_MS,
+        isolation: str = "read_committed",
+        rack: str | None = None,
     ) -> None:
         hosts = [part.rpartition("://")[2].strip() for part in bootstrap.split(",")]
         super().__init__([URL(f"kafka://{host}") for host in hosts if host], app)
         self.fetch_wait_ms = fetch_wait_ms
         self.isolation = isolation
+        self.rack = rack

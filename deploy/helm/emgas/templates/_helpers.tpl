@@ -28,6 +28,8 @@ env:
   - {name: EMGAS_DATA, value: /data}
   - {name: EMGAS_HEALTH, value: "0.0.0.0:{{ .Values.worker.healthPort }}"}
   - {name: HOME, value: /tmp}
+  - name: EMGAS_INSTANCE # a worker that comes back within EMGAS_SESSION_TIMEOUT moves no partition
+    valueFrom: {fieldRef: {fieldPath: metadata.name}}
   {{- with .Values.kafka.protocol }}
   - {name: EMGAS_SECURITY_PROTOCOL, value: {{ . }}}
   {{- end }}
