@@ -47,6 +47,24 @@ export interface Compared {
   themes: ThemeChange[]; added: string[]; archived: string[];
 }
 
+export interface SessionRecap {
+  session: string; since: number; until: number; turns: number; speakers: string[]; concepts: string[]; summary: { text: string }[];
+}
+
+export interface Habit { id: string; speaker: string; text: string; turns: number; period: number; last: number; members: string[] }
+
+export interface Person {
+  name: string; also: string[]; current: Record<string, { value: string; role?: string }[]>; history: Record<string, { value: string }[]>;
+}
+
+export interface Understood {
+  turns: { concepts: { label: string }[]; times: { text: string; since?: string | number }[];
+    relations: { subject: string; relation: string; object: string }[] }[];
+}
+
+/** How far an import is: the counts of emgas/gateway's server-sent events. */
+export interface Imported { published: number; accepted: number; duplicates: number; rejected: number }
+
 /** What the gateway refused: RFC 9457. */
 export class Problem extends Error {
   constructor(readonly status: number, detail: string) {
@@ -63,21 +81,34 @@ export function remember(key: string): void {
   sessionStorage.setItem(KEY, key);
 }
 
-async function asked<T>(path: string, parameters: Parameters = {}, body?: object, signal?: AbortSignal): Promise<T> {
+/** Nothing answered at all: the server does not run, or is out of reach. */
+export class Unreachable extends Error {}
+
+async function asked<T>(path: string, parameters: Parameters = {}, body?: object, signal?: AbortSignal, method = "POST"): Promise<T> {
+  const headers: Record<string, string> = body ? { "Content-Type": "application/json" } : {};
+  const sent = body ? { method, body: JSON.stringify(body), headers } : { headers };
+  const response = await fetched(path, parameters, { ...sent, signal: signal ?? null });
+  return (await response.json()) as T;
+}
+
+/** Ask the gateway.  Throws Problem for a refusal, Unreachable without an answer. */
+async function fetched(path: string, parameters: Parameters, options: RequestInit & { headers: Record<string, string> }): Promise<Response> {
   const url = new URL(`v1/${path}`, document.baseURI);
   for (const [name, value] of Object.entries(parameters)) {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one !== null && one !== undefined) url.searchParams.append(name, String(one));
     }
   }
-  const headers: Record<string, string> = body ? { "Content-Type": "application/json" } : {};
   const key = sessionStorage.getItem(KEY);
-  if (key) headers["Authorization"] = `Bearer ${key}`;
-  const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
-  const response = await fetch(url, { ...sent, headers, signal: signal ?? null });
-  const told = await response.json();
-  if (!response.ok) throw new Problem(response.status, told.detail ?? response.statusText);
-  return told as T;
+  const headers = key ? { ...options.headers, Authorization: `Bearer ${key}` } : options.headers;
+  const response = await fetch(url, { ...options, headers }).catch((error: unknown) => {
+    throw error instanceof TypeError ? new Unreachable() : error;
+  });
+  if (!response.ok) {
+    const problem = await response.json().catch(() => ({}));
+    throw new Problem(response.status, problem.detail ?? response.statusText);
+  }
+  return response;
 }
 
 const of = (graph: string) => `graphs/${encodeURIComponent(graph)}`;
@@ -100,6 +131,43 @@ export const query = (graph: string, text: string, rounds: number, at: number | 
     ...(rounds > 1 ? { spreading: { max_iterations: rounds } } : {}),
     ...(at === null ? {} : { as_of: at }),
   });
+
+export const describe = (graph: string) => asked<{ turns: number; clock: number }>(of(graph));
+
+export const sessions = (graph: string) => asked<{ sessions: SessionRecap[] }>(`${of(graph)}/sessions`, { limit: 20, words: 30 });
+
+export const habits = (graph: string) => asked<{ habits: Habit[] }>(`${of(graph)}/habits`, { limit: 20 });
+
+export const people = (graph: string) => asked<{ people: Person[] }>(`${of(graph)}/people`, { limit: 20 });
+
+export const record = (graph: string, speaker: string, text: string) =>
+  asked(`${of(graph)}/turns`, {}, { id: crypto.randomUUID?.() ?? String(Math.random()).slice(2), speaker, text });
+
+export const pin = (graph: string, turn: string, isPinned: boolean) => asked(`${of(graph)}/${isPinned ? "pin" : "unpin"}`, {}, { turns: [turn] });
+
+export const forget = (graph: string, turn: string) => asked(`${of(graph)}/forget`, {}, { turns: [turn] });
+
+export const configure = (graph: string, preset: string) => asked(`${of(graph)}/settings`, {}, { preset }, undefined, "PUT");
+
+export const extract = (turn: { speaker: string; text: string; at: number }) => asked<Understood>("extract", {}, { turns: [turn] });
+
+/** Import a file, and tell how far it is.  Throws Problem, Unreachable. */
+export async function importFile(graph: string, file: File, progress: (counts: Imported) => void): Promise<Imported> {
+  const headers = { "Content-Type": "application/octet-stream" };
+  const response = await fetched(`${of(graph)}/import`, { name: file.name }, { method: "POST", body: file, headers });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let [rest, counts] = ["", { published: 0, accepted: 0, duplicates: 0, rejected: 0 }];
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    const events = (rest + piece.value).split("\n\n");
+    rest = events.pop()!;
+    for (const event of events) {
+      const [kind, data] = [/^event: (.*)$/m.exec(event)?.[1], /^data: (.*)$/m.exec(event)?.[1]];
+      if (kind === "failed") throw new Problem(JSON.parse(data!).status, JSON.parse(data!).detail);
+      if (kind === "progress" || kind === "done") progress((counts = JSON.parse(data!)));
+    }
+  }
+  return counts;
+}
 
 /** A time in ms as a URL has it: ISO 8601, since few digits would be read as a date. */
 export const moment = (at: number) => new Date(at).toISOString();

@@ -2,6 +2,7 @@
 import * as api from "./api.ts";
 import { SHADES, ofTheme } from "./colours.ts";
 import { byId, element } from "./html.ts";
+import { Keeping } from "./keeping.ts";
 import { Memory } from "./memory.ts";
 import { Panel } from "./panel.ts";
 import * as save from "./save.ts";
@@ -12,6 +13,9 @@ import { date, number, say, speak, spoken, words, type Language, type Name } fro
 
 const SIZES = [100, 300, 800, 3000];
 const LINKS = 4; // drawn for each concept: the strongest of each, as the gateway has them first
+const FEW_LINKS = 1.5; // where so many concepts are drawn that links would hide their clusters
+const CROWD = 800;
+const LIVE_MS = 5000; // between two looks whether something was added
 const FRAMES = 36; // of a film from the first turn to the last
 const root = document.documentElement;
 const stored = (name: string) => localStorage.getItem(`emgas.${name}`);
@@ -28,6 +32,8 @@ class Explorer {
   private readonly sky: Sky;
   private readonly wave: Wave;
   private readonly panel: Panel;
+  private readonly keeping: Keeping;
+  private turns = -1; // that the shown memory had when it was looked at last
   private readonly timeline: Timeline;
 
   constructor() {
@@ -43,6 +49,15 @@ class Explorer {
       showConversation: (session, turn) => void this.told(this.panel.showConversation(session, turn, this.graph, this.at)),
       ask: (text) => { byId<HTMLInputElement>("question").value = text; void this.ask(); },
       focus: (id) => void this.focus(id),
+      copy: (text) => void navigator.clipboard.writeText(text).then(() => this.notice(words().copied)),
+    });
+    this.keeping = this.panel.keeping = new Keeping({
+      graph: () => this.graph,
+      show: (kind, ...children) => { this.reset(); this.panel.show(kind, ...children); },
+      openConversation: (session) => void this.told(this.panel.showConversation(session, null, this.graph, this.at)),
+      changed: (graph) => this.changedBy(graph),
+      notice: (text, kind, action) => this.notice(text, kind, action),
+      told: (work) => this.told(work),
     });
     speak((stored("language") as Language | null) ?? (navigator.language.startsWith("zh") ? "zh" : "en"));
     this.write();
@@ -56,8 +71,16 @@ class Explorer {
     select.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
     const wanted = new URLSearchParams(location.hash.slice(1));
     const graph = wanted.get("graph");
-    if (!names.length) return this.notice(`${words().nothing}  emgas import chat.jsonl`, "empty");
-    select.value = graph !== null && names.includes(graph) ? graph : names[0]!;
+    if (!names.length) {
+      this.keeping.showRemember();
+      return this.notice(words().nothing, "empty");
+    }
+    if (graph !== null && !names.includes(graph)) {
+      select.prepend(element("option", { value: "", disabled: true }, "…"));
+      select.value = "";
+      return this.notice(say("unknown", { graph }), "error");
+    }
+    select.value = graph ?? names[0]!;
     await this.choose(select.value);
     const at = Number(wanted.get("at"));
     if (at) {
@@ -83,6 +106,7 @@ class Explorer {
       if (error instanceof DOMException && error.name === "AbortError") return null;
       if (error instanceof api.Problem && error.status === 401) this.knock();
       else if (error instanceof api.Problem && error.status === 404) this.notice(words().empty);
+      else if (error instanceof api.Unreachable) this.notice(words().unreachable, "error", { text: words().retry, do: () => void this.start() });
       else this.notice(error instanceof Error ? error.message : String(error), "error");
       return null;
     }
@@ -90,7 +114,7 @@ class Explorer {
 
   private wanted(): Record<string, number | string> {
     const nodes = Number(byId<HTMLSelectElement>("size").value);
-    return { nodes, links: Math.min(20000, nodes * LINKS), ...this.when() };
+    return { nodes, links: Math.min(20000, nodes * (nodes > CROWD ? FEW_LINKS : LINKS)), ...this.when() };
   }
 
   private async choose(graph: string): Promise<void> {
@@ -105,6 +129,31 @@ class Explorer {
     await this.settle();
     this.sky.fit();
     this.remember();
+    this.turns = -1;
+  }
+
+  /** Show what was added or forgotten: the same graph again, or a new one. */
+  private async changedBy(graph: string): Promise<void> {
+    if (graph !== this.graph) {
+      location.hash = `graph=${encodeURIComponent(graph)}`;
+      return this.start();
+    }
+    this.turns = -1;
+    const seen = this.at === null ? await this.told(api.picture(graph, this.wanted())) : null;
+    if (seen === null) return;
+    this.timeline.span(seen.activity);
+    this.take(seen);
+    this.wave.draw();
+  }
+
+  /** Look whether another program added something, and show it. */
+  private async live(): Promise<void> {
+    if (!this.graph || this.at !== null || document.hidden || this.film) return;
+    const { graph } = this;
+    const { turns } = await api.describe(graph).catch(() => ({ turns: this.turns }));
+    const isNew = this.turns >= 0 && turns !== this.turns && graph === this.graph;
+    this.turns = turns;
+    if (isNew) { await this.changedBy(graph); this.turns = turns; }
   }
 
   /** Lay out what is there; come back when it lies still. */
@@ -313,14 +362,29 @@ class Explorer {
       row.addEventListener("click", () => this.sky.show(this.memory.graph.filterNodes((_id, { theme: own }) => own === colour), 0.25));
       return row;
     });
-    byId("legend").replaceChildren(held, ...rows);
+    const signs = (["dot", "line", "ring"] as const).map((name) => element("p", { class: `sign ${name}` }, element("i"), words()[name]));
+    byId("legend").replaceChildren(...signs, held, ...rows, ...this.firstQuestion());
   }
 
-  private notice(text: string, kind = "plain"): void {
+  /** A question that this memory can be asked, for who sees it for the first time. */
+  private firstQuestion(): HTMLElement[] {
+    const [theme] = this.memory.themes;
+    if (theme === undefined) return [];
+    const question = say("firstQuestion", { theme: theme.label.split(/[,、·]/)[0]!.trim() });
+    const row = element("button", { class: "button", type: "button" }, say("first", { question }));
+    row.addEventListener("click", () => { byId<HTMLInputElement>("question").value = question; void this.ask(); });
+    return [row];
+  }
+
+  private notice(text: string, kind = "plain", action?: { text: string; do: () => void }): void {
     const notice = byId("notice");
     notice.hidden = !text;
-    notice.textContent = text;
+    notice.replaceChildren(text);
     notice.dataset["kind"] = kind;
+    if (action === undefined) return;
+    const button = element("button", { class: "button", type: "button" }, action.text);
+    button.addEventListener("click", action.do);
+    notice.append(" ", button);
   }
 
   private knock(): void {
@@ -334,7 +398,11 @@ class Explorer {
     const kept = new URLSearchParams({ graph: this.graph });
     if (this.at !== null) kept.set("at", String(this.at));
     if (this.reply) kept.set("q", byId<HTMLInputElement>("question").value.trim());
-    history.replaceState(null, "", `#${kept}`);
+    const question = kept.get("q");
+    document.title = [question, this.graph, "EMGAS"].filter(Boolean).join(" · ");
+    if (location.hash === `#${kept}`) return;
+    const isSame = new URLSearchParams(location.hash.slice(1)).get("graph") === this.graph && !question;
+    history[isSame ? "replaceState" : "pushState"](null, "", `#${kept}`);
   }
 
   /** Write every word anew, in the language that is chosen. */
@@ -346,14 +414,21 @@ class Explorer {
     byId("language").textContent = text.language;
     byId("shade").textContent = this.sky.shade.dark ? text.light : text.dark;
     byId("fit").textContent = text.fit;
+    for (const name of ["remember", "talks", "who", "habits"] as const) byId(name).textContent = text[name];
     byId("now").textContent = text.now;
     byId("play").textContent = this.film ? "❚❚" : "▶";
     byId("graph").ariaLabel = text.canvas;
     byId("slider").ariaLabel = text.slider;
     byId("graphs").ariaLabel = text.graph;
     const titles: [string, Name][] = [["fit", "fitTitle"], ["language", "languageTitle"], ["shade", "shadeTitle"], ["help", "helpTitle"],
+      ["remember", "rememberTitle"], ["talks", "talksTitle"], ["who", "whoTitle"], ["habits", "habitsTitle"],
       ["png", "png"], ["svg", "svg"], ["now", "nowTitle"], ["close", "close"], ["reach", "reach"], ["size", "size"]];
-    for (const [id, name] of titles) byId(id).title = byId(id).ariaLabel = say(name);
+    for (const [id, name] of titles) {
+      byId(id).title = say(name);
+      const isNamed = byId(id) instanceof HTMLButtonElement && /\p{L}{2}/u.test(byId(id).textContent);
+      byId(id).ariaLabel = isNamed ? null : say(name);
+    }
+    byId("legend").ariaLabel = text.themes;
     byId("play").title = byId("play").ariaLabel = this.film ? text.stop : text.play;
     choices("reach", [1, 2, 3].map((n) => [n, say("rounds", { n })]), 1);
     choices("size", SIZES.map((n) => [n, say("concepts", { n: number(n) })]), 300);
@@ -401,6 +476,8 @@ class Explorer {
     byId("size").addEventListener("change", () => void this.choose(this.graph));
     const clicks: [string, () => void][] = [["fit", () => this.sky.fit()], ["png", () => this.save("png")], ["svg", () => this.save("svg")],
       ["language", () => this.speak()], ["shade", () => this.turnShade()], ["close", () => this.back()], ["play", () => void this.play()],
+      ["remember", () => this.keeping.showRemember()], ["talks", () => void this.keeping.showTalks()],
+      ["who", () => void this.keeping.showPeople()], ["habits", () => void this.keeping.showHabits()],
       ["now", () => this.now()], ["help", () => byId<HTMLDialogElement>("manual").showModal()]];
     for (const [id, deed] of clicks) byId(id).addEventListener("click", deed);
     byId("door").addEventListener("close", () => {
@@ -416,6 +493,8 @@ class Explorer {
     });
     this.sky.sigma.on("doubleClickNode", ({ node, event }) => { event.preventSigmaDefault(); void this.focus(node); });
     document.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("popstate", () => void this.start());
+    setInterval(() => void this.live(), LIVE_MS);
   }
 
   private clickedTurn(x: number, y: number): boolean {

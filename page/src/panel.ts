@@ -2,11 +2,13 @@
 import * as api from "./api.ts";
 import { ofTheme } from "./colours.ts";
 import { byId, element, marked } from "./html.ts";
+import type { Keeping } from "./keeping.ts";
 import type { Memory } from "./memory.ts";
 import type { Sky } from "./sky.ts";
 import { date, number, say, words } from "./words.ts";
 
 const PAGE = 8; // turns shown at once
+const GRIP = 28; // px of the sheet's upper edge that can be dragged
 const NEAR = 13; // a concept, and what it is linked with most strongly
 const SHOWN = 14; // of each kind of change
 
@@ -16,6 +18,7 @@ export interface Deeds {
   showConversation(session: string, turn: string): void;
   ask(text: string): void;
   focus(id: string): void;
+  copy(text: string): void;
 }
 
 type Shown = api.Turn | api.Passage;
@@ -30,7 +33,20 @@ export class Panel {
   private readonly box = byId<HTMLElement>("panel");
   private readonly content = byId<HTMLDivElement>("content");
 
-  constructor(private readonly memory: Memory, private readonly sky: Sky, private readonly deeds: Deeds) {}
+  keeping: Keeping | null = null; // what can be done with turns
+
+  constructor(private readonly memory: Memory, private readonly sky: Sky, private readonly deeds: Deeds) {
+    this.box.addEventListener("pointerdown", (event) => this.drag(event));
+  }
+
+  /** On a narrow screen the panel is a sheet: its upper edge follows the finger. */
+  private drag(start: PointerEvent): void {
+    const { top, bottom } = this.box.getBoundingClientRect();
+    if (innerWidth > 900 || start.clientY - top > GRIP || (start.target as HTMLElement).closest("button")) return;
+    const follow = (event: PointerEvent) => { this.box.style.height = `${Math.min(innerHeight - 110, Math.max(90, bottom - event.clientY))}px`; };
+    addEventListener("pointermove", follow);
+    addEventListener("pointerup", () => removeEventListener("pointermove", follow), { once: true });
+  }
 
   close(): void {
     this.open(false);
@@ -46,7 +62,7 @@ export class Panel {
     this.sky.refresh();
   }
 
-  private show(kind: string, ...children: (Node | string | null | false)[]): void {
+  show(kind: string, ...children: (Node | string | null | false)[]): void {
     this.open(true);
     this.box.dataset["kind"] = kind;
     this.content.replaceChildren(...children.filter((child) => child !== null && child !== false));
@@ -61,6 +77,7 @@ export class Panel {
     this.show("reply",
       element("h2", {}, words().answers),
       element("p", { class: "dim" }, `${woke} · ${took}`),
+      reply.context ? this.button(words().copy, () => this.deeds.copy(reply.context)) : null,
       this.seeds(reply),
       reply.passages.length ? null : element("p", { class: "empty" }, words().noAnswer),
       element("ol", { class: "answers" }, ...reply.passages.map((passage, at) => this.answer(passage, at, reply))),
@@ -91,13 +108,18 @@ export class Panel {
   private said(turn: api.Turn | api.Passage, wanted: string[]): HTMLElement {
     const open = element("button", { class: "link", type: "button", title: words().conversation }, turn.session);
     open.addEventListener("click", () => this.deeds.showConversation(turn.session, turn.id));
-    return element("div", { class: "said" },
+    const box: HTMLElement = element("div", { class: "said" });
+    box.append(...[
       element("p", { class: "who" }, element("b", {}, turn.speaker), ` · ${date(turn.at)} · `, open,
         turn.pinned ? element("span", { class: "flag pin" }, `★ ${words().pinned}`) : null,
         isHabit(turn) ? element("span", { class: "flag" }, `↻ ${words().habit}`) : null,
         isHistory(turn) ? element("span", { class: "flag" }, words().superseded) : null,
-        turn.archived ? element("span", { class: "flag" }, words().archived) : null),
-      element("p", { class: "text" }, ...marked(turn.text, wanted)));
+        turn.archived ? element("span", { class: "flag" }, words().archived) : null,
+        ...(isHabit(turn) ? [] : this.keeping?.actions(turn, () => box.closest<HTMLElement>(".answer") ?? box) ?? [])),
+      element("p", { class: "text" }, ...marked(turn.text, wanted)),
+      isHabit(turn) ? null : this.keeping?.understood(turn) ?? null,
+    ].filter((part) => part !== null));
+    return box;
   }
 
   private why(why: api.Why, labels: Map<string, string>): Node[] {

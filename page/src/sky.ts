@@ -10,7 +10,8 @@ import { Travel } from "./travel.ts";
 export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 const COARSE = 4; // of the light below: it is soft anyway
 const SPRITE = 64;
-const MANY = 5000; // links: they are drawn thin then, and as a picture while the camera moves
+const FEW = 60; // concepts: all of them are named
+const MANY = 4000; // links: they are drawn thin then, and as a picture while the camera moves
 
 /** What stands out just now: concepts with how awake they are, and the links that woke them. */
 export interface Focus { awake: Map<string, number>; links: Set<string>; named: Set<string>; chosen: string | null; near: Set<string> | null }
@@ -79,6 +80,7 @@ export class Sky {
     const colour = concept.archived ? mixed(own, this.shade.back, 0.6) : own;
     const look: Look = { color: colour, size, label: concept.label, forceLabel: false, zIndex: 0, hidden: false };
     if (near !== null && !near.has(id)) return { ...look, hidden: true };
+    if (this.memory.graph.order < FEW) look.forceLabel = true;
     const beside = chosen !== null && (id === chosen || this.memory.graph.areNeighbors(id, chosen));
     if (energy > 0) {
       look.color = mixed(colour, this.shade.awake, 0.35 + 0.6 * Math.min(1, energy));

@@ -6,6 +6,7 @@ import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import httpx2 as httpx
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from gateway.auth.keys import Caller, Keys
 from gateway.auth.new_keys import digest
-from tests.support.browser import Visit, build_page, launched, served_demo
+from tests.support.browser import Visit, build_page, launched, served_demo, served_empty
 from tests.support.cli import ROOT
 
 QUESTION = "What did Dr. Okafor prescribe for Biscuit's ear?"
@@ -72,7 +73,7 @@ def test_an_answer_is_shown_step_by_step_with_its_turns_and_why_they_came(visit:
     ]
     assert labels(visit, ".chip.seed") == [seed["label"] for seed in reply["seeds"] if seed["id"][0] != "@"]
     assert int(visit.page.get_attribute("html", "data-round") or 0) >= 2, "what was asked for, then what that woke"
-    visit.page.locator(".answer summary").first.click()
+    visit.page.locator(".answer > .why summary").first.click()
     expect(visit.page.locator(".answer .terms dt").nth(1)).to_be_attached()
     shown = items.count()
     visit.page.locator(".answer .link").first.click()
@@ -115,10 +116,10 @@ def test_what_is_pinned_has_a_star_wherever_it_is_shown(visit: Visit, address: s
 
 
 def test_the_slider_shows_the_memory_as_it_was_and_what_changed_since(visit: Visit, address: str) -> None:
-    now = labels(visit, ".legend p")[0]
+    now = labels(visit, ".legend p:not(.sign)")[0]
     visit.slide(400)
     visit.page.wait_for_selector("#panel[data-kind=changes]")
-    expect(visit.page.locator(".legend p").first).not_to_have_text(now)
+    expect(visit.page.locator(".legend p:not(.sign)").first).not_to_have_text(now)
     at = visit.page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('at')")
     changed = httpx.get(f"{address}/v1/graphs/demo/changes", params={"since": at, "until": "1758994668300"}).json()
     expect(visit.page.locator(".change.born .count")).to_have_text(str(changed["totals"]["born"]))
@@ -126,7 +127,7 @@ def test_the_slider_shows_the_memory_as_it_was_and_what_changed_since(visit: Vis
     expect(visit.page.locator(".answer").first).to_be_visible()
     visit.page.click("#now")
     visit.page.wait_for_selector("#panel[data-kind=changes]")
-    expect(visit.page.locator(".legend p").first).to_have_text(now)
+    expect(visit.page.locator(".legend p:not(.sign)").first).to_have_text(now)
 
 
 def test_every_word_is_there_in_english_and_in_chinese(visit: Visit) -> None:
@@ -268,6 +269,165 @@ def test_a_memory_with_keys_asks_for_one(browser: Browser, tmp_path: Path) -> No
         assert labels(visit, "#graphs option") == ["demo"], "a key sees its own graphs alone"
         refused = [problem for problem in visit.problems if "401" not in problem]
         assert refused == []
+
+
+def fresh(visit: Visit, address: str, name: str, *texts: str) -> Visit:
+    """Open a memory of its own, with these turns."""
+    for number, text in enumerate(texts):
+        turn = {"id": f"{name}{number}", "speaker": "Ada", "text": text, "session": f"s{number}"}
+        assert httpx.post(f"{address}/v1/graphs/{name}/turns", json=turn).status_code == 201
+    visit.page.goto("about:blank")
+    return visit.open(f"{address}/#graph={name}")
+
+
+def turns_of(address: str, name: str) -> list[str]:
+    return [turn["text"] for turn in httpx.get(f"{address}/v1/graphs/{name}/turns").json()["turns"]]
+
+
+def test_a_sentence_is_remembered_and_can_be_asked_for(visit: Visit, address: str) -> None:
+    fresh(visit, address, "keep", "The kettle broke.")
+    visit.page.click("#remember")
+    visit.page.fill("#memory-text", "My dentist is Dr Mora.")
+    visit.page.click("#panel .form button")
+    expect(visit.page.locator("#notice")).to_have_text("Remembered.")
+    assert "My dentist is Dr Mora." in turns_of(address, "keep")
+    assert visit.place_of("dentist"), "it is drawn at once"
+    ask(visit, "who is my dentist?")
+    expect(visit.page.locator(".answer .text").first).to_have_text("My dentist is Dr Mora.")
+    assert visit.page.title() == "who is my dentist? · keep · EMGAS"
+
+
+def test_a_file_is_imported_by_choosing_and_by_dropping_it(visit: Visit, address: str, tmp_path: Path) -> None:
+    fresh(visit, address, "files", "The kettle broke.")
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"id": "f1", "speaker": "Ben", "text": "Ben bought a guitar."}\n{"id": "f2"}\n')
+    visit.page.click("#remember")
+    visit.page.set_input_files("#memory-file", file)
+    expect(visit.page.locator("#notice")).to_have_text("chat.jsonl: 1 new, 0 known, 1 rejected.")
+    visit.page.evaluate("""() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['{"id": "f3", "speaker": "Ben", "text": "Ben sold a drum."}'], "drop.jsonl"));
+      document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+    }""")
+    expect(visit.page.locator("#notice")).to_have_text("drop.jsonl: 1 new, 0 known, 0 rejected.")
+    assert {"Ben bought a guitar.", "Ben sold a drum."} <= set(turns_of(address, "files"))
+
+
+def test_a_turn_is_pinned_and_forgotten_and_forgetting_can_be_undone(visit: Visit, address: str) -> None:
+    fresh(visit, address, "drop", "The kettle broke.", "The kettle was repaired.")
+    visit.page.click("#talks")
+    visit.page.locator("#panel[data-kind=talks] .link", has_text="s0").click()
+    turn = visit.page.locator("#panel[data-kind=talk] .said")
+    turn.get_by_role("button", name="Pin").click()
+    expect(turn.get_by_role("button", name="Unpin")).to_be_visible()
+    turn.get_by_role("button", name="Forget").click()
+    expect(turn).to_be_hidden()
+    visit.page.locator("#notice button").click()
+    expect(turn).to_be_visible()
+    assert len(turns_of(address, "drop")) == 2
+    turn.get_by_role("button", name="Forget").click()
+    with visit.page.expect_response("**/forget"):
+        visit.page.evaluate("() => explorer.keeping.forgetNow()")  # as after the time to undo
+    assert turns_of(address, "drop") == ["The kettle was repaired."]
+
+
+def test_people_habits_and_what_was_understood_are_shown(visit: Visit, address: str) -> None:
+    fresh(visit, address, "who", "I moved to Porto yesterday.", "I run every Monday.")
+    visit.page.click("#who")
+    expect(visit.page.locator("#panel[data-kind=who] .said").first).to_contain_text("Porto")
+    visit.page.click("#habits")
+    expect(visit.page.locator("#panel[data-kind=habits] h2")).to_have_text("Habits")
+    ask(visit, "Porto")
+    visit.page.locator(".answer details", has_text="What it understood").first.locator("summary").click()
+    expect(visit.page.locator(".answer details[open] .flag", has_text="Porto").first).to_be_visible()
+
+
+def test_the_context_is_copied(visit: Visit, address: str) -> None:
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(visit, QUESTION)
+    visit.page.get_by_role("button", name="Copy the context").click()
+    expect(visit.page.locator("#notice")).to_have_text("Copied.")
+    assert "Okafor" in visit.page.evaluate("() => navigator.clipboard.readText()")
+
+
+def test_what_another_program_adds_appears(visit: Visit, address: str) -> None:
+    fresh(visit, address, "live", "The kettle broke.")
+    visit.page.evaluate("() => explorer.live()")
+    turn = {"id": "new", "speaker": "Ada", "text": "The umbrella is blue."}
+    assert httpx.post(f"{address}/v1/graphs/live/turns", json=turn).status_code == 201
+    visit.page.evaluate("() => explorer.live()")
+    assert visit.place_of("umbrella")
+
+
+def test_the_first_screen_explains_itself_and_offers_a_question(visit: Visit) -> None:
+    signs = labels(visit, ".legend .sign")
+    assert [sign.split(":")[0] for sign in signs] == ["a dot", "a line", "a ring"]
+    visit.page.locator(".legend .button").click()
+    visit.page.wait_for_selector("#panel[data-kind=reply]")
+    visit.until("answered")
+    visit.page.go_back()
+    visit.until("ready")
+    assert "q=" not in visit.page.evaluate("() => location.hash")
+
+
+def test_an_unknown_memory_is_named_and_a_stopped_server_too(visit: Visit, address: str) -> None:
+    visit.page.goto("about:blank")
+    visit.page.goto(f"{address}/#graph=nobody-here")
+    expect(visit.page.locator("#notice")).to_have_text("There is no memory named “nobody-here” here. Choose one above.")
+    visit.page.select_option("#graphs", "demo")
+    visit.until("ready")
+    visit.page.route("**/v1/**", lambda route: route.abort())
+    visit.page.fill("#question", "vet")
+    visit.page.press("#question", "Enter")
+    expect(visit.page.locator("#notice")).to_contain_text("The memory does not answer. Is `emgas serve` running?")
+    visit.page.unroute_all()
+    visit.page.get_by_role("button", name="Try again").click()
+    visit.until("ready", "answered")
+    visit.problems[:] = [each for each in visit.problems if "ERR_FAILED" not in each]
+
+
+def test_an_empty_memory_begins_on_the_page(browser: Browser, tmp_path: Path) -> None:
+    with served_empty(tmp_path) as address, browser.new_context(locale="en-GB") as context:
+        visit = Visit(context)
+        visit.page.goto(address)
+        visit.page.fill("#memory-text", "My dentist is Dr Mora.")
+        visit.page.click("#panel .form button")
+        expect(visit.page.locator("#notice")).to_have_text("Remembered.")
+        assert turns_of(address, "me") == ["My dentist is Dr Mora."]
+        assert visit.problems == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_sheet_can_be_dragged(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    ask(visit, QUESTION)
+    assert visit.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    box = visit.page.locator("#panel").bounding_box()
+    assert box is not None
+    visit.page.mouse.move(box["x"] + 180, box["y"] + 8)
+    visit.page.mouse.down()
+    visit.page.mouse.move(box["x"] + 180, box["y"] - 150)
+    visit.page.mouse.up()
+    dragged = visit.page.locator("#panel").bounding_box()
+    assert dragged is not None
+    assert dragged["y"] < box["y"] - 100
+
+
+VIOLATIONS = "() => axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))"
+
+
+@pytest.mark.parametrize("shade", ["dark", "light"])
+def test_axe_finds_nothing_that_keeps_people_out(browser: Browser, address: str, shade: Any) -> None:
+    axe = (ROOT / "page/node_modules/axe-core/axe.min.js").read_text("utf-8")
+    with browser.new_context(reduced_motion="reduce", color_scheme=shade, locale="en-GB") as context:
+        visit = Visit(context).open(f"{address}/#graph=demo")
+        visit.page.evaluate(axe)
+        assert visit.page.evaluate(VIOLATIONS) == []
+        ask(visit, QUESTION)
+        assert visit.page.evaluate(VIOLATIONS) == []
+        for name in ("remember", "talks", "who", "habits"):
+            visit.page.click(f"#{name}")
+            visit.page.wait_for_selector(f"#panel[data-kind={name}]")
+            assert visit.page.evaluate(VIOLATIONS) == [], name
 
 
 def test_the_reference_of_the_routes_loads_nothing_from_elsewhere(visit: Visit, address: str) -> None:

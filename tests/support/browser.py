@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright
@@ -66,13 +67,27 @@ def launched(playwright: Playwright) -> Browser:
 
 @contextmanager
 def served_demo(data: Path, keys: Keys | None = None) -> Iterator[str]:
-    """Serve the demo's memory from a thread, until the block ends: a browser is driven without an event loop."""
+    """Serve the demo's memory, until the block ends."""
+    turns = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
+    with _served(data, turns, keys) as address:
+        yield address
+
+
+@contextmanager
+def served_empty(data: Path) -> Iterator[str]:
+    """Serve a memory that holds nothing, until the block ends."""
+    with _served(data, [], None) as address:
+        yield address
+
+
+@contextmanager
+def _served(data: Path, turns: list[dict[str, Any]], keys: Keys | None) -> Iterator[str]:
+    """Serve a memory from a thread: a browser is driven without an event loop."""
     loop, ready, addresses = asyncio.new_event_loop(), threading.Event(), list[str]()
     ending = asyncio.Event()
 
     async def serve() -> None:
         async with MemoryClient(f"embedded:{data}", timeout=PATIENCE) as memory, serving(memory, keys) as url:
-            turns = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
             async for _ in memory.publish_many(turns):
                 pass
             addresses.append(url)
