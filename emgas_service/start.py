@@ -5,18 +5,25 @@ pyproject.toml names them by a path that is the same in the repository and in a 
 
 from __future__ import annotations
 
-import signal
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from emgas.client.connection import Connection
     from emgas.wire import TopicNames
 
+OTHERS = {"install", "log", "--help"}  # of `emgas hook …`, what no host runs: streams/cli/memory/hook.py
+
 
 def main() -> None:
     """Run the command line."""
+    if sys.argv[1:2] == ["hook"] and not {*sys.argv[2:3]} <= OTHERS:  # at every prompt: see emgas/hooks/firing.py
+        from emgas.hooks.firing import main as fire
+
+        fire(sys.argv[2:])
+        return
+    import signal  # here: a hook needs neither this nor what follows
+
     if "worker" in sys.argv[1:]:  # told to stop while it still imports what it needs, it has nothing to let go of
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if problem := mixed():
@@ -38,6 +45,8 @@ def mixed() -> str | None:
 
     Both bring the package emgas, so one environment needs one of them; of the same version, they do no harm.
     """
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         client, service = version("emgas-client"), version("emgas")
     except PackageNotFoundError:

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -28,7 +29,8 @@ from emgas.logs import logger
 from emgas.validation import describe_all
 from gateway.auth.access import BODY_BYTES, Access, caller, rights, subject
 from gateway.auth.keys import Keys
-from gateway.doors import chat
+from gateway.doors import chat, hooks
+from gateway.doors.injections import Injections
 from gateway.doors.mcp_tools import Opened, mcp_server
 from gateway.doors.mem0 import routes as mem0
 from gateway.http.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
@@ -44,6 +46,7 @@ TAGS = {
     "queries": "Ask a memory",
     "views": "Look at a memory: people, habits, conversations, themes, changes",
     "changes": "Change a memory: pin, forget, configure, share",
+    "hooks": "What coding agents call at each prompt, and what they got",
     "records": "The transport of `MemoryClient`: records as docs/wire.md has them",
     "mem0": "What clients of mem0 use",
     "OpenAI": "Chat completions with memory",
@@ -52,14 +55,22 @@ NO_ROUTE = "there is no such route, or not with this method: see /docs or /opena
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
-def gateway(memory: Opening, keys: Keys, model: chat.ChatModel | None = None, *, all_tools: bool = False) -> ASGIApp:
+def gateway(
+    memory: Opening,
+    keys: Keys,
+    model: chat.ChatModel | None = None,
+    *,
+    all_tools: bool = False,
+    folder: Path | None = None,
+) -> ASGIApp:
     """Build the application.
 
     memory     returns the client, opened when the application starts
     model      answers chat completions; None: there are none
     all_tools  of MCP, not only the usual ones
+    folder     where to keep what agents got from hooks; None: in memory
     """
-    app, mcp = application(memory, all_tools=all_tools)
+    app, mcp = application(memory, all_tools=all_tools, folder=folder)
     app.state.model, app.state.wants_keys = model, keys.are_required
     app.router.routes.insert(0, records.PlainRecords())
     app.router.routes.extend(_mcp_routes(mcp))
@@ -68,7 +79,9 @@ def gateway(memory: Opening, keys: Keys, model: chat.ChatModel | None = None, *,
     return SecurityHeaders(measured)
 
 
-def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, MCPServer[Any]]:
+def application(
+    memory: Opening, *, all_tools: bool = False, folder: Path | None = None
+) -> tuple[FastAPI, MCPServer[Any]]:
     """Build the routes that OpenAPI describes, and the MCP server that shares their memory."""
 
     @asynccontextmanager
@@ -90,8 +103,10 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},
     )
+    app.state.wants_keys = False
     app.state.imports = imports.Imports()
     app.state.watched = Shares(graphs.WATCHED)
+    app.state.injections = Injections(folder)
     mcp = mcp_server(_opened(app), everything=all_tools)
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
@@ -101,6 +116,7 @@ def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, M
     app.include_router(records.router)
     app.include_router(mem0.router)
     app.include_router(chat.router)
+    app.include_router(hooks.router)
     page.add(app)
     _health(app)
     _problems(app)

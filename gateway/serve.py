@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -60,7 +61,7 @@ async def served(
         memory = await stack.enter_async_context(MemoryClient(url))
         address = address_of(listening)
         announce(memory, address, keys)
-        app = gateway(lambda: nullcontext(memory), keys, model, all_tools=all_tools)
+        app = gateway(lambda: nullcontext(memory), keys, model, all_tools=all_tools, folder=folder_of(memory))
         server = OrderlyServer(configured(app, limits, log_level="warning", timeout_graceful_shutdown=10))
         ending = asyncio.create_task(_end_with(memory, server))
         sys.stderr.write(
@@ -116,6 +117,12 @@ def announce(memory: MemoryClient, address: str, keys: Keys) -> None:
     if key is not None:
         keys.add(Caller(name="this machine", sha256=digest(key), graphs=("*",), rights=RIGHTS))
     connection.announce(address, key)
+
+
+def folder_of(memory: MemoryClient) -> Path | None:
+    """Return the directory of a memory that this process owns; None for one elsewhere."""
+    connection = memory.request_reply.connection
+    return connection.home if isinstance(connection, Announcing) else None
 
 
 async def _end_with(memory: MemoryClient, server: uvicorn.Server) -> None:

@@ -25,8 +25,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bench", "emgas_service"),
     ),
     "emgas": (
-        ("limits", "locks", "wire", "masking", "redaction"), ("errors", "logs"), ("times",), ("messages",),
-        ("schema", "validation"), ("client", "importers"), ("integrations", "__main__"),
+        ("limits", "locks", "wire", "masking", "redaction"), ("errors", "logs", "hooks", "pieces"), ("times",),
+        ("messages",), ("schema", "validation"), ("client", "importers"), ("integrations", "__main__"),
     ),
     "state": (
         ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure", "store"),
@@ -126,6 +126,7 @@ IMPURE_FILES = (
     "emgas/client/sync.py",
     "emgas/client/security.py",
     "emgas/client/traces.py",
+    "emgas/hooks/",
     "emgas/importers/",
     "emgas/integrations/",
     "emgas/locks.py",

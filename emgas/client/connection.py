@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
@@ -42,6 +43,10 @@ class Connection(Protocol):
 @runtime_checkable
 class Announcing(Protocol):
     """A connection that owns its memory, and can publish its address to other programs on this machine."""
+
+    @property
+    def home(self) -> Path:
+        """The directory of the memory."""
 
     def announce(self, url: str, key: str | None) -> None:
         """Publish, until this connection closes, that the memory is served at `url` for clients with `key`."""

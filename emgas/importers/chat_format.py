@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import IO
+from typing import IO, Protocol
 
 from emgas.importers.archives import Files
 from emgas.importers.lines import Item, Options
@@ -47,6 +47,19 @@ class Fit(IntEnum):
     SURE = 2
 
 
+class Transcript(Protocol):
+    """A reader of the lines of one session, which may go on."""
+
+    def feed(self, number: int, raw: bytes) -> list[Item]:
+        """Return what a line completes."""
+
+    def pause(self) -> list[Item]:
+        """Return what is complete, though no line says so; called while nothing new is there."""
+
+    def end(self) -> list[Item]:
+        """Return what the end of the session completes."""
+
+
 @dataclass(frozen=True, slots=True)
 class FormatSummary:
     """A format's row in the documentation, in Markdown: its file, and where a turn's fields come from."""
@@ -70,6 +83,7 @@ class Format:
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
     below       globs of the files below a folder's top; other subfolders are not searched
     read_files  the same for such an export; set together with `files`
+    open_session  of a file that grows while it is read: what reads its lines one by one
     """
 
     name: str
@@ -80,6 +94,7 @@ class Format:
     files: re.Pattern[str] | None = None
     below: tuple[str, ...] = ()
     read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
+    open_session: Callable[[str | None, Options], Transcript] | None = None
 
     def has_files_among(self, names: list[str]) -> bool:
         """Check whether a ZIP or a folder with files of these names may be an export of this format."""

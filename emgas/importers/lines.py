@@ -52,6 +52,7 @@ class Options:
     name        of the file: some chats have no other name
     below       globs of the files that a format has below a folder's top (chat_format.py)
     bytes       of one JSON document or file of an archive, at most; None: as much as this machine can bear
+    local       whether folders that a file names are on this machine, so that their repository can be read
     values      of one JSON document, at most, counted by its commas, colons and brackets; each takes some 80 bytes
     """
 
@@ -61,6 +62,7 @@ class Options:
     below: tuple[str, ...] = ()
     bytes: int | None = None
     values: int | None = None
+    local: bool = False
 
     @property
     def zone(self) -> tzinfo:

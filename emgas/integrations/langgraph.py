@@ -38,8 +38,9 @@ from emgas.client.client import MemoryClient
 from emgas.client.sync import Memory
 from emgas.errors import InvalidMessageError
 from emgas.integrations.graph_names import graph_for
-from emgas.integrations.remembering import LONGEST_NAME, MOST, Remembering, fitted
+from emgas.integrations.remembering import MOST, Remembering
 from emgas.messages.queries import RecalledPassage
+from emgas.pieces import LONGEST_NAME, fitted
 
 Batch = Callable[[list[Op]], Awaitable[list[Result]]]  # the other store's
 Place = tuple[tuple[str, ...], str]  # an item's namespace and key

@@ -31,11 +31,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError, InvalidMessageError
-from emgas.integrations.remembering import HEADING, fitted, pieces
+from emgas.integrations.remembering import HEADING
 from emgas.limits import EXCLUDED, TEXT_BYTES
 from emgas.logs import logger
 from emgas.messages.fields import GraphId, Name
 from emgas.messages.turns import Turn
+from emgas.pieces import fitted, pieces
 from emgas.validation import build
 from gateway.auth.access import any_key, caller
 from gateway.http.errors import (

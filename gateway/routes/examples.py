@@ -28,6 +28,7 @@ BODIES: dict[str, Any] = {
     "mem0_add": {"user_id": "ada", "messages": [{"role": "user", "content": "I moved to Porto."}]},
     "mem0_search": {"query": "where does she live?", "filters": {"user_id": "ada"}},
     "mem0_get_all": {"filters": {"user_id": "ada"}},
+    "run_hook": {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "What did the vet prescribe?"},
     "openai_complete": {"model": "llama3.2", "user": "ada", "messages": MESSAGES},
 }
 PARAMETERS: dict[str, Any] = {
@@ -47,8 +48,11 @@ PARAMETERS: dict[str, Any] = {
     "page_size": 100,
     "limit": 100,
     "seconds": 10,
+    "host": "codex",
 }
+PARAMETERS_OF: dict[str, Any] = {"run_hook": {"graph": "project/shop-3fa94c"}}
 ANSWERS: dict[str, Any] = {
+    "run_hook": {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "…"}},
     "list_graphs": {"graphs": ["ada", "team"], "next": None},
     "partitions": 8,
     "mem0_ping": {"status": "ok"},
@@ -64,7 +68,7 @@ def add_examples(operation: dict[str, Any]) -> None:
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
         if (body := _body(name, message) if media == "application/json" else FILE) is not None:
             content["example"] = body
-    values = {**PARAMETERS, **_parameters(message)}
+    values = {**PARAMETERS, **PARAMETERS_OF.get(name, {}), **_parameters(message)}
     for parameter in operation.get("parameters", ()):
         if parameter["in"] != "header" and (parameter["name"] in values):
             parameter["example"] = values[parameter["name"]]

@@ -44,6 +44,7 @@ class AdminCommands(LazyGroup):
     """Commands for an operator."""
 
     lazy = {  # noqa: RUF012
+        "hook": Lazy("streams.cli.memory.hook:app"),
         "topics": Lazy("streams.cli.operate.topics:app"),
         "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
         "events": Lazy("streams.cli.operate.events:app"),
@@ -74,7 +75,7 @@ change = typer.Typer(
 admin = typer.Typer(
     cls=AdminCommands,
     no_args_is_help=True,
-    help="Run EMGAS: Kafka topics, rejected turns, unreadable records, snapshots, sinks, models.",
+    help="Run EMGAS: hooks of agents, Kafka topics, rejected turns, unreadable records, snapshots, sinks, models.",
 )
 measure = typer.Typer(
     cls=MeasureCommands,

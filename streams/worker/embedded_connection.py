@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import cast
 
 from emgas.errors import TransportError
@@ -77,6 +78,10 @@ class EmbeddedConnection:
         if error := None if self._guard.cancelled() else self._guard.exception():
             raise error
         await self._resources.aclose()  # nothing is left, unless the guard was cancelled before it began
+
+    @property
+    def home(self) -> Path:
+        return self._settings.home
 
     def announce(self, url: str, key: str | None) -> None:
         """Announce, until this connection closes, that the memory is served at `url`, to clients with `key`."""

@@ -87,6 +87,10 @@ class SharedConnection:
             raise DataDirectoryInUseError(f"{in_use} ({server.url} should serve it, but: {error})") from None
         return connection
 
+    @property
+    def home(self) -> Path:
+        return self._settings.home
+
     def announce(self, url: str, key: str | None) -> None:
         """Announce, until this connection closes, that the memory is served at `url`, if this process owns it."""
         if isinstance(self._chosen, Announcing):

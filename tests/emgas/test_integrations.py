@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.integrations.graph_names import LONGEST, graph_for
-from emgas.integrations.remembering import PIECE_BYTES, fitted, pieces
 from emgas.messages.turns import Turn
+from emgas.pieces import PIECE_BYTES, fitted, pieces
 from emgas.validation import build
 
 TEXTS = st.text(st.characters(codec=None, exclude_categories=[]), max_size=40) | st.text("a:b.-g", max_size=6)

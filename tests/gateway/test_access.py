@@ -108,6 +108,7 @@ def mem0(method: str, path: str, right: Right, route: str | None = None, **body:
 MESSAGES = [{"role": "user", "content": "The kettle broke."}]
 TURN_OF_G = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "emgas://G/turns/t1"}}
 THEMES = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "emgas://G/themes"}}
+HOOKED = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "The kettle broke."}
 QUERY = {"text": "what broke?", "after": 3, "only": {"sessions": ["s1"]}}
 CALLS = [
     call("POST", "/v1/graphs/G/turns", TURN, "write"),
@@ -118,6 +119,7 @@ CALLS = [
     call("POST", "/v1/graphs/G/query", {**QUERY, "reinforce": True}, "read", "write"),
     call("GET", "/v1/graphs/G/activation?text=kettle", None, "read"),
     call("POST", "/v1/query", {"graphs": ["G"], "text": "what broke?"}, "read"),
+    Call("POST", "/v1/hooks/codex?graph=G", HOOKED, frozenset({"write"}), route="/v1/hooks/{host}"),
     Call("POST", "/v1/extract", READ_TURNS, frozenset({"read"}), anywhere=True),
     *(each for verb in VERBS for each in calls_of(verb)),
     record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),

@@ -33,6 +33,7 @@ from tests.support.served import listening, serving
 LISTS = [
     Call("GET", "/v1/graphs?limit=1", None, frozenset({"read"})),
     Call("GET", "/v1/graphs?after=a", None, frozenset({"read"})),
+    Call("GET", "/v1/hooks?limit=1", None, frozenset({"read"})),
     Call("GET", "/v1/entities/", None, frozenset({"read"})),
     Call("GET", "/v1/entities/?page_size=1", None, frozenset({"read"})),
     *(

@@ -25,12 +25,12 @@ from pydantic import BeforeValidator
 
 from emgas.client.client import MemoryClient
 from emgas.errors import QueryFailedError
-from emgas.integrations.remembering import fitted, pieces
 from emgas.limits import READ_TURNS, TOP
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import Name
 from emgas.messages.queries import RecalledPassage
 from emgas.messages.requests import Outcome
+from emgas.pieces import fitted, pieces
 from emgas.times import DAY_MS, datetime_of, milliseconds
 from emgas.validation import checked_graph
 from gateway.auth.access import any_key, caller

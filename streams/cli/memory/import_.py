@@ -17,6 +17,7 @@ import typer
 
 from emgas.importers.registry import NAMES
 from streams.cli.memory.add import now_ms
+from streams.cli.memory.follow import follow_sessions
 from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
 from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
@@ -44,6 +45,9 @@ def import_(
     expires_at: ExpiresAt = None,
     wait: Wait = True,
     dry_run: DryRun = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Wait for what coding agents add to their sessions, until Ctrl-C.")
+    ] = False,
     json: output.Json = False,
 ) -> None:
     """Restore a backup or a graph, or import a chat export from ChatGPT, Slack, WhatsApp and others; safe to repeat."""
@@ -52,6 +56,10 @@ def import_(
 
     marked = lasting(origin, expires_in, expires_at, now_ms)
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run, marked=marked)
+    options = Options(date_order, timezone, local=True)
+    if follow:
+        follow_sessions(Path(file), graph, format, options=options, preset=preset)
+        return
     if file == "-" and is_backup(_ahead()):
         output.fail(
             "a backup is checked before it is restored, so it cannot be read from a pipe: name the file", output.USAGE
@@ -59,7 +67,7 @@ def import_(
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is not a backup: use --turns only with a backup", output.USAGE)
-        publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
+        publish_file(file, graph, format, options=options, sending=sending, json=json)
     elif (exact := _exact_header(Path(file))) is not None and not (turns or format):
         _receive(Path(file), exact, graph, dry_run=dry_run, json=json)
     elif graph or format:

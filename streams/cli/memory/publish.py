@@ -104,7 +104,7 @@ def publish(
 
     marked = lasting(origin, expires_in, expires_at, now_ms)
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run, marked=marked)
-    publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
+    publish_file(file, graph, format, options=Options(date_order, timezone, local=True), sending=sending, json=json)
 
 
 def publish_file(

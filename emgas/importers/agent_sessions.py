@@ -1,0 +1,107 @@
+"""What transcripts of coding agents have in common: prompts and final answers become turns, as a hook stores them.
+
+of an exchange  the prompt, and the last text of the agent before the next prompt; what it says between calls of tools
+                is no answer
+id              of session, role and text (emgas/hooks/prose.py): a turn that a hook stored is the same turn
+graph           the given one, else that of the session's folder (emgas/hooks/projects.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+from emgas.hooks.projects import graph_of
+from emgas.hooks.prose import prose, turn_id
+from emgas.importers.chat_format import Transcript
+from emgas.importers.lines import BadLine, Item, Options, read_lines
+from emgas.messages.turns import Turn
+from emgas.pieces import fitted, numbered
+from emgas.validation import build
+
+
+@dataclass
+class Exchanges:
+    """The turns of a session, in the order in which they are said.
+
+    origin  the format            graph  where the turns go; None: by `folder`
+    local   whether folders are on this machine
+    """
+
+    origin: str
+    graph: str | None
+    local: bool
+    session: str = ""
+    folder: str = ""
+    _answer: tuple[str, Any] | None = None
+    _seen: set[str] = field(default_factory=set)
+
+    def prompt(self, text: str, at: Any) -> list[Item]:
+        """Return the answer to the last prompt, and this one."""
+        return [*self.answered(), *self._turns("user", text, at)] if prose(text) else []
+
+    def says(self, text: str, at: Any) -> None:
+        """Note what the agent says: its answer, if nothing follows."""
+        if text.strip():
+            self._answer = (text, at)
+
+    def answered(self) -> list[Item]:
+        """Return the answer to the last prompt; nothing if it was returned before."""
+        answer, self._answer = self._answer, None
+        return [] if answer is None else self._turns("assistant", *answer)
+
+    def _turns(self, role: str, text: str, at: Any) -> list[Item]:
+        text, session = prose(text), fitted(self.session or "main")
+        identity = turn_id(session, role, text)
+        if not text or identity in self._seen:
+            return []
+        self._seen.add(identity)
+        common = {
+            "graph": self.graph or graph_of(self.folder, local=self.local),
+            "session": session,
+            "speaker": role,
+            "role": role,
+            "metadata": {"origin": f"import:{self.origin}"},
+            **({} if at is None else {"at": at}),
+        }
+        return [build(Turn, {**common, "id": id, "text": piece}) for id, piece in numbered(identity, text)]
+
+
+def read_session(
+    stream: IO[bytes], graph: str | None, options: Options, open_session: Callable[[str | None, Options], Transcript]
+) -> Iterator[Item]:
+    """Yield the turns of a transcript."""
+    transcript = open_session(graph, options)
+    for line in read_lines(stream):
+        yield from [line] if isinstance(line, BadLine) else transcript.feed(*line)
+    yield from transcript.end()
+
+
+def entry_of(number: int, raw: bytes) -> Mapping[str, Any] | BadLine:
+    """Read a line as a JSON object."""
+    try:
+        entry = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return BadLine(number, raw, f"line: is not valid JSON ({error})")
+    return entry if isinstance(entry, dict) else BadLine(number, raw, "line: must be a JSON object")
+
+
+def guarded(number: int, raw: bytes, read: Callable[[], list[Item]]) -> list[Item]:
+    """Return what `read` returns, or the line with the reason why it cannot become a turn."""
+    try:
+        return read()
+    except InvalidMessageError as error:
+        return [BadLine(number, raw, str(error))]
+
+
+def texts(content: Any, *types: str) -> str:
+    """Return the text of a message's content: a string, or the parts of these types."""
+    if isinstance(content, str):
+        return content
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    found = [part.get("text") for part in parts if part.get("type") in types]
+    return "\n".join(part for part in found if isinstance(part, str))
