@@ -657,11 +657,11 @@ export interface RecalledPassage {
   /**
    * where its text comes from, if known
    */
-  origin: ("user" | "assistant" | "tool" | "web") | null;
+  origin?: ("user" | "assistant" | "tool" | "web") | null;
   /**
    * when it is forgotten, ms
    */
-  expires_at: number | null;
+  expires_at?: number | null;
   /**
    * in modes that find concepts first: the concept that led to it
    */
@@ -1030,11 +1030,11 @@ export interface RecordedTurn {
   /**
    * where its text comes from, if known
    */
-  origin: ("user" | "assistant" | "tool" | "web") | null;
+  origin?: ("user" | "assistant" | "tool" | "web") | null;
   /**
    * when it is forgotten, ms
    */
-  expires_at: number | null;
+  expires_at?: number | null;
   /**
    * the rule by which it matters: remember, health, code, birthday, promise, meeting
    */
