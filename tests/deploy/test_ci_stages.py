@@ -30,7 +30,7 @@ SCRIPTS = (
     "integrations",
     "notebooks",
     "page",
-    "sbom",
+    "release",
     "site",
 )
 
@@ -62,7 +62,7 @@ def test_all_stages_run_and_the_last_line_is_the_test_runners(clone: Path) -> No
     assert "test here: --hypothesis-profile every -m \n" in done.stdout
     stages = re.findall(r"^=== (\w+)$", done.stdout, re.MULTILINE)
     assert stages == ["instructions", "image", "supply", "chart", "site", "notebooks", "integrations"]
-    for name in ("audit", "sbom", "chart", "site", "notebooks", "integrations"):
+    for name in ("audit", "release", "chart", "site", "notebooks", "integrations"):
         assert f"{name} here:" in done.stdout
 
 

@@ -69,5 +69,5 @@ def test_ci_goes_on_where_nothing_could_be_audited_and_ends_with_all_else(
 
 def test_ci_asks_lists_what_is_in_the_image_and_builds_it() -> None:
     steps = (ROOT / ".ci/run").read_text()
-    for step in ("\n  audited\n", "./scripts/audit", "./scripts/sbom", "./scripts/image check"):
+    for step in ("\n  audited\n", "./scripts/audit", "./scripts/release", "./scripts/image check"):
         assert step in steps
