@@ -44,7 +44,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall", "advice")),
     "replay": (
         ("errors", "log", "diff", "graph_export", "graph_rows", "branch"), ("skipped_records",), ("accepted_events",),
-        ("as_of", "event_list", "sinking", "transfer"), ("rebuild",), ("verify", "backup"),
+        ("as_of", "event_list", "sinking", "transfer", "usage"), ("rebuild",), ("verify", "backup"),
     ),
     "streams": (
         ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",),

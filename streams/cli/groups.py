@@ -53,6 +53,7 @@ class AdminCommands(LazyGroup):
         "model": Lazy("streams.cli.operate.model:app"),
         "send": Lazy("streams.cli.memory.send:send"),
         "graph": Lazy("streams.cli.memory.transfer:app"),
+        "usage": Lazy("streams.cli.operate.usage:usage"),
     }
 
 
@@ -75,7 +76,7 @@ change = typer.Typer(
 admin = typer.Typer(
     cls=AdminCommands,
     no_args_is_help=True,
-    help="Run EMGAS: hooks of agents, Kafka topics, rejected turns, unreadable records, snapshots, sinks, models.",
+    help="Run EMGAS: hooks of agents, topics, rejected turns, unreadable records, snapshots, sinks, models, usage.",
 )
 measure = typer.Typer(
     cls=MeasureCommands,
