@@ -138,9 +138,10 @@ class Masks:
         return "".join(shown)
 
     def _placeholder(self, hidden: list[_Unit]) -> str:
-        """Write what stands for a run of characters: what its clearest unit was, if that is not too faint."""
-        clearest = max(hidden, key=lambda unit: unit.clearness)
-        hint = self._hint(clearest.concept) if clearest.clearness >= self._thresholds.hint_from else ""
+        """Write what stands for a run of characters: the kind of its clearest unit that has one, unless too faint."""
+        faint = {unit for unit in hidden if unit.clearness >= self._thresholds.hint_from}
+        clearest_first = sorted(faint, key=lambda unit: (-unit.clearness, unit.start))
+        hint = next((hint for unit in clearest_first if (hint := self._hint(unit.concept))), "")
         return f"[…: {hint}]" if hint else LEFT_OUT
 
     def _hint(self, concept: int) -> str:

@@ -26,7 +26,7 @@ _LIKED: Final = re.compile(
 )
 _JOB_ENDING: Final = re.compile(
     r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
-    r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
+    r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$|^teach"
 )
 _HAN_JOBS: Final = WORDS["职"] | {"设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计"}
 _ASKED: Final = frozenset("我你吗什么谁哪")

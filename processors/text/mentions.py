@@ -30,11 +30,15 @@ def _lists() -> dict[str, frozenset[str]]:
     lists: dict[str, set[str]] = {}
     for name, words in tables.rows(__package__, "pronouns"):
         lists.setdefault(name, set()).update(words.split())
+    for name in ("female", "male"):  # 我哥: whose it is may stand before it, in one word
+        lists[name] |= {"我" + word for word in lists[name] if not word.isascii()}
     return {name: frozenset(words) for name, words in lists.items()}
 
 
 _LISTS: Final = _lists()
-KIN: Final = _LISTS["female"] | _LISTS["male"]
+FEMALE: Final = _LISTS["female"]
+MALE: Final = _LISTS["male"]
+KIN: Final = FEMALE | MALE
 _KINDS: Final = ("self", "other", "she", "he", "it", "there")
 _KIND_OF: Final = {word: kind for kind in reversed(_KINDS) for word in _LISTS[kind]}  # the first that has it
 

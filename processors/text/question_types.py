@@ -31,6 +31,8 @@ _NAMED: Final = re.compile(
 
 
 _PATTERNS: Final = tables.rows(__package__, "question_types")
+# Words that are said with everything ("drink", "go", 喝, 去): they do not tell what a question is about.
+EVERYDAY: Final = frozenset(word for (word,) in tables.rows(__package__, "everyday_verbs"))
 
 
 def _pattern(shown: str) -> re.Pattern[str]:
@@ -54,8 +56,11 @@ _ASKS_HAPPENED: Final = _pattern("asks-happened")
 _ASKS_PICTURE: Final = _pattern("asks-picture")
 _ASKS_PAST: Final = _pattern("asks-past")
 _OF_ASKER: Final = _pattern("of-asker")
+_FORM: Final = _pattern("form")
 _GREETS: Final = _pattern("greets")
 _LETTER: Final = re.compile(r"[^\W_]")
+# A few words that ask nothing: whatever belongs to them is asked for.
+_KEYWORDS: Final = re.compile(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
 
 
 def holds_name(text: str) -> bool:
@@ -121,6 +126,11 @@ def of_asker(text: str) -> bool:
     return _OF_ASKER.search(text) is not None
 
 
+def form_of(text: str) -> str:
+    """Return the words of a clean question that tell how it asks, not what about: how fast, what happened, 照片."""
+    return " ".join(match.group() for match in _FORM.finditer(text)).casefold()
+
+
 def greets(text: str) -> bool:
     """Return whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
     plain = list(text)
@@ -135,5 +145,6 @@ def depth(text: str, concepts: int, speakers: int) -> int:
     concepts  how many words of the question the graph knows;  speakers  how many it names
     """
     several = 0.5 * asks_list(text) + 0.3 * (_ASKS_REASON.search(text) is not None) + 0.2 * (speakers > 1)
+    several += 0.12 * (_KEYWORDS.fullmatch(text.strip()) is not None)
     complexity = min(1.0, several + 0.1 * max(0, concepts - 2))
     return int(LEAST_DEPTH + (MOST_DEPTH - LEAST_DEPTH) * complexity)

@@ -1,7 +1,8 @@
 """Which slot of whose card a short question asks for: "Where do I work?".
 
 A question names a person (or "I", 我) and words of a slot (data/slots.tsv), or what an entry itself is called (door
-code, 牙医).  The slot with the most and longest words wins.  "Before" and 以前 ask for the history.  Longer questions
+code, 牙医).  The slot with the most and longest words wins.  "Before", "was" and 以前 ask for the history, if there is
+any.  Longer questions
 ask for more than a slot, and likes and hobbies are talked about too much: both are left to recall.
 """
 
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 
 from processors.text.card import INFERRED, Cards, Entry
 from processors.text.fact_tables import ROLES, SLOTS
+from processors.text.mentions import FEMALE, MALE
 from processors.text.scripts import HAN
 
 MOST_WORDS: Final = 7
@@ -22,6 +24,10 @@ MOST_TURNS: Final = 3
 _HAN: Final = re.compile(f"[{HAN}]")
 _MINE: Final = re.compile(r"\b(?:i|my|our|we|me|am|mine)\b|我|咱|俺")
 _PAST: Final = re.compile(r"\b(?:used to|before|previous\w*|formerly|first|old|former|last)\b|以前|之前|原来|从前|过去")
+_WAS: Final = re.compile(r"\b(?:was|were|did|had)\b")
+_NOW: Final = re.compile(
+    r"\b(?:right now|now|at the moment|at present|these days|nowadays|currently|again|by the way)\b"
+)
 _OWNED: Final = "'s "
 
 
@@ -35,16 +41,17 @@ class SlotQuestion(NamedTuple):
 
 def slot_question(cards: Cards, question: str, asker: str = "") -> SlotQuestion | None:
     """Return which slot a short question asks for; None if it asks for no slot that is filled."""
-    low = question.casefold()
+    low = _NOW.sub("", question.casefold())
     words = [word for word in low.split() if word not in _ARTICLES]
     if len(words) > MOST_WORDS or len(_HAN.findall(low)) > MOST_HAN:
         return None
-    is_mine, is_past = bool(_MINE.search(low)), bool(_PAST.search(low))
+    is_mine, is_past, was = bool(_MINE.search(low)), bool(_PAST.search(low)), bool(_WAS.search(low))
     best: tuple[int, SlotQuestion | None] = (0, None)
     for (subject, slot), entries in cards.entries.items():
         if _is_about(cards, low, subject, slot, asker.casefold(), is_mine=is_mine):
             score = sum(len(word) if word.isascii() else 3 * len(word) for word in _asked(slot) if _holds(low, word))
-            if score > best[0] and (turns := list(_turns(entries, is_past=is_past))):
+            fitting = [each for each in entries if _is_of_gender(low, each)]
+            if score > best[0] and (turns := list(_turns(fitting, is_past=is_past, was=was))):
                 best = score, SlotQuestion(subject, slot, tuple(turns[:MOST_TURNS]))
     return best[1]
 
@@ -76,6 +83,13 @@ def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, 
     return _holds(question, low)
 
 
+def _is_of_gender(question: str, entry: Entry) -> bool:
+    """Return whether an entry can be whom a question names by a role: a sister is no brother."""
+    role = entry.role.casefold()
+    other = FEMALE if role in MALE else MALE if role in FEMALE else frozenset[str]()
+    return not any(_holds(question, word) for word in other) or _holds(question, role)
+
+
 def _roles_of(cards: Cards, asker: str) -> set[str]:
     """Return what people are to who asks, as far as they have a card: a question that says so asks for theirs."""
     paths = [path for path, _ in cards.entries] + list(cards.aliases)
@@ -90,9 +104,14 @@ def _holds(question: str, word: str) -> bool:
     return bool(re.search(rf"\b{re.escape(word)}s?\b", question)) if word.isascii() else word in question
 
 
-def _turns(entries: list[Entry], *, is_past: bool) -> Iterator[str]:
-    """Yield the turns that say what a slot holds, or held: where nothing does, the one that ended it."""
-    fitting = [each for each in entries if bool(each.until) == is_past and each.confidence > INFERRED]
+def _turns(entries: list[Entry], *, is_past: bool, was: bool) -> Iterator[str]:
+    """Yield the turns that say what a slot holds, or held: where nothing does, the one that ended it.
+
+    A question that only has the tense of the past asks for history where there is any.
+    """
+    sure = [each for each in entries if each.confidence > INFERRED]
+    is_past = is_past or (was and any(each.until for each in sure))
+    fitting = [each for each in sure if bool(each.until) == is_past]
     if not fitting and not is_past:
         ended = [each.until for each in entries if each.until]
         yield from ended[-1:]

@@ -103,6 +103,10 @@ def test_a_change_keeps_what_held_before_with_its_evidence() -> None:
         ("Where do I live?", "Ben", None),
         ("Could you tell me where in the world it is that I live?", "Ada", None),
         ("What did I cook?", "Ada", None),
+        ("In which city do I live right now?", "Ada", ("t1",)),
+        ("Where was I living?", "Ada", ("t0",)),
+        ("What is my sister called?", "Ada", ("t2",)),
+        ("What is my brother called?", "Ada", None),
     ],
 )
 def test_a_short_question_asks_for_a_slot(question: str, asker: str, turns: tuple[str, ...] | None) -> None:

@@ -17,6 +17,7 @@ from processors.recall.ranking.evidence import EVIDENCE, find_evidence
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods, rounded
 from processors.recall.ranking.query_terms import find_query_terms
+from processors.text.owned import asks_owned
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.clocks import DAY, NOON
@@ -140,3 +141,31 @@ def test_a_baseline_is_kept_until_the_graph_has_grown_by_a_sixteenth() -> None:
     assert Baselines(EXTRACTOR).of(GRAPH) == first
     nothing = np.zeros(len(EVIDENCE))
     assert likelihood_of(nothing, 0.0) < likelihood_of(nothing, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "owned"),
+    [
+        ("What is my brother's name?", ("my brother", "name")),
+        ("What's Ruben's phone number?", ("Ruben", "phone number")),
+        ("What was the name of my brother?", ("my brother", "name")),
+        ("How old is my niece?", ("my niece", "")),
+        ("What is my blood type?", ("my", "blood type")),
+        ("老周的电话是多少？", ("老周", "电话")),
+        ("我弟弟叫什么名字？", ("我弟弟", "")),
+        ("Where does my sister live?", None),
+        ("What's the wifi password?", None),
+    ],
+)
+def test_a_question_may_ask_for_something_of_a_person(question: str, owned: tuple[str, str] | None) -> None:
+    assert asks_owned(question) == owned
+
+
+def test_what_a_memory_says_nothing_of_is_missing() -> None:
+    def missing(text: str) -> float:
+        view, question = GRAPH.view(), EXTRACTOR.of_query(text)
+        inquiry = Inquiry(view, find_query_terms(view, question, text), np.zeros(view.concepts))
+        return float(dict(zip(EVIDENCE, find_evidence(inquiry, question, text, view.turns), strict=True))["missing"])
+
+    assert missing("What is Ruben's zeppelin?") == missing("What is Pepper's zeppelin?") == 1
+    assert missing("What is Pepper's paw?") == missing("What is a zeppelin?") == 0

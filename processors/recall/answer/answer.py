@@ -49,6 +49,7 @@ from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
+from processors.recall.ranking.pronouns import READ, meant_by_pronouns
 from processors.recall.ranking.query_terms import QueryTerms, worth
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
@@ -65,7 +66,7 @@ from processors.recall.retrieval.recall import (
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.complexity import complexity
 from processors.text.continuations import continuation
-from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from processors.text.question_types import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
 from processors.text.slot_questions import SlotQuestion, slot_question
 from state.arrays import Floats
 from state.events.events import TurnRecorded
@@ -148,6 +149,8 @@ def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query
     return query.model_copy(update=defaults) if defaults else query
 
 
+ODDS: Final = 4.0  # log-odds that double a score which is none
+AHEAD: Final = 0.01  # of a score: as good as equal, but first
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -219,18 +222,34 @@ class Answerer:
             return Answer(nothing.model_copy(update={"found": True, "note": None, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
+        turns = _TurnReader(memory, graph, {} if read is None else read)
         with self.stage("prepare"):
             question = _prepare(self, query, memory, graph)
         with self.stage("activate"):
-            matches = _match(question)
+            matches = _match(question, turns)
         with self.stage("pack"):
-            return (yield from _ReplyWriter(question, matches, {} if read is None else read).steps())
+            return (yield from _ReplyWriter(question, matches, turns).steps())
 
 
 def is_long(query: Query) -> bool:
     """Return whether a query may read, explain or pack so much that others should be let in meanwhile."""
     explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
     return query.only.asks_facts or query.budget > LONG_BUDGET or explains
+
+
+class _TurnReader:
+    """Reads turns of a graph by the numbers of their passages, each once."""
+
+    def __init__(self, memory: QueriedGraph, graph: Graph, read: dict[int, TurnRecorded]) -> None:
+        self._memory, self._graph, self._read, self._event = memory, graph, read, graph.passages.event
+
+    def __call__(self, number: int) -> TurnRecorded:
+        """Read a turn."""
+        ordinal = self._event[number]
+        turn = self._read.get(ordinal)
+        if turn is None:
+            turn = self._read[ordinal] = self._memory.text_of(self._graph, number)
+        return turn
 
 
 class _Shown(NamedTuple):
@@ -278,6 +297,11 @@ class _Question:
     def has_odds(self) -> bool:
         """Whether scores of turns are log-odds."""
         return self.is_ranked and not self.options.kind.in_mind and self.options.rerank is None
+
+    @property
+    def is_of_turns(self) -> bool:
+        """Whether the default retriever ranks turns for it, by the default formula or another."""
+        return self.is_ranked and not self.options.kind.in_mind and self.query.retriever == "default"
 
     @property
     def is_judged(self) -> bool:
@@ -331,9 +355,10 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
     )
 
 
-def _match(question: _Question) -> _Matches:
+def _match(question: _Question, turns: _TurnReader) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
-    query, asked, recalled = question.query, _slot_question(question), _recall_turns(question)
+    query, asked = question.query, _slot_question(question)
+    recalled = _with_changes(question, _with_pronouns(question, _recall_turns(question), turns))
     habits, relations = _recurring(question), _relations(question, recalled, asked)
     known = _known(question, recalled)
     is_known = bool(recalled.passages) and known >= _least_known(question)
@@ -360,7 +385,9 @@ def _known(question: _Question, recalled: RecallResult) -> float:
         view, nothing = question.view, np.zeros(question.view.concepts)
         inquiry = Inquiry(view, _terms(question, recalled), nothing)
         evidence = find_evidence(inquiry, question.concepts, question.query.text, view.turns)
-    return likelihood_of(evidence, question.baseline)
+    likelihood = likelihood_of(evidence, question.baseline)
+    # What is said all the time is rare in no turn: but what recurs is known.
+    return WEIGHTS.silent if likelihood < WEIGHTS.silent and _is_of_habit(question) else likelihood
 
 
 def _least_known(question: _Question) -> float:
@@ -401,6 +428,39 @@ def _recall_turns(question: _Question) -> RecallResult:
     return recalled
 
 
+def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
+    """Raise turns that mean with a pronoun whom the question names."""
+    if not question.is_of_turns or not recalled.passages:
+        return recalled
+    best = [ranked.number for ranked in recalled.passages[:READ]]
+    weight = question.options.weights["match"]
+    added = meant_by_pronouns(question.view, _terms(question, recalled), best, turns, weight)
+    if not added:
+        return recalled
+    raised = [
+        each._replace(score=each.score + worth if question.has_odds else each.score * (1 + worth / ODDS))
+        for each, worth in ((each, added.get(each.number, 0.0)) for each in recalled.passages)
+    ]
+    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)), pronouns=added)
+
+
+def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
+    """Rank a turn that ended what a card held no lower than the turn that said it, unless the past is asked for."""
+    if not question.graph.people or not question.is_of_turns or _terms(question, recalled).past:
+        return recalled
+    numbers = question.graph.passages.numbers
+    scores = {each.number: each.score for each in recalled.passages}
+    raised = dict[int, float]()
+    for entry in (each for entries in cards_of(question.graph).entries.values() for each in entries if each.until):
+        older, newer = numbers.get(entry.evidence), numbers.get(entry.until or "")
+        if older in scores and newer in scores and scores[newer] <= scores[older]:
+            raised[newer] = max(raised.get(newer, -np.inf), scores[older] + AHEAD)
+    if not raised:
+        return recalled
+    passages = [each._replace(score=raised.get(each.number, each.score)) for each in recalled.passages]
+    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score)))
+
+
 def _slot_question(question: _Question) -> SlotQuestion | None:
     """Return the slot of a card that a short question asks for, in the default way of recall."""
     query, graph, asker = question.query, question.graph, question.options.asker
@@ -429,6 +489,12 @@ def _recurring(question: _Question) -> list[HabitRow]:
     return find_habits(question.graph, question.concepts, query.text, asker=options.asker, only=query.only)
 
 
+def _is_of_habit(question: _Question) -> bool:
+    """Return whether a question is about what recurs, whatever it asks of that."""
+    words = {each.id for each in question.concepts.concepts if each.id[0] != "@"} - EVERYDAY
+    return any(not words.isdisjoint(habit.concepts) for habit in question.graph.habits.habits.values())
+
+
 def _relations(question: _Question, recalled: RecallResult, asked: SlotQuestion | None) -> list[KnownRelation]:
     """List the relations that a question asks for, else those of its concepts, if its kind of memory has any."""
     if not question.options.kind.tells or question.goes_on:
@@ -446,8 +512,8 @@ def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:
 class _ReplyWriter:
     """Writes the reply of one question: explains what is listed, and packs the context; reads each turn once."""
 
-    def __init__(self, question: _Question, matches: _Matches, read: dict[int, TurnRecorded]) -> None:
-        self._question, self._matches, self._read = question, matches, read
+    def __init__(self, question: _Question, matches: _Matches, turns: _TurnReader) -> None:
+        self._question, self._matches, self._turns = question, matches, turns
         self._query, self._memory, self._graph = question.query, question.memory, question.graph
         self._view, self._options, self._zone = question.view, question.options, question.zone
         self._events, self._passages = question.graph.events, question.graph.passages
@@ -566,6 +632,7 @@ class _ReplyWriter:
             options=self._options,
             cosine=self._question.cosine,
             scores=[ranked.score for ranked in listed],
+            pronouns=self._found.pronouns,
         )
 
     def _let_others_in(self) -> Steps[None]:
@@ -615,12 +682,7 @@ class _ReplyWriter:
         return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
-        """Read a turn, once."""
-        ordinal = self._passages.event[ranked.number]
-        turn = self._read.get(ordinal)
-        if turn is None:
-            turn = self._read[ordinal] = self._memory.text_of(self._graph, ranked.number)
-        return turn
+        return self._turns(ranked.number)
 
     def _line(self, ranked: Ranked) -> ContextPassage:
         turn = self._turn(ranked)

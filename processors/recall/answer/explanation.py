@@ -5,8 +5,10 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.edge_scores import REACH
 from processors.recall.ranking.features import values
 from processors.recall.ranking.inquiry import Inquiry, SessionLayout
+from processors.recall.ranking.pronouns import TERM as PRONOUN
 from processors.recall.ranking.query_terms import QueryTerms
 from processors.recall.ranking.succession import TERM as SUCCESSION
 from processors.recall.ranking.weights import FEATURES
@@ -30,6 +33,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
+NO_PRONOUNS: Final[Mapping[int, float]] = MappingProxyType({})
 TELLING = 1e-6  # of a score: less is rounding
 
 
@@ -42,10 +46,12 @@ def explanations(
     options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
     scores: Sequence[float] | None = None,
+    pronouns: Mapping[int, float] = NO_PRONOUNS,
 ) -> Iterator[Why]:
     """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
 
-    scores  that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
+    scores    that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
+    pronouns  what their pronouns add to the scores, by number (pronouns.py)
 
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
@@ -60,6 +66,7 @@ def explanations(
         values_of = zip(FEATURES, columns[:, place] * flow, strict=True)
         nonzero = {name: float(value) for name, value in values_of if value}
         ranked = nonzero | term(view, passage) | options.kind.explained(view, passage)
+        ranked |= {PRONOUN: pronouns[passage]} if passage in pronouns else {}
         lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
         ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(

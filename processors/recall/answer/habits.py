@@ -17,9 +17,8 @@ from processors.lifecycle.habits.habit_texts import part_of_day
 from processors.lifecycle.habits.habits import recurring
 from processors.recall.ranking.filters import NO_FILTER
 from processors.recall.ranking.query_terms import named_speakers
-from processors.text import tables
 from processors.text.language import clean
-from processors.text.question_types import asks_habit, of_asker
+from processors.text.question_types import EVERYDAY, asks_habit, of_asker
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow
 
@@ -28,13 +27,11 @@ from state.graph.tables.habit_table import HabitRow
 # The latter (processors/text/data/everyday_verbs.tsv) count only where nothing else is named: "how often do I drink
 # latte" asks for latte.
 
-_EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
-
 
 def informative(names: Iterable[str]) -> list[str]:
     """Choose the names that tell something; all of them if none does."""
     named = list(names)
-    return [name for name in named if name not in _EVERYDAY] or named
+    return [name for name in named if name not in EVERYDAY] or named
 
 
 AS_PASSAGES: Final = 3  # habits that come back with passages, at most

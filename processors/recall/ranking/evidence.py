@@ -6,6 +6,7 @@
     unknown   share of the question's rarity in words that the graph does not know
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
+    missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them
 
 They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
 how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
@@ -22,13 +23,17 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
+from processors.text.language import clean
+from processors.text.owned import asks_owned
+from processors.text.question_types import EVERYDAY, form_of
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named")
+EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
 FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
 SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
+NEARLY: Final = 0.5  # share of a mention from which a relative is the same
 COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
 
 
@@ -50,7 +55,8 @@ class _Mentions(NamedTuple):
 
 def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) -> Floats:
     """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
-    words, named = _words(inquiry, question), inquiry.terms.named
+    every, named, plain = _words(inquiry, question), inquiry.terms.named, clean(text)
+    words = _telling(inquiry, question, every, plain)
     found = _mentions(inquiry, words, upto)
     turns = np.bincount(found.word, found.share >= 1, len(words)).astype(np.int64)
     rarest = np.log1p(2 * upto + 1)
@@ -60,15 +66,17 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
     unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
-    missing = np.bincount(found.word, minlength=len(words)) == 0
+    never = np.bincount(found.word, minlength=len(words)) == 0
     strange = any(
         is_han(word) == inquiry.view.once("han", _speaks_han)
-        for word, lacks in zip(words, missing.tolist(), strict=True)
-        if lacks
+        for word, lacks in zip(words, never.tolist(), strict=True)
+        if lacks and word not in inquiry.terms.kinds
     )
     # Who asks is named by "my" too, which tells nothing.
     by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
-    return np.array([pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name], np.float64)
+    missing = _is_missing(inquiry, question, every, plain, upto)
+    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
+    return np.array(values, np.float64)
 
 
 def _speaks_han(view: GraphView) -> bool:
@@ -83,6 +91,48 @@ def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
     names = {view.speakers[number].casefold() for number in terms.named}
     words = [each.id for each in question.concepts if not each.id.startswith("@") and each.id not in names]
     return words + [view.ids[number] for number in terms.dates.tolist()]
+
+
+def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: str) -> list[str]:
+    """Choose the words that tell what a question is about, all of them if none does.
+
+    Those of its form (how fast) and those that are said with everything (drink) do only where the graph knows them, or
+    what is nearly the same.
+    """
+    form = form_of(plain)
+    of_form = {each.id for each in question.concepts if each.label.casefold() in form} | EVERYDAY
+    known = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
+    known.update(inquiry.terms.unknown)
+    return [word for word in words if word in known or word not in of_form] or words
+
+
+def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
+    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
+    asked = asks_owned(plain)
+    if asked is None:
+        return False
+    found = _mentions(inquiry, words, upto)
+    spoken_of = {words[number] for number in found.word[found.share >= NEARLY].tolist()}
+    spoken_of |= {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
+    spoken_of |= inquiry.terms.kinds.keys()
+    form = form_of(plain)
+    owner, thing = (_concepts_in(question, part.casefold(), form) for part in asked)
+    if owner and not owner & spoken_of:
+        return True
+    of_owner = found.passage[np.isin(found.word, [place for place, word in enumerate(words) if word in owner])]
+    return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner)
+
+
+def _tells(inquiry: Inquiry, turns: Integers) -> bool:
+    """Return whether one of some turns tells what kind of answer a question wants: a time, a number, a name."""
+    marks = [number for name in inquiry.terms.wants if (number := inquiry.view.number(name)) is not None]
+    return any(bool(np.isin(turns, inquiry.view.holders(number)[0]).any()) for number in marks)
+
+
+def _concepts_in(question: Extraction, part: str, form: str) -> set[str]:
+    """Return the concepts of a question that stand in a part of it, and not in its form."""
+    labels = {each.id: each.label.casefold() for each in question.concepts if each.id[0] != "@"}
+    return {name for name, label in labels.items() if label in part and label not in form}
 
 
 def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:

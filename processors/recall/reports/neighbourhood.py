@@ -1,10 +1,11 @@
 """A concept, what it is linked with, and by which ways it leads to another.  SEEDS E2, H12, S10.
 
-neighbour   a word that somebody would say (shown.py), reached over at most `hops` links, each as strong as spreading
-sees it (processors/association.py, fan);
-its strength is the product of the links on the strongest way to it, its confidence 1 / hops
-way         the strongest product of links (Dijkstra on −ln of each, a link counting at most 1), of at
-most MOST_HOPS; the next ways avoid what the ones before went through
+neighbour   a word that people would say (shown.py), reached over at most `hops` links, each as strong as spreading
+            sees it (processors/association.py, fan); its strength is the product of the links on the strongest way to
+            it, its confidence 1 / hops; listed by strength · ln(1 + times together): what recurs before what is rare
+way         the strongest product of links (Dijkstra on −ln of each, a link counting at most 1), of at most MOST_HOPS;
+            the next ways avoid what the ones before went through.  Where there is none, because all is said
+            with everything, links count by how often two were together
 phrase      counts in no pair: it is linked with the words of its turns, as PPMI of these turns has it
 """
 
@@ -13,11 +14,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from itertools import islice
+from math import log1p
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from emgas.limits import TOP
+from emgas.messages.modes import Weighting
 from emgas.messages.views import Explore, Explored, KnownConcept, Neighbour
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
@@ -45,6 +48,11 @@ class _Reached(NamedTuple):
     strength: float
     times: int
     path: tuple[int, ...]
+
+    @property
+    def evidence(self) -> float:
+        """Return how much speaks for it: its strength, and how often it was met."""
+        return self.strength * log1p(self.times)
 
 
 def explore_graph(memory: QueriedGraph, request: Explore, extractor: Extractor) -> Explored:
@@ -118,7 +126,7 @@ def _neighbours(view: GraphView, number: int, request: Explore) -> list[Neighbou
         reached |= result
         edge = sorted(result, key=lambda node: (-result[node].strength, node))[:BROAD]
     del reached[number]
-    order = sorted(reached, key=lambda node: (len(reached[node].path), -reached[node].strength, node))
+    order = sorted(reached, key=lambda node: (len(reached[node].path), -reached[node].evidence, node))
     labels = islice(Shown(view.concept_table).labels(order), request.limit)
     return [_neighbour(view, node, label, reached[node]) for node, label in labels]
 
@@ -148,13 +156,13 @@ def _shared_passages(view: GraphView, one: int, other: int) -> Integers:
     return view.of_turns("at", np.concatenate((here[with_other], there[after_one])))
 
 
-def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:
+def _links(view: GraphView, source: int, weighting: Weighting = DEFAULT.weighting) -> list[tuple[int, float, int]]:
     """List (target, weight, times together) of a concept's links to words, the strongest BROAD first."""
     if source in view.phrases:
         return _links_of_phrase(view, source)
     counts, one = view.window(DEFAULT.window), np.array([source])
     _, _, together = counts.pairs.neighbours(one)
-    edges = edges_out(counts, one, DEFAULT.weighting)
+    edges = edges_out(counts, one, weighting)
     kept = np.flatnonzero((edges.weight > 0) & ~view.is_mark[edges.target])
     best = kept[_strongest(edges.weight[kept])]
     columns: Iterable[Integers | Floats] = (edges.target[best], edges.weight[best], together[best])
@@ -186,10 +194,14 @@ def _ways(view: GraphView, source: int, target: int) -> list[tuple[int, ...]]:
     """Find up to WAYS ways, the strongest first; none where both are one."""
     if target in view.phrases and source not in view.phrases:  # no link leads to a phrase, those of its words do
         return [way[::-1] for way in _ways(view, target, source)]
+    return _ways_by(view, source, target, DEFAULT.weighting) or _ways_by(view, source, target, "count")
+
+
+def _ways_by(view: GraphView, source: int, target: int, weighting: Weighting) -> list[tuple[int, ...]]:
     ways: list[tuple[int, ...]] = []
     avoided: set[int] = set()
     while len(ways) < WAYS and source != target:
-        way = _way(view, source, target, avoided)
+        way = _way(view, source, target, avoided, weighting)
         if way is None:
             break
         ways.append(way)
@@ -199,7 +211,7 @@ def _ways(view: GraphView, source: int, target: int) -> list[tuple[int, ...]]:
     return ways
 
 
-def _way(view: GraphView, source: int, target: int, avoided: set[int]) -> tuple[int, ...] | None:
+def _way(view: GraphView, source: int, target: int, avoided: set[int], weighting: Weighting) -> tuple[int, ...] | None:
     """Find the strongest way that goes through none of `avoided`; −1 among them: not straight from one to the other."""
     heap: list[tuple[float, tuple[int, ...]]] = [(0.0, (source,))]
     done: set[int] = set()
@@ -210,8 +222,10 @@ def _way(view: GraphView, source: int, target: int, avoided: set[int]) -> tuple[
         if way[-1] in done or len(way) > MOST_HOPS:
             continue
         done.add(way[-1])
-        for node, weight, _ in _links(view, way[-1]):
+        links = _links(view, way[-1], weighting)
+        most = max((weight for _, weight, _ in links), default=1.0) if weighting == "count" else 1.0
+        for node, weight, _ in links:
             straight = node == target and len(way) == 1 and -1 in avoided
             if node not in done and node not in avoided and not straight:
-                heapq.heappush(heap, (cost - float(np.log(min(weight, 1.0))), (*way, node)))
+                heapq.heappush(heap, (cost - float(np.log(min(weight / most, 1.0))), (*way, node)))
     return None

@@ -156,6 +156,7 @@ class RecallResult:
     activation  what the spreading left behind
     meant       what the question means to the graph, in modes that are asked in one round
     evidence    what the graph holds of the question (ranking/evidence.py), None in modes that do not count it
+    pronouns    passage number → what its pronouns add to its score (ranking/pronouns.py)
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -171,6 +172,7 @@ class RecallResult:
     activation: Activation | None = field(default=None, compare=False, repr=False)
     meant: QueryTerms | None = field(default=None, compare=False, repr=False)
     evidence: Floats | None = field(default=None, compare=False, repr=False)
+    pronouns: Mapping[int, float] = field(default_factory=dict)
 
 
 def ranked(passages: Integers, scores: Floats) -> tuple[Ranked, ...]:

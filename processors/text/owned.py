@@ -1,0 +1,31 @@
+"""Whose what a question asks for: (my brother, name), (老周, 电话); the patterns are data (data/owned.tsv).
+
+A question of this form has an answer only where both are spoken of.  So whose it is tells as much as what.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from processors.text import tables
+
+
+class Owned(NamedTuple):
+    """What a question asks for of whom: the words of both; `thing` is "" where only the form tells (how old)."""
+
+    owner: str
+    thing: str
+
+
+_PATTERNS: Final = [re.compile(pattern, re.IGNORECASE) for (pattern,) in tables.rows(__package__, "owned")]
+_NO_OWNER: Final = frozenset(("what", "who", "where", "when", "how", "it", "that", "this", "there", "let", "he", "she"))
+
+
+def asks_owned(text: str) -> Owned | None:
+    """Return whose what a clean text asks for, None if it has another form."""
+    for pattern in _PATTERNS:
+        match = pattern.search(text)
+        if match and match["owner"].casefold() not in _NO_OWNER:
+            return Owned(match["owner"], match.groupdict().get("thing") or "")
+    return None
