@@ -3,7 +3,7 @@
 It keeps what was said in the spool, sends it to the server, and prints what the server adds to the prompt.  On any
 trouble it prints nothing and exits with 0, because an agent must not wait for its memory.
 
-EMGAS_HOOK_SECONDS    it ends after so long, whatever happens: 0.3
+EMGAS_HOOK_SECONDS    how long it waits for the server, with all else it does: 0.3
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from emgas.hooks.hosts import FIELDS, HOSTS, Host, read_input
 from emgas.hooks.projects import graph_of
 
 SECONDS = 0.3
+HUNG = 20  # times that until it ends even though its host's pipe or the disk hangs; not before what was said is kept
 ANSWER_SHARE = 0.8  # of its time a hook waits for the server; the rest is for starting a deliverer
 STORED = ("prompt", "answer")
 USAGE = "usage: emgas hook EVENT [--host HOST]   (the host's JSON on stdin; hosts: " + ", ".join(HOSTS) + ")"
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> None:
     started = time.monotonic()
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, seconds())
+        signal.setitimer(signal.ITIMER_REAL, HUNG * seconds())
     try:
         host, event = _arguments(arguments)
         payload = json.load(sys.stdin.buffer)
