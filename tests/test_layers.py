@@ -112,6 +112,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
 # that lie beside the code: they are part of the program, read once as it is imported, and the same for everybody.
 IMPURE_FILES = (
     "bench/",
+    "evaluation/__main__.py",
     "evaluation/acceptance.py",
     "evaluation/command.py",
     "evaluation/logged_memory.py",

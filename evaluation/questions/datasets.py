@@ -5,6 +5,7 @@
                  "patterns": [["D1:3", "D2:7", …], …]}, …]
                turns as emgas/importers/locomo.py reads them, a graph for each conversation; `hop` is optional, and so
                are `patterns`: the turns in which something recurs (measures/patterns.py)
+    histories  LongMemEval, a graph for each question (long_mem_eval.py)
     passages   MuSiQue, HotpotQA and 2WikiMultihopQA, as HippoRAG publishes them: two files,
                    corpus     [{"title": "…", "text": "…"}, …]  or  {"title": ["sentence", …], …}
                    questions  [{"question": "…", …}, …] with one of
@@ -33,6 +34,7 @@ from emgas.importers import locomo
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
 from emgas.validation import build
+from evaluation.questions import long_mem_eval
 from evaluation.questions.answer_strings import answers, holding
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -97,6 +99,8 @@ def read(raw: bytes, corpus: bytes | None = None, *, merged: bool = False) -> Da
         if corpus is not None:
             raise InvalidMessageError("file: holds conversations, and conversations need no corpus")
         return _conversations(raw, data, merged=merged)
+    if long_mem_eval.MARK in data[0]:
+        return _histories(data)
     if "question" in data[0]:
         return _passage_questions(data, None if corpus is None else _parsed(corpus))
     raise InvalidMessageError(
@@ -167,6 +171,21 @@ def _of_conversation(sample: str, position: int, entry: Any, turns_of: Sequence[
     if not evidence:
         return None
     return LabelledQuestion(entry["question"], category, evidence, sample, entry.get("hop"), by_answer)
+
+
+def _histories(entries: Sequence[Mapping[str, Any]]) -> DataSet:
+    made = DataSet([])
+    for position, entry in enumerate(entries):
+        turns, evidence = long_mem_eval.read_history(entry, f"question {position + 1}")
+        made.turns.extend(turns)
+        if evidence:
+            graph = turns[0].graph
+            lacks = graph.endswith(long_mem_eval.UNANSWERABLE)
+            kind = UNANSWERABLE if lacks else str(entry.get("question_type", "all"))
+            question = LabelledQuestion(str(entry.get("question", "")), kind, evidence, graph)
+            made.questions.setdefault(graph, []).append(question)
+    answered = sum(map(len, made.questions.values()))
+    return DataSet(made.turns, made.questions, len(entries) - answered)
 
 
 def _passage_questions(entries: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:

@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "c4e940e17dc99b4666b7f3e7b9225a69debfa74a19bd6b42e3c21bbeb089ae64"
+DEMO_DIGEST = "94bfc7a940f1519edfbd1ec58770f4cc3e074208b22bdc74bb59e0dac1565456"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -96,6 +96,21 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
         in emgas_here(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
     )
     assert "already holds a memory" in emgas_here(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
+
+
+def test_the_demo_shows_an_association_a_silence_and_that_what_was_forgotten_is_gone(tmp_path: Path) -> None:
+    shown = emgas(tmp_path, "demo").out
+    associated, _, rest = shown.partition(" Can I go on with the violin? ")[2].partition(" Who wrote Hamlet? ")
+    table, _, context = associated.partition("context, ready for a prompt")
+    assert "Mr. Brandt is moving to Vienna" in table, "the answer stands in the table"
+    assert "Jonas: Mr. Brandt is moving to Vienna" in context
+    assert "it shares no word with the question, by violin → brandt:\nMr. Brandt is moving" in context
+    silence, _, forgotten = rest.partition(" Can I go on with the violin? ")
+    for part in (silence, forgotten):
+        assert "Nothing in this memory answers that." in part
+        assert "context, ready" not in part
+    assert "Brandt" in shown
+    assert "Brandt" not in forgotten
 
 
 def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:

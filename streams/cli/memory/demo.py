@@ -1,7 +1,8 @@
 """`emgas demo`: the main job on a bundled conversation, on the embedded log, with a kill and a rebuild.
 
     1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions, and
-       one that only what is in mind of it can answer; then some weeks of a life, with a habit, a move and a pin
+       one that only what is in mind of it can answer; then some weeks of a life, with a habit, a move and a pin, an
+       answer that shares no word with its question, a question that nothing answers, and a fact that is forgotten
     2  it is killed with SIGKILL while its stores are open
     3  its stores are thrown away; every graph is folded again from the log that is left
     4  the digest of all graphs that the child reported must be that of the fold, and is the same on every machine
@@ -32,6 +33,7 @@ from streams.cli.memory.query import show
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
+    from emgas.messages.explanations import Why
     from emgas.messages.queries import RecalledPassage
     from streams.settings import WorkerSettings
 
@@ -114,12 +116,19 @@ def _show_reply(report: dict[str, Any]) -> None:
     output.out.rule(f"[bold]{escape(report['question'])}")
     reply = Reply.model_validate(report["reply"])
     show(reply.model_copy(update={"passages": [_plain(passage) for passage in reply.passages[:SHOWN]]}))
-    output.out.print(f"[bold]context, ready for a prompt[/]\n{escape(reply.context)}", highlight=False, soft_wrap=True)
+    if reply.context:
+        title = "[bold]context, ready for a prompt[/]"
+        output.out.print(f"{title}\n{escape(reply.context)}", highlight=False, soft_wrap=True)
     for passage in reply.passages:
-        if passage.id in report["answers"] and passage.why and not passage.why.mentions:
+        if passage.id in report["answers"] and passage.why and not _shares_a_word(passage.why):
             way = ", ".join(f"{hop.source} → {hop.target}" for hop in passage.why.associations)
             title = f"[bold green]found although it shares no word with the question, by {escape(way)}:[/]"
             output.out.print(f"{title}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
+
+
+def _shares_a_word(why: Why) -> bool:
+    """Return whether a turn, or one next to it, has a word of the question; who says it is none."""
+    return any(not each.concept.startswith("@") for each in why.mentions)
 
 
 def _plain(passage: RecalledPassage) -> RecalledPassage:
@@ -149,7 +158,11 @@ def _show_life(report: dict[str, Any]) -> None:
     )
 
 
-_SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _show_life}
+def _show_forgotten(report: dict[str, Any]) -> None:
+    output.out.rule(f"[bold]forgotten: everything about the {escape(report['concept'])}")
+
+
+_SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _show_life, "forgot": _show_forgotten}
 
 
 async def _rebuilt(settings: WorkerSettings) -> tuple[str, int]:

@@ -25,6 +25,10 @@ IN_MIND = 3  # turns that are shown of what is in mind
 LIFE = "demo-life"
 PINNED = 1  # place of the turn in it that is pinned
 LIFE_QUESTIONS = ("How often do I drink latte, and when not?", "Where do I live?", "What is the code of the lock?")
+VIOLIN = "Can I go on with the violin?"  # the turn that answers it says neither
+ANSWERS_VIOLIN = "life-22"
+UNKNOWN = "Who wrote Hamlet?"  # no turn tells
+FORGOTTEN = "violin"
 BUDGET = 200  # tokens of context: some lines, to be read on a screen
 
 
@@ -69,7 +73,7 @@ async def _go_on(memory: MemoryClient) -> None:
 
 
 async def _live(memory: MemoryClient) -> None:
-    """Publish some weeks of a life: habits, outdated facts, and a turn that is pinned."""
+    """Publish some weeks of a life: habits, outdated facts, a turn that is pinned, and one that is forgotten."""
     with (DEMO / "life.jsonl").open("rb") as stream:
         turns = [item for item in read(stream, "life.jsonl") if isinstance(item, Turn)]
     async for _ in memory.publish_many(turns):
@@ -77,10 +81,19 @@ async def _live(memory: MemoryClient) -> None:
     kept = turns[PINNED]
     await memory.pin(LIFE, turns=[kept.id])
     report("life", turns=len(turns), pinned=kept.text)
-    for question in LIFE_QUESTIONS:
-        shown: dict[str, Any] = {"top_concepts": 0, "top_passages": 3, "budget": BUDGET, "asker": kept.speaker}
-        reply = await memory.query(LIFE, question, **shown)
-        report("reply", question=question, answers=[], reply=reply.model_dump())
+    for question in (*LIFE_QUESTIONS, VIOLIN, UNKNOWN):
+        await _ask_life(memory, question, kept.speaker)
+    await memory.forget(LIFE, [FORGOTTEN])
+    report("forgot", concept=FORGOTTEN)
+    await _ask_life(memory, VIOLIN, kept.speaker)
+
+
+async def _ask_life(memory: MemoryClient, question: str, asker: str) -> None:
+    is_associative = question == VIOLIN
+    shown: dict[str, Any] = {"top_concepts": SHOWN if is_associative else 0, "top_passages": 3, "budget": BUDGET}
+    reply = await memory.query(LIFE, question, **shown, asker=asker, explain=is_associative)
+    answers = [ANSWERS_VIOLIN] if is_associative else []
+    report("reply", question=question, answers=answers, reply=reply.model_dump())
 
 
 async def _report_holdings(memory: MemoryClient) -> None:

@@ -1,0 +1,62 @@
+"""`python -m evaluation FOLDER`: measure every data set of a folder, and store the results as a file.
+
+Each `*.json` of the folder that has questions is a data set; NAME_corpus.json holds the passages of NAME.json.  A set
+that was measured before is measured again; others of the file stay.  `./scripts/docs` then writes docs/results.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.command import SEED, read_file
+from evaluation.everything import measure_set
+from evaluation.logged_memory import remember
+from streams.cli.shared import output
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the data sets, write the results; exit with 2 where there is none."""
+    parser = argparse.ArgumentParser(prog="python -m evaluation", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the data sets are")
+    parser.add_argument("--only", default="", help="comma-separated names of data sets; all by default")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the file to write; evaluation/results.json")
+    options = parser.parse_args(arguments)
+    files = data_sets(options.folder, options.only)
+    if not files:
+        sys.stderr.write(f"{options.folder} has no such data set: name a folder with LoCoMo conversations as .json\n")
+        return 2
+    results: dict[str, Any] = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
+    for file in files:
+        results[file.stem] = _measure(file)
+        ordered = dict(sorted(results.items()))
+        options.results.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        sys.stdout.write(f"{file.stem}: {json.dumps(results[file.stem]['context_recall'])} in the context\n")
+        sys.stdout.flush()
+    return 0
+
+
+def data_sets(folder: Path, only: str) -> list[Path]:
+    """List the data sets of a folder, but for corpora and what is not among the comma-separated names."""
+    names = {name.strip() for name in only.split(",") if name.strip()}
+    files = sorted(file for file in folder.glob("*.json") if not file.stem.endswith("_corpus"))
+    return [file for file in files if file.stem in names or not names]
+
+
+def _measure(file: Path) -> dict[str, Any]:
+    data = read_file(file, None)
+    examined, _ = output.run(remember(data, output.settings(), lambda: None))
+    return measure_set(examined, time.perf_counter, lambda: np.random.default_rng(SEED))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

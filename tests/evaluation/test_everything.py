@@ -1,0 +1,61 @@
+"""The command that measures every data set: which files it takes, what it stores, and the table of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.__main__ import data_sets, main
+from evaluation.everything import HEAD, table
+
+WEEKS = [
+    ("Ada", "I adopted a grey rabbit called Clover from the shelter."),
+    ("Ben", "The lighthouse keeper repaired the copper kettle."),
+    ("Ada", "Our choir rehearses in the old mill every Thursday."),
+    ("Ben", "My sister restores antique maps in Lisbon."),
+]
+QUESTIONS = [("What is the name of Ada's rabbit?", "D1:1"), ("Who repaired the kettle?", "D1:2")]
+
+
+def conversation(name: str) -> dict[str, object]:
+    """Write a conversation of LoCoMo with two questions."""
+    turns = [
+        {"speaker": speaker, "dia_id": f"D1:{place}", "text": text} for place, (speaker, text) in enumerate(WEEKS, 1)
+    ]
+    talk = {"speaker_a": "Ada", "speaker_b": "Ben", "session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023"}
+    asked = [{"question": text, "evidence": [turn], "category": 4, "answer": ""} for text, turn in QUESTIONS]
+    return {"sample_id": name, "conversation": talk, "qa": asked}
+
+
+def test_every_file_of_a_folder_is_a_data_set_but_corpora_and_those_that_were_not_named(tmp_path: Path) -> None:
+    for name in ("b.json", "a.json", "a_corpus.json", "notes.txt"):
+        (tmp_path / name).touch()
+    assert [file.name for file in data_sets(tmp_path, "")] == ["a.json", "b.json"]
+    assert [file.name for file in data_sets(tmp_path, "b, c")] == ["b.json"]
+
+
+def test_a_folder_without_data_sets_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 2
+    assert "name a folder" in capsys.readouterr().err
+
+
+def test_a_data_set_is_measured_stored_and_written_as_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMGAS_DATA", str(tmp_path / "data"))
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "talk.json").write_text(json.dumps([conversation("one"), conversation("two")]), "utf-8")
+    stored = tmp_path / "results.json"
+    stored.write_text("{}", "utf-8")
+    assert main([str(tmp_path / "sets"), "--results", str(stored)]) == 0
+    results = json.loads(stored.read_text("utf-8"))
+    measured = results["talk"]
+    assert (measured["questions"], measured["turns"]) == (4, 8)
+    assert measured["context_recall"][0] == 100.0
+    assert set(measured["gains"]) == {"bm25", "ppr-structured"}
+    assert 0 <= measured["silence"]["general"]["auroc"] <= 1
+    head, row, means = table(results)
+    assert head == HEAD
+    assert row[:3] == ("talk", "4", "100.0 [100.0, 100.0]")
+    assert len(row) == len(means) == len(HEAD)
+    assert means[2] == "100.0"
