@@ -4,8 +4,8 @@
     haystack_sessions, _dates, _session_ids    the history: sessions of turns with a role and a content
     has_answer                                 marks a turn that holds the answer
 
-A question whose id ends with `_abs` has no answer in its history: it counts as unanswerable.  One of which no turn is
-marked cannot be measured, and is left out.
+A question whose id ends with `_abs` has no answer in its history: it counts as unanswerable.  A question without a
+marked turn cannot be measured, and is left out.
 """
 
 from __future__ import annotations
