@@ -110,7 +110,7 @@ class Views(PipelineSteps):
         await pipeline.memory.undo(graph, contents.events - 1)
         result = (await pipeline.memory.query(graph, "Where do I live?", **request)).passages
         assert {(each.id, each.superseded_by) for each in result[:2]} == {("t0", None), ("t2", None)}
-        assert result[0].score == result[1].score, "neither is history, and both say where"
+        assert result[0].score == pytest.approx(result[1].score, abs=0.1), "neither is history, and both say where"
 
     @pytest.mark.source("P49", "H13")
     async def test_a_photo_is_found_by_its_caption_and_comes_back_with_its_turn(
