@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
+from emgas.client.connection import MeasuredConnection
 from emgas.client.shares import Shares
 from emgas.errors import EmgasError
 from emgas.logs import logger
@@ -193,7 +194,12 @@ def _health(app: FastAPI) -> None:
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
-        return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)
+        text, connection = (
+            generate_latest(request.app.state.registry),
+            request.app.state.memory.request_reply.connection,
+        )
+        text += await connection.metrics() if isinstance(connection, MeasuredConnection) else b""
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
 def _problems(app: FastAPI) -> None:

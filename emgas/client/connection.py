@@ -53,6 +53,14 @@ class Announcing(Protocol):
 
 
 @runtime_checkable
+class MeasuredConnection(Protocol):
+    """A connection that owns its memory, and can tell how busy the memory is."""
+
+    async def metrics(self) -> bytes:
+        """Return the worker's metrics as Prometheus text; empty where another process is the worker."""
+
+
+@runtime_checkable
 class Waiting(Protocol):
     """A connection that waits for another process when it opens."""
 

@@ -6,7 +6,7 @@ import { Keeping } from "./keeping.ts";
 import { Memory } from "./memory.ts";
 import { Panel } from "./panel.ts";
 import * as save from "./save.ts";
-import { Sky } from "./sky.ts";
+import { CROWD, Sky } from "./sky.ts";
 import { Timeline } from "./timeline.ts";
 import { Wave, type Ring } from "./wave.ts";
 import { date, number, say, speak, spoken, words, type Language, type Name } from "./words.ts";
@@ -14,7 +14,6 @@ import { date, number, say, speak, spoken, words, type Language, type Name } fro
 const SIZES = [100, 300, 800, 3000];
 const LINKS = 4; // drawn for each concept: the strongest of each, as the gateway has them first
 const FEW_LINKS = 1.5; // where so many concepts are drawn that links would hide their clusters
-const CROWD = 800;
 const LIVE_MS = 5000; // between two looks whether something was added
 const FRAMES = 36; // of a film from the first turn to the last
 const root = document.documentElement;

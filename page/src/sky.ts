@@ -10,6 +10,7 @@ import { Travel } from "./travel.ts";
 export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 const COARSE = 4; // of the light below: it is soft anyway
 const SPRITE = 64;
+export const CROWD = 800; // concepts: more are drawn smaller
 const FEW = 60; // concepts: all of them are named
 const MANY = 4000; // links: they are drawn thin then, and as a picture while the camera moves
 
@@ -76,7 +77,8 @@ export class Sky {
     const { awake, chosen, near } = this.focus;
     const energy = awake.get(id) ?? 0;
     const own = ofTheme(this.shade, concept.theme);
-    const size = concept.theme < 0 ? concept.size * 0.85 : concept.size * 1.12;
+    const crowd = this.memory.graph.order > CROWD ? 0.45 : 1; // else dots hide each other, and all clusters are one
+    const size = crowd * (concept.theme < 0 ? concept.size * 0.85 : concept.size * 1.12);
     const colour = concept.archived ? mixed(own, this.shade.back, 0.6) : own;
     const look: Look = { color: colour, size, label: concept.label, forceLabel: false, zIndex: 0, hidden: false };
     if (near !== null && !near.has(id)) return { ...look, hidden: true };

@@ -14,12 +14,15 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import cast
 
+from prometheus_client import generate_latest
+
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record
 from streams.settings import WorkerSettings
 from streams.transport.embedded.announcement import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.transport import EmbeddedTransport
+from streams.worker.gauges import WorkerGauges
 from streams.worker.service import running
 
 REPLY_PARTITION = 0  # one process, one reader
@@ -33,6 +36,7 @@ class EmbeddedConnection:
         self.reply_partition = REPLY_PARTITION
         self._settings = settings
         self._brief = brief
+        self._gauges: WorkerGauges | None = None
         self._resources = AsyncExitStack()
         self._halted: asyncio.Future[BaseException]
         self._log_of_caller = log
@@ -86,6 +90,14 @@ class EmbeddedConnection:
     def announce(self, url: str, key: str | None) -> None:
         """Announce, until this connection closes, that the memory is served at `url`, to clients with `key`."""
         self._resources.enter_context(announced(self._settings.home, Announcement(url, os.getpid(), key)))
+
+    async def metrics(self) -> bytes:
+        """Return the worker's metrics as Prometheus text."""
+        if self._gauges is None and self._settings.health_address is None:  # else the health server has them
+            self._gauges = WorkerGauges(self._settings, self.app)
+        if self._gauges is not None:
+            await self._gauges.look()
+        return generate_latest(self.app.metrics.registry)
 
     async def partitions(self) -> int:
         if self._halted.done():

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emgas.client.connection import Announcing, Connection
+from emgas.client.connection import Announcing, Connection, MeasuredConnection
 from emgas.errors import DataDirectoryInUseError, NotInstalledError, TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 from streams.settings import WorkerSettings
@@ -95,6 +95,10 @@ class SharedConnection:
         """Announce, until this connection closes, that the memory is served at `url`, if this process owns it."""
         if isinstance(self._chosen, Announcing):
             self._chosen.announce(url, key)
+
+    async def metrics(self) -> bytes:
+        """Return the metrics of this process's worker as Prometheus text; empty where another process is the worker."""
+        return await self._chosen.metrics() if isinstance(self._chosen, MeasuredConnection) else b""
 
     async def close(self) -> None:
         await self._chosen.close()

@@ -114,6 +114,8 @@ def test_a_server_is_alive_ready_and_measured(tmp_path: Path) -> None:
         message = http.get("/metrics").text
         assert 'route="/v1/graphs/{graph}/turns",status="201"' in message
         assert "secret-name" not in message
+        for name in ("emgas_graphs", "emgas_lag_turns", "emgas_answers_total"):
+            assert f"# TYPE {name}" in message or f"# TYPE {name.removesuffix('_total')}" in message, name
 
 
 def test_nothing_beyond_loopback_is_served_without_keys(tmp_path: Path) -> None:

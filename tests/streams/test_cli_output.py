@@ -164,3 +164,14 @@ def test_progress_tells_the_rate_and_what_is_left_and_is_due_each_ten_seconds() 
     assert pace.describe(500, 1000, 400_000) == "500 turns, 50/s, about 66 min left"
     assert pace.describe(500, 0, None) == "500 turns, 50/s"
     assert (pace.is_due(), pace.is_due()) == (True, False)
+
+
+def test_a_wrong_setting_is_told_in_our_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EMGAS_PARTITIONS", "abc")
+    with pytest.raises(typer.Exit):
+        output.settings()
+    told = capsys.readouterr().err
+    assert "EMGAS_PARTITIONS: must be a valid integer" in told
+    assert "Input should" not in told

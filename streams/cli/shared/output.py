@@ -225,6 +225,7 @@ def settings() -> WorkerSettings:
 
 def _problem(error: Mapping[str, Any]) -> str:
     name, report = ".".join(map(str, error["loc"])).upper(), str(error["msg"]).removeprefix("Value error, ")
+    report = re.sub(r"^Input should be ", "must be ", report.partition(", unable to")[0])
     report = "write a number and a unit, as in 512MiB" if error["type"].startswith("byte_size") else report
     return f"EMGAS_{name}: {report}" if name else report  # an error between several settings already names them
 
