@@ -1,6 +1,6 @@
 """LongMemEval: 500 questions, each with a history of its own between a user and an assistant (Wu et al. 2025).
 
-    question, question_type, question_date     what is asked, of which kind, and when
+    question, question_type, question_date     the question, its kind and its time
     haystack_sessions, _dates, _session_ids    the history: sessions of turns with a role and a content
     has_answer                                 marks a turn that holds the answer
 
