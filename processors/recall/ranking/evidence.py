@@ -24,8 +24,9 @@ from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
 from processors.text.language import clean
+from processors.text.mentions import KIN
 from processors.text.owned import asks_owned
-from processors.text.question_types import EVERYDAY, form_of
+from processors.text.question_types import EVERYDAY, form_of, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -33,6 +34,7 @@ from state.graph.view import GraphView
 EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
 FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
 SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
+_NAMED_ZH: Final = re.compile(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
 NEARLY: Final = 0.5  # share of a mention from which a relative is the same
 COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
 
@@ -109,7 +111,7 @@ def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: st
 def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
     """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
     asked = asks_owned(plain)
-    if asked is None:
+    if asked is None or not _is_person(asked.owner):
         return False
     found = _mentions(inquiry, words, upto)
     spoken_of = {words[number] for number in found.word[found.share >= NEARLY].tolist()}
@@ -121,6 +123,11 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
         return True
     of_owner = found.passage[np.isin(found.word, [place for place, word in enumerate(words) if word in owner])]
     return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner)
+
+
+def _is_person(owner: str) -> bool:
+    """Return whether the words of an owner name a person, one of a family or who asks."""
+    return owner[:1].isupper() or of_asker(owner) or owner in KIN or _NAMED_ZH.fullmatch(owner) is not None
 
 
 def _tells(inquiry: Inquiry, turns: Integers) -> bool:
