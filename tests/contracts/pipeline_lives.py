@@ -276,7 +276,7 @@ class Lives(PipelineSteps):
         assert undone.status == "accepted", undone.reason
         assert isinstance(only(await self.event_of(pipeline, undone)), Retracted)
         assert (pipeline.digests()[graph], pipeline.ids(graph)) == (before, ["t1"])
-        reply = await pipeline.memory.query(graph, "the falcon and the kettle")
+        reply = await pipeline.memory.query(graph, "the falcon and the kettle", min_likelihood=0.0)
         assert {passage.id for passage in reply.passages} == {"t1"}
         refused = await pipeline.memory.undo(graph, 2, 3)
         assert (refused.status, "nothing left to undo" in (refused.reason or "")) == ("rejected", True)

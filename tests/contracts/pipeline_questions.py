@@ -277,5 +277,5 @@ class Questions(PipelineSteps):
     ) -> None:
         await self.live(pipeline, graph, WEEKS)
         request = {text: await pipeline.memory.query(graph, text) for text in ("kettle", "Hello there!")}
-        assert [len(reply.passages) for reply in request.values()] == [3, 0]
-        assert len(request["kettle"].context.splitlines()) > 3
+        assert [len(reply.passages) for reply in request.values()] == [5, 0]
+        assert len(request["kettle"].context.splitlines()) > 5

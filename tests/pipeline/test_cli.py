@@ -451,7 +451,7 @@ def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) 
     assert by_name["emgas.turns"]["partitions"] == 2
     assert emgas_here(memory, "topics", "create", "--partitions", "2").code == 0
     by_name = emgas_here(memory, "topics", "create", "--without", "retention.mss", code=2).err
-    assert "no topic has the setting retention.mss: --without takes cleanup.policy, max.message.bytes, " in by_name
+    assert "no topic has the setting retention.mss: --without takes cleanup.policy, compression.type, " in by_name
     refused = emgas_here(memory, "topics", "create", "--partitions", "3", code=1)
     assert "set the partition count back to 2" in refused.err
 

@@ -26,7 +26,11 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
-        (["publish", str(CONVERSATION), "--format", "tsv"], {}, "choose one of chatgpt, claude, csv"),
+        (
+            ["publish", str(CONVERSATION), "--format", "tsv"],
+            {},
+            "choose one of chatgpt, claude, claude-code, codex, csv",
+        ),
         (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
         (["publish", str(CONVERSATION), "--graph", "no//graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),

@@ -172,7 +172,9 @@ def test_a_file_that_breaks_off_while_it_is_read_can_be_published_again(
 
     monkeypatch.setenv("EMGAS_DATA", str(tmp_path))
     with pytest.raises(typer.Exit) as ended:
-        publish.publish_items("/dev/null", broken, publish.Sending(preset=None, wait=True), json=True)
+        publish.publish_items(
+            "/dev/null", broken, publish.Sending(preset=None, wait=True, marked=lambda turn: turn), json=True
+        )
     assert ended.value.exit_code == 1
     assert "reading /dev/null failed: Input/output error; publish it again to continue" in capsys.readouterr().err
 
