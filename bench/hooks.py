@@ -34,7 +34,7 @@ AT_ONCE = 64  # processes that start at the same time; the others follow as thes
 PATIENCE = 300.0
 
 
-class Machine:
+class Workplace:
     """A data directory, and hooks that use it."""
 
     def __init__(self, data: Path) -> None:
@@ -81,7 +81,7 @@ class Machine:
         return int(json.loads(running.request(server, "GET", path, until=time.monotonic() + PATIENCE))["turns"])
 
 
-def crowd(machine: Machine, firings: int) -> dict[str, int]:
+def crowd(machine: Workplace, firings: int) -> dict[str, int]:
     """Fire at once, and count servers and turns."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(lambda n: machine.fire("Stop", last_assistant_message=f"Part {n} is done."), range(firings)))
@@ -89,7 +89,7 @@ def crowd(machine: Machine, firings: int) -> dict[str, int]:
     return {"firings": firings, "servers": len(machine.servers()), "stored": machine.stored()}
 
 
-def warm(machine: Machine, prompts: int) -> dict[str, float]:
+def warm(machine: Workplace, prompts: int) -> dict[str, float]:
     """Time hooks one after the other."""
     wall, used = [], resource.getrusage(resource.RUSAGE_CHILDREN)
     for number in range(prompts):
@@ -102,7 +102,7 @@ def warm(machine: Machine, prompts: int) -> dict[str, float]:
     return {"prompts": prompts, "p50_ms": round(cuts[49], 1), "p99_ms": round(cuts[98], 1), "cpu_ms": round(cpu, 1)}
 
 
-def killed(machine: Machine) -> dict[str, int]:
+def killed(machine: Workplace) -> dict[str, int]:
     """Kill the server, and store one more answer."""
     machine.wait_until_delivered()
     before, pid = machine.stored(), int(machine.server()["pid"])
@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=300)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as data:
-        machine = Machine(Path(data))
+        machine = Workplace(Path(data))
         try:
             result = {"crowd": crowd(machine, arguments.firings), "warm": warm(machine, arguments.warm)}
             sys.stdout.write(json.dumps({**result, "killed": killed(machine)}) + "\n")
