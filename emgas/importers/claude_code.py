@@ -87,7 +87,7 @@ def _matches(head: Head) -> Fit:
 
 FORMAT = Format(
     name=NAME,
-    order=14,
+    order=13,
     summary=FormatSummary(
         file="`~/.claude/projects`, or a session's JSONL",
         graph="`project/…` of its folder",
