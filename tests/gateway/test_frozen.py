@@ -79,6 +79,7 @@ ARGUMENTS = {
     "configure": ["ada", "--preset", "default"],
     "forget": ["ada", "--turn", "t1"],
     "look extract": ["tea at nine"],
+    "look scan": ["--graph", "ada"],
     "look explore": ["ada", "tea"],
     "change erase": ["ada", "--turn", "t1", "--yes"],
     "change pin": ["ada", "--turn", "t1"],
