@@ -81,6 +81,7 @@ class Format:
     matches     by a file's head; may raise InvalidMessageError for what is nearly of this format, and say what to do
     read        (stream, graph, options): the turns and bad lines of one file
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
+    by_content  other programs name files so, too: one file has to have the content of this format, whatever its name
     below       globs of the files below a folder's top; other subfolders are not searched
     read_files  the same for such an export; set together with `files`
     open_session  of a file that grows while it is read: what reads its lines one by one
@@ -92,6 +93,7 @@ class Format:
     matches: Callable[[Head], Fit]
     read: Callable[[IO[bytes], str | None, Options], Iterator[Item]]
     files: re.Pattern[str] | None = None
+    by_content: bool = False
     below: tuple[str, ...] = ()
     read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
     open_session: Callable[[str | None, Options], Transcript] | None = None

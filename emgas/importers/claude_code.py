@@ -97,6 +97,7 @@ FORMAT = Format(
     matches=_matches,
     read=read,
     files=FILE,
+    by_content=True,
     below=("*/*.jsonl",),
     read_files=read_files,
     open_session=ClaudeCodeSession,

@@ -111,8 +111,8 @@ def _read_files(files: Files, graph: str | None, chosen: Format | None, *, optio
 def _of_files(files: Files) -> Format | None:
     """Recognise an export by the names of its files; if several formats match, by the first file's content."""
     possible = [format for format in OF_MANY_FILES if format.has_files_among(files.names(format.below))]
-    sure = (format for format in possible if len(possible) > 1 and _holds(files, format))
-    return next(sure, next(iter(possible), None))
+    sure = (format for format in possible if (len(possible) > 1 or format.by_content) and _holds(files, format))
+    return next(sure, next((format for format in possible if not format.by_content), None))
 
 
 def _holds(files: Files, format: Format) -> bool:

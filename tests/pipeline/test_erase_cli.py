@@ -120,7 +120,9 @@ def test_a_backup_and_a_snapshot_of_before_hold_no_more_than_what_was_not_erased
     assert digests(data) == live
     elsewhere, keys = tmp_path / "elsewhere", str(data / "keys")
     emgas_here(elsewhere, "import", str(backup), graph_keys=keys)
-    reply = emgas_here(elsewhere, "query", "ada", "kryptonite kettle teapot", "--json", graph_keys=keys).json
+    reply = emgas_here(
+        elsewhere, "query", "ada", "kryptonite kettle teapot", "--nearest", "--json", graph_keys=keys
+    ).json
     assert [passage["id"] for passage in reply["passages"]] == ["t2"]
     again = tmp_path / "again.ndjson"
     emgas_here(data, "export", "--out", str(again))
