@@ -115,7 +115,7 @@ def test_only_pinned_versions_are_installed() -> None:
 
 def test_the_base_image_is_pinned_to_a_python_that_the_project_allows() -> None:
     assert arguments("FROM") == ["${BASE}"]
-    (base,) = arguments("ARG")
+    base, *_ = arguments("ARG")
     assert re.fullmatch(r"BASE=python:3\.1[1234]-slim", base)
 
 

@@ -50,6 +50,8 @@ ELSEWHERE += (
     "helm ",
     "kubectl ",
     "emgas admin topics",
+    "emgas admin hook",  # these two change and read what programs keep in the home folder (test_agent_hooks.py)
+    "emgas import ~/",
     "OPENAI_BASE_URL=",
     "nginx ",
     "git clone",
@@ -84,7 +86,7 @@ def played(page: str, where: Path) -> list[list[str]]:
     python = shlex.quote(sys.executable)
     begin = ["set -euo pipefail", f'emgas() {{ {python} -m streams.cli.main "$@"; }}', f'python() {{ {python} "$@"; }}']
     steps = [f"echo @@@\n{command}" for command, _ in script(page)]
-    env = environment(where / "data") | {"PYTHONPATH": str(ROOT), "COLUMNS": "90"}
+    env = environment(where / "data") | {"PYTHONPATH": str(ROOT), "COLUMNS": "90", "HOME": str(where)}
     env = {name: value for name, value in env.items() if not name.startswith("OPENAI_")}
     done = subprocess.run(
         ["bash"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from emgas.times import DAY_MS
@@ -31,9 +33,11 @@ def test_what_a_habit_covers_is_archived_after_a_while_and_still_found() -> None
     assert "vet" not in left
     assert {f"m{day:03d}" for day in range(20)} <= left
     assert {f"m{day:03d}" for day in range(50, 60)}.isdisjoint(left)
-    passages = query(life, "What did I order at the corner?", top_passages=50).passages
+    passages = query(life, "What did I order at the corner?", top_passages=50, min_likelihood=0.0).passages
     assert any(each.archived for each in passages)
-    alone = query(life, "What did I order at the corner?", top_passages=50, only={"include_archive": False}).passages
+    only: dict[str, Any] = {"min_likelihood": 0.0, "only": {"include_archive": False}}
+    alone = query(life, "What did I order at the corner?", top_passages=50, **only).passages
+    assert alone
     assert not any(each.archived for each in alone)
 
 
