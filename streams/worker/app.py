@@ -206,8 +206,11 @@ class MemoryApp(AnsweringApp):
 
     async def _check_assigned(self, topic_id: str | None) -> None:
         """Join the group again if it was assigned while `turns` was missing: its turns would be read by no worker."""
-        turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
-        if topic_id is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
+        turns, writers = self._emgas.topics.turns, self.ownership.writers
+        if topic_id is None or not writers:  # before anything is assigned, the consumer may not have started: it raises
+            return
+        assigned = self.consumer.assignment()
+        if any(TP(turns, partition) not in assigned for partition in writers):
             log.error("turns is not assigned: joining the group again", assigned=len(assigned))
             await cast(Rejoins, self.consumer).rejoin()
 

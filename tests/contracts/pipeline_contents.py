@@ -24,10 +24,11 @@ class Contents(PipelineSteps):
     """Part of PipelineContract (pipeline_contract.py)."""
 
     async def tell(self, pipeline: Pipeline, graph: str) -> None:
-        """Say TALK, a day apart, in two sessions."""
+        """Say TALK, a day apart, in two sessions, until a question sees all of it: a reader may lag behind."""
         for n, text in enumerate(TALK):
             facts = {"session": f"s{n // 2}", "speaker": "Ada", "at": NOON + n * DAY, "metadata": {"n": n}}
-            await pipeline.record(graph, id=f"t{n}", text=text, **facts)
+            there = await pipeline.record(graph, id=f"t{n}", text=text, **facts)
+        await pipeline.memory.turns(graph, after=there.position.source)
 
     # read
 

@@ -19,6 +19,7 @@ from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
 from tests.contracts.log_contract import LogContract
 from tests.contracts.reader_contract import NOW, FollowContract, KeptReaderContract, a_log, read
+from tests.support.clocks import PATIENCE
 from tests.support.transports import KafkaTransport, kafka_transport
 
 pytestmark = pytest.mark.kafka
@@ -88,7 +89,11 @@ async def test_what_an_aborted_transaction_wrote_is_not_there_unless_a_reader_as
     assert [r.value for r in await read(everything, 0, 0, 2)] == [b"open", b"after"]
     await writer.abort_transaction()
     await writer.stop()
-    assert [r.value for r in await read(KafkaReader(transport.address, prefix), 0, 0, 3)] == [b"after"]
+    committed = KafkaReader(transport.address, prefix)
+    async with asyncio.timeout(PATIENCE):  # a broker answers an abort before each partition has noted it
+        while not (values := [r.value for r in await read(committed, 0, 0, 3)]):  # noqa: ASYNC110 - it asks a broker
+            await asyncio.sleep(0)
+    assert values == [b"after"]
 
 
 async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(transport: KafkaTransport, prefix: str) -> None:

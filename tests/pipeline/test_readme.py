@@ -52,6 +52,7 @@ ELSEWHERE += (
     "emgas admin topics",
     "emgas admin hook",  # these two change and read what programs keep in the home folder (test_agent_hooks.py)
     "emgas import ~/",
+    "emgas admin graph",  # to another cluster
     "OPENAI_BASE_URL=",
     "nginx ",
     "git clone",
