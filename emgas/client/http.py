@@ -204,7 +204,7 @@ class HttpConnection:
                 turn = next(turns)
                 if line:
                     self._queue(line, turn.headers)
-        except httpx.HTTPError:
+        except httpx.HTTPError:  # a call without its answer ends by its timeout
             return
         finally:
             await response.aclose()
@@ -267,7 +267,7 @@ class HttpConnection:
         """Queue the answer in a response's body; if the response breaks off, the call times out."""
         try:
             answer = await response.aread()
-        except httpx.HTTPError:
+        except httpx.HTTPError:  # a call without its answer ends by its timeout
             return
         finally:
             await response.aclose()

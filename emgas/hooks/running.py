@@ -18,6 +18,8 @@ from urllib.parse import urlencode, urlsplit
 
 from emgas.hooks.spool import Spooled
 
+BUSY = (408, 425, 429)  # statuses by which a server refuses for now
+
 
 class RunningServer(NamedTuple):
     """Where a server is, and the key that it wants, if it wants one."""
@@ -83,7 +85,7 @@ def send(message: Spooled, until: float, *, late: bool = False) -> bytes:
 def request(server: RunningServer, method: str, path: str, body: bytes = b"", *, until: float) -> bytes:
     """Send a request; return the body of the answer.  `until`: by the monotonic clock.
 
-    Raises NoServerError, and HookRefusedError for a status of 400 to 499.
+    Raises NoServerError, and HookRefusedError for a status of 400 to 499, but not where the server is only busy.
     """
     where = urlsplit(server.url)
     try:
@@ -93,7 +95,7 @@ def request(server: RunningServer, method: str, path: str, body: bytes = b"", *,
             status, answer = _by_socket(server, method, path, body, until)
     except (OSError, ValueError) as error:
         raise NoServerError(f"{server.url} does not answer ({error!r})") from error
-    if 400 <= status < 500:
+    if 400 <= status < 500 and status not in BUSY:
         raise HookRefusedError(f"{server.url} refuses {path}: {status} {answer[:300].decode(errors='replace')}")
     if status >= 300:
         raise NoServerError(f"{server.url} answers {status}")

@@ -8,6 +8,7 @@ graph           the given one, else that of the session's folder (emgas/hooks/pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -17,7 +18,8 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.hooks.projects import graph_of
 from emgas.hooks.prose import prose, turn_id
-from emgas.importers.chat_format import Transcript
+from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, Transcript
 from emgas.importers.lines import BadLine, Item, Options, read_lines
 from emgas.messages.turns import Turn
 from emgas.pieces import fitted, numbered
@@ -71,14 +73,52 @@ class Exchanges:
         return [build(Turn, {**common, "id": id, "text": piece}) for id, piece in numbered(identity, text)]
 
 
-def read_session(
-    stream: IO[bytes], graph: str | None, options: Options, open_session: Callable[[str | None, Options], Transcript]
-) -> Iterator[Item]:
-    """Yield the turns of a transcript."""
-    transcript = open_session(graph, options)
-    for line in read_lines(stream):
-        yield from [line] if isinstance(line, BadLine) else transcript.feed(*line)
-    yield from transcript.end()
+def session_format(
+    name: str,
+    order: int,
+    *,
+    folder: str,
+    files: re.Pattern[str],
+    below: str,
+    by_content: bool,
+    marks: tuple[re.Pattern[bytes], ...],
+    open_session: Callable[[str | None, Options], Transcript],
+) -> Format:
+    """Build the format of an agent's transcripts: one JSON object a line, one file a session.
+
+    folder  where the agent keeps them       marks  what the first lines of each hold
+    The others are as in Format.
+    """
+
+    def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+        transcript = open_session(graph, options)
+        for line in read_lines(stream):
+            yield from [line] if isinstance(line, BadLine) else transcript.feed(*line)
+        yield from transcript.end()
+
+    def read_files(files_: Files, graph: str | None, options: Options) -> Iterator[Item]:
+        return read_each(files_, files, read, graph=graph, options=options)
+
+    def matches(head: Head) -> Fit:
+        return Fit.SURE if head.is_object and all(mark.search(head.start) for mark in marks) else Fit.NO
+
+    return Format(
+        name=name,
+        order=order,
+        summary=FormatSummary(
+            file=f"`{folder}`, or a session's JSONL",
+            graph="`project/…` of its folder",
+            session="the session",
+            time="the message's",
+        ),
+        matches=matches,
+        read=read,
+        files=files,
+        by_content=by_content,
+        below=(below,),
+        read_files=read_files,
+        open_session=open_session,
+    )
 
 
 def entry_of(number: int, raw: bytes) -> Mapping[str, Any] | BadLine:

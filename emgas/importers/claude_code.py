@@ -12,12 +12,11 @@ program adds to a prompt, subagents (`isSidechain`), summaries, and entries of o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Mapping
+from typing import Any
 
-from emgas.importers.agent_sessions import Exchanges, entry_of, guarded, read_session, texts
-from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
+from emgas.importers.agent_sessions import Exchanges, entry_of, guarded, session_format, texts
+from emgas.importers.chat_format import json_key
 from emgas.importers.lines import BadLine, Item, Options
 
 NAME = "claude-code"
@@ -71,34 +70,13 @@ class ClaudeCodeSession:
         self._is_complete = message.get("stop_reason") in ("end_turn", "stop_sequence")
 
 
-def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of a session."""
-    return read_session(stream, graph, options, ClaudeCodeSession)
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of all sessions of a folder."""
-    return read_each(files, FILE, read, graph=graph, options=options)
-
-
-def _matches(head: Head) -> Fit:
-    return Fit.SURE if head.is_object and _SESSION.search(head.start) and _TYPE.search(head.start) else Fit.NO
-
-
-FORMAT = Format(
-    name=NAME,
-    order=13,
-    summary=FormatSummary(
-        file="`~/.claude/projects`, or a session's JSONL",
-        graph="`project/…` of its folder",
-        session="the session",
-        time="the message's",
-    ),
-    matches=_matches,
-    read=read,
+FORMAT = session_format(
+    NAME,
+    13,
+    folder="~/.claude/projects",
     files=FILE,
+    below="*/*.jsonl",
     by_content=True,
-    below=("*/*.jsonl",),
-    read_files=read_files,
+    marks=(_SESSION, _TYPE),
     open_session=ClaudeCodeSession,
 )

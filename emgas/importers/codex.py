@@ -13,12 +13,11 @@ reasoning, and what the program adds to a prompt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Mapping
+from typing import Any
 
-from emgas.importers.agent_sessions import Exchanges, entry_of, guarded, read_session, texts
-from emgas.importers.archives import Files, read_each
-from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
+from emgas.importers.agent_sessions import Exchanges, entry_of, guarded, session_format, texts
+from emgas.importers.chat_format import json_key
 from emgas.importers.lines import BadLine, Item, Options
 
 NAME = "codex"
@@ -83,33 +82,13 @@ def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of a session."""
-    return read_session(stream, graph, options, CodexSession)
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of all sessions of a folder."""
-    return read_each(files, FILE, read, graph=graph, options=options)
-
-
-def _matches(head: Head) -> Fit:
-    return Fit.SURE if head.is_object and _META.search(head.start) and _PAYLOAD.search(head.start) else Fit.NO
-
-
-FORMAT = Format(
-    name=NAME,
-    order=15,
-    summary=FormatSummary(
-        file="`~/.codex/sessions`, or a session's JSONL",
-        graph="`project/…` of its folder",
-        session="the session",
-        time="the message's",
-    ),
-    matches=_matches,
-    read=read,
+FORMAT = session_format(
+    NAME,
+    15,
+    folder="~/.codex/sessions",
     files=FILE,
-    below=("*/*/*/*.jsonl",),
-    read_files=read_files,
+    below="*/*/*/*.jsonl",
+    by_content=False,
+    marks=(_META, _PAYLOAD),
     open_session=CodexSession,
 )

@@ -191,7 +191,7 @@ async def _card(memory: MemoryClient, host: Host, heard: HookInput, graphs: list
             shown.append(each.graph)
     if not lines:
         return None
-    text = "\n".join(lines) + "\nWhat fits a prompt is added to it.  The tool `recall` searches for more."
+    text = "\n".join(lines) + "\nWhat fits a prompt is added to it. The tool `recall` searches for more."
     return _injected(host, heard, text, graphs=shown, turns=[], tokens=ceil(TOKENS_PER_WORD * len(text.split())))
 
 

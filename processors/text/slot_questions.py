@@ -1,9 +1,9 @@
 """Which slot of whose card a short question asks for: "Where do I work?".
 
 A question names a person (or "I", 我) and words of a slot (data/slots.tsv), or what an entry itself is called (door
-code, 牙医).  The slot with the most and longest words wins.  "Before", "was" and 以前 ask for the history, if there is
-any.  Longer questions
-ask for more than a slot, and likes and hobbies are talked about too much: both are left to recall.
+code, 牙医).  The slot with the most and longest words wins.  "Before" and 以前 ask for the history, and "was" does if
+there is any.  Longer questions ask for more than a slot, and people talk too much about likes and hobbies: both are
+left to recall.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from emgas import limits
 from emgas.messages.relations import Kind, RelationType
 
 TimeKind = Literal["", "time", "duration", "set", "vague"]
-Origin = Literal["user", "assistant", "tool", "web"]  # where the text of a turn comes from
 Uncounted = Literal["", "redundant", "unworthy"]  # why a gate left a turn out of what is counted
 UNITS = 200  # clauses, or windows, of one turn, at most
 Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]

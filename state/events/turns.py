@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from emgas import limits
+from emgas.messages.fields import Origin
 from state.events import vectors
 from state.events.base import ALWAYS, GraphEvent, Ordinal, Quantity
 from state.events.extraction_types import (
@@ -21,7 +22,6 @@ from state.events.extraction_types import (
     Fact,
     Mention,
     Milliseconds,
-    Origin,
     Relation,
     Statement,
     TimeSpan,

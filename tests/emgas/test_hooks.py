@@ -6,16 +6,23 @@ import inspect
 import json
 import shutil
 import subprocess
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from emgas.hooks import bundles
+from emgas.hooks import bundles, running
 from emgas.hooks.hosts import HOSTS, read_input
 from emgas.hooks.projects import PERSON, graph_of
 from emgas.hooks.prose import only_asks, prose, turn_id
+from emgas.hooks.running import HookRefusedError, NoServerError
+from emgas.hooks.spool import Spooled
 from emgas.integrations.hermes import EmgasMemoryProvider
+from tests.support.clocks import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +40,30 @@ def test_every_event_of_a_host_is_in_its_bundle(host: Any) -> None:
     named = {"session_end"} if host.name == "openclaw" else set()  # which its plug-in need not pass on
     assert host.name == "hermes" or all(event in text for event in host.events if event not in named)
     assert set(host.injects) <= set(host.events)
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """Refuses each request with the status that the event is named after."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(int(parse_qs(urlsplit(self.path).query)["event"][0]))
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.mark.parametrize(("status", "error"), [(429, NoServerError), (503, NoServerError), (422, HookRefusedError)])
+def test_what_a_busy_server_refuses_is_kept_and_what_it_never_takes_is_not(
+    status: int, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("EMGAS_HOOK_URL", f"http://127.0.0.1:{server.server_port}")
+        message = Spooled("codex", str(status), "me", 0, {"prompt": "Which port?"})
+        with pytest.raises(error, match=rf" {status}\b"):
+            running.send(message, time.monotonic() + PATIENCE)
+        server.shutdown()
 
 
 def test_installing_again_changes_nothing_and_leaves_other_hooks_alone() -> None:

@@ -55,7 +55,7 @@ async def test_live_answers_of_one_key_in_masses_hold_up_none_of_its_other_quest
                 body = {"text": "the kettle"}
                 return (await http.post("/v1/graphs/ada/query", json=body, headers=headers)).status_code
 
-            waiting = watched._requests  # noqa: SLF001 - what waits is told to nobody
+            waiting = watched._requests  # noqa: SLF001 - no public name has what waits
             many = [asyncio.create_task(watch("many")) for _ in range(STREAMS)]
             await eventually(lambda: waiting["many"] == STREAMS)
             assert await ask("many") == 200

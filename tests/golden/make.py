@@ -293,7 +293,7 @@ class Story:
         await self.move()
 
     async def move(self) -> None:
-        """Let a graph of which something is erased be received under another name, and leave; another one stays."""
+        """Let a graph with an erasure be received under another name, and leave; another one stays."""
         memory, place = self.pipeline.memory, self.pipeline.place("vault")
         log = ListReader([await self.records(number) for number in range(place + 1)])
         known = await survey(log, place, "vault")

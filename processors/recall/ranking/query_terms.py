@@ -43,9 +43,8 @@ from state.graph.view import GraphView
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 
-_NO_NAMES: Final = frozenset(
-    ("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all")
-)  # as transcripts cut
+# Words that transcripts give as speakers, because they cut a sentence at its colon.
+_NO_NAMES: Final = frozenset(("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all"))
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> Integers:

@@ -147,7 +147,7 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
             output.USAGE,
         )
     try:
-        descriptor = os.open(out, os.O_RDWR | os.O_CREAT, 0o600)  # what people said: nobody else's
+        descriptor = os.open(out, os.O_RDWR | os.O_CREAT, 0o600)  # what people said: for its owner alone
     except OSError as error:
         output.fail_path("write", out, error)
     with os.fdopen(descriptor, "r+b", buffering=1024 * 1024) as file:
