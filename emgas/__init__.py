@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     )
     from emgas.messages.contents import Turns
     from emgas.messages.filters import Filter
-    from emgas.messages.memory_settings import PRESETS, Settings
-    from emgas.messages.modes import Guidance
     from emgas.messages.pictures import Compared, Pictured
     from emgas.messages.queries import Description, Query, Reply, Theme
     from emgas.messages.requests import Failure, Outcome
-    from emgas.messages.spreading import Spreading
+    from emgas.messages.settings.memory_settings import PRESETS, Settings
+    from emgas.messages.settings.modes import Guidance
+    from emgas.messages.settings.spreading import Spreading
     from emgas.messages.turns import Turn
     from emgas.wire import Receipt
 
@@ -82,11 +82,11 @@ _HOMES = {
     ),
     "emgas.messages.contents": ("Turns",),
     "emgas.messages.filters": ("Filter",),
-    "emgas.messages.memory_settings": (
+    "emgas.messages.settings.memory_settings": (
         "PRESETS",
         "Settings",
     ),
-    "emgas.messages.modes": ("Guidance",),
+    "emgas.messages.settings.modes": ("Guidance",),
     "emgas.messages.pictures": (
         "Compared",
         "Pictured",
@@ -101,7 +101,7 @@ _HOMES = {
         "Failure",
         "Outcome",
     ),
-    "emgas.messages.spreading": ("Spreading",),
+    "emgas.messages.settings.spreading": ("Spreading",),
     "emgas.messages.turns": ("Turn",),
     "emgas.wire": ("Receipt",),
 }

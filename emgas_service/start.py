@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from emgas.client.connection import Connection
     from emgas.wire import TopicNames
 
-OTHERS = {"install", "log", "--help"}  # of `emgas hook …`, what no host runs: streams/cli/memory/hook.py
+OTHERS = {"install", "log", "--help"}  # of `emgas hook …`, what no host runs: streams/cli/exchange/hook.py
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
 from processors.recall.retrieval.recall import DROP, Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from evaluation.baselines.bm25 import Vocabulary, bm25
 from evaluation.baselines.structured import structured
 from evaluation.baselines.walks import WALKS, Walk

@@ -89,7 +89,7 @@ def mcp(
 ) -> None:
     """Start an MCP server on stdio, for Claude, Cursor, VS Code and other assistants."""
     _check_installed()
-    from emgas.importers.lines import check_graph
+    from emgas.importers.files.lines import check_graph
     from gateway.doors.mcp_stdio import served
 
     try:

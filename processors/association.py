@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from emgas.messages.modes import Weighting
+from emgas.messages.settings.modes import Weighting
 from state.arrays import Floats, Integers
 from state.graph.view import WindowCounts
 

@@ -30,9 +30,9 @@ from msgspec import to_builtins
 
 from emgas import limits
 from emgas.messages.forgetting import Forget
-from emgas.messages.memory_settings import Settings
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
+from emgas.messages.settings.memory_settings import Settings
 from emgas.messages.turns import Configure, Feedback, Pin, Turn, Unpin
 from emgas.times import datetime_of
 from state.events.events import (

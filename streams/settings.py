@@ -15,7 +15,7 @@ from pydantic import ByteSize, Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
-from emgas.messages.memory_settings import PresetName
+from emgas.messages.settings.memory_settings import PresetName
 from emgas.times import DAY_MS
 from emgas.wire import TopicNames
 from state.memory_budget import DEFAULT_MEMORY

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from state.events.memory_settings import PRESETS
 from tests.support.cli import ROOT
 

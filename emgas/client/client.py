@@ -33,8 +33,6 @@ from emgas.messages.contents import List, Read, Turns
 from emgas.messages.extracts import Extract, Extracted, TurnText
 from emgas.messages.filters import Filter
 from emgas.messages.forgetting import Forget, ForgetPreview, PreviewForget
-from emgas.messages.memory_settings import Settings
-from emgas.messages.modes import Guidance, Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.people import Profile, Profiled
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
@@ -51,8 +49,10 @@ from emgas.messages.requests import (
 )
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
+from emgas.messages.settings.memory_settings import Settings
+from emgas.messages.settings.modes import Guidance, Mode
+from emgas.messages.settings.spreading import Spreading
 from emgas.messages.several import Merged
-from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Configure, Erase, Feedback, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.redaction import redact_message

@@ -9,7 +9,7 @@ from typing import Any
 
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query
-from emgas.messages.spreading import Spreading
+from emgas.messages.settings.spreading import Spreading
 from emgas.times import SECONDS, datetime_of, milliseconds
 from emgas.validation import build
 

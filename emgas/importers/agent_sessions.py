@@ -18,9 +18,9 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.hooks.projects import graph_of
 from emgas.hooks.prose import prose, turn_id
-from emgas.importers.archives import Files, read_each
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, Transcript
-from emgas.importers.lines import BadLine, Item, Options, read_lines
+from emgas.importers.files.archives import Files, read_each
+from emgas.importers.files.lines import BadLine, Item, Options, read_lines
 from emgas.messages.turns import Turn
 from emgas.pieces import fitted, numbered
 from emgas.validation import build

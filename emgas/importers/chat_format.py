@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import IO, Protocol
 
-from emgas.importers.archives import Files
-from emgas.importers.lines import Item, Options
+from emgas.importers.files.archives import Files
+from emgas.importers.files.lines import Item, Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from emgas.importers.agent_sessions import Exchanges, entry_of, guarded, session_format, texts
 from emgas.importers.chat_format import json_key
-from emgas.importers.lines import BadLine, Item, Options
+from emgas.importers.files.lines import BadLine, Item, Options
 
 NAME = "codex"
 FILE = re.compile(r"(^|/)rollout-[^/]*\.jsonl$")

@@ -17,7 +17,7 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, stable_id
+from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, stable_id
 from emgas.limits import METADATA_CHARACTERS, METADATA_ENTRIES
 from emgas.messages.turns import Turn
 from emgas.times import milliseconds

@@ -19,8 +19,8 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import BadLine, Item, Options, graph_named
+from emgas.importers.files.documents import load, raw_of
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named
 from emgas.messages.turns import Turn
 from emgas.times import format_utc
 from emgas.validation import build

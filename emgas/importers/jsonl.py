@@ -12,7 +12,7 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.lines import BadLine, Item, check_graph, read_lines, within_record
+from emgas.importers.files.lines import BadLine, Item, check_graph, read_lines, within_record
 from emgas.messages.turns import Turn
 from emgas.validation import build, parse
 

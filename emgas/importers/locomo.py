@@ -21,8 +21,8 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import USUAL, BadLine, Item, Options, check_graph
+from emgas.importers.files.documents import load, raw_of
+from emgas.importers.files.lines import USUAL, BadLine, Item, Options, check_graph
 from emgas.messages.turns import Turn
 from emgas.validation import build
 

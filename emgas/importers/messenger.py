@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.archives import Files, read_each
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import BadLine, Item, Options, graph_named, stable_id
+from emgas.importers.files.archives import Files, read_each
+from emgas.importers.files.documents import load, raw_of
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named, stable_id
 from emgas.messages.turns import Turn
 from emgas.times import format_utc
 from emgas.validation import build

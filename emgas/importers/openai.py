@@ -20,8 +20,8 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id
+from emgas.importers.files.documents import load, raw_of
+from emgas.importers.files.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 

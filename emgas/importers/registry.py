@@ -18,9 +18,9 @@ from typing import IO
 
 from emgas import importers
 from emgas.errors import InvalidMessageError
-from emgas.importers.archives import Files, Folder, Zipped
 from emgas.importers.chat_format import Fit, Format, Head
-from emgas.importers.lines import HEAD_BYTES, BadLine, Item, Options, check_graph, head_of
+from emgas.importers.files.archives import Files, Folder, Zipped
+from emgas.importers.files.lines import HEAD_BYTES, BadLine, Item, Options, check_graph, head_of
 
 __all__ = ["FORMATS", "NAMES", "BadLine", "Item", "Options", "detect", "read", "read_folder"]
 

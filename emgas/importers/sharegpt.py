@@ -19,8 +19,8 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, FormatSummary, Head
-from emgas.importers.documents import load, raw_of
-from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
+from emgas.importers.files.documents import load, raw_of
+from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 

@@ -22,10 +22,10 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.archives import Files
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.documents import at_of, check_values, raw_of
-from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
+from emgas.importers.files.archives import Files
+from emgas.importers.files.documents import at_of, check_values, raw_of
+from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
 from emgas.validation import build
 

@@ -17,7 +17,7 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.lines import BadLine, Item, Options, read_lines, stable_id
+from emgas.importers.files.lines import BadLine, Item, Options, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 

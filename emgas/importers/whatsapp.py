@@ -25,9 +25,9 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.archives import Files, read_each
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
+from emgas.importers.files.archives import Files, read_each
+from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
 from emgas.limits import TEXT_BYTES
 from emgas.messages.turns import Turn
 from emgas.times import since_epoch

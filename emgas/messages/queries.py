@@ -10,9 +10,9 @@ from emgas import limits
 from emgas.messages.explanations import Why
 from emgas.messages.fields import Message, Milliseconds, Name, Origin, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
-from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion, Right
-from emgas.messages.spreading import Spreading
+from emgas.messages.settings.modes import Guidance, How, Mode, Rerank, Weighting
+from emgas.messages.settings.spreading import Spreading
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
 

@@ -29,7 +29,7 @@ RelationType = Literal[
     "lives-in",
     "works-at",
 ]
-# between people, and of people: what a card tells (processors/text/facts.py)
+# between people, and of people: what a card tells (processors/text/facts/facts.py)
 PeopleRelation = Literal[
     "parent",
     "child",

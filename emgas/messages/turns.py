@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Origin, Role, Text, Zone
-from emgas.messages.memory_settings import PresetName, Settings, Weights
-from emgas.messages.modes import Mode, Rerank
 from emgas.messages.requests import Command, Request
+from emgas.messages.settings.memory_settings import PresetName, Settings, Weights
+from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import offset_of
 
 

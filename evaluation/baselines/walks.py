@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from lab.catalogue import RETRIEVERS
 from lab.retrievers import ppr, steady_state, subtractive
 from lab.retrievers.matching import matched

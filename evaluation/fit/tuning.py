@@ -30,7 +30,7 @@ from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
 from processors.recall.context.context import most_lines
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.retrieval.recall import DROP, RecallOptions, recall
-from processors.text.question_types import LEAST_DEPTH
+from processors.text.questions.answer_kinds import LEAST_DEPTH
 
 FOLDS: Final = 5
 LEAST_QUESTIONS: Final = 20  # with evidence that the memory holds: fewer decide nothing

@@ -22,7 +22,7 @@ from evaluation.contexts import ExaminedMemory, of_product
 from evaluation.measure import Examined
 from evaluation.questions.datasets import UNANSWERABLE
 from evaluation.questions.unanswerable import read_unanswerable
-from processors.recall.ranking.known import WEIGHTS
+from processors.recall.ranking.silence.known import WEIGHTS
 from processors.text.scripts import HAN
 from state.arrays import Floats, Mask
 

@@ -33,13 +33,13 @@ from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Origin, Zone
 from emgas.messages.forgetting import ForgetPreview
-from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.people import Person, PersonChange
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import MemoryKind, Reply, Theme
 from emgas.messages.relations import RelationType
 from emgas.messages.requests import Outcome
 from emgas.messages.sessions import Inherited
+from emgas.messages.settings.modes import Guidance, How, Mode, Weighting
 from emgas.messages.several import AskedGraph
 from emgas.messages.views import Inferred, KnownConcept, KnownRelation, SessionRecap
 from emgas.times import milliseconds

@@ -30,7 +30,7 @@ _DENIES: Final = re.compile(r"\b(?:not|never|no longer|\w+n't|cannot)\b|[不没�
 @cache
 def _of_a_life() -> re.Pattern[str]:
     """Compile what people say of what changes a life (data/life_events.tsv)."""
-    rows = list(tables.rows("processors.text", "life_events"))
+    rows = list(tables.rows("processors.text.facts", "life_events"))
     latin = "|".join(pattern for script, pattern in rows if script == "latin")
     return re.compile(
         rf"\b(?:{latin})\b|{'|'.join(pattern for script, pattern in rows if script == 'han')}", re.IGNORECASE

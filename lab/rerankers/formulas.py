@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from emgas.messages.modes import Rerank
+from emgas.messages.settings.modes import Rerank
 from lab.retrievers.matching import matched, tfidf_cosine
 from lab.retrievers.path import recency
 from lab.retrievers.seeds import put_in

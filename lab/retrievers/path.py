@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from emgas.times import DAY_MS
 from lab.retrievers.seam import ModeInput, ModeResult
 from lab.retrievers.walking import WALK, by_walk

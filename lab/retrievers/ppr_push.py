@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from lab.retrievers.seam import ModeInput, ModeResult
 from lab.retrievers.walking import WALK, by_walk
 from processors.recall.ranking.bm25 import idf

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from processors.association import Edges
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.associations import associations

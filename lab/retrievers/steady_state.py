@@ -13,7 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from lab.retrievers.matching import matched
 from lab.retrievers.seam import ModeInput, ModeResult
 from lab.retrievers.walking import WALK, by_walk

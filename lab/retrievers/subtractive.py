@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from lab.retrievers.matching import tfidf_cosine
 from lab.retrievers.seam import ModeInput, ModeResult
 from lab.retrievers.walking import WALK, by_walk

@@ -32,7 +32,7 @@ from processors.recall.retrieval.recall import (
 )
 from processors.recall.retrieval.retrieval import score_terms
 from processors.text.language import clean
-from processors.text.question_types import greets
+from processors.text.questions.answer_kinds import greets
 from state.arrays import Integers
 
 # `propagation_decay` is D, the share that goes on over an edge (of a walk: that does not restart); `max_iterations` how

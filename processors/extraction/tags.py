@@ -22,8 +22,8 @@ from processors.dates.arithmetic import month
 from processors.dates.digits import numeral
 from processors.dates.resolve import day_of, days_of
 from processors.dates.vocabulary import words_of
-from processors.text import question_types
-from processors.text.question_types import asks_name, asks_number, holds_name, holds_number
+from processors.text.questions import answer_kinds
+from processors.text.questions.answer_kinds import asks_name, asks_number, holds_name, holds_number
 from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, TimeSpan
 
@@ -146,7 +146,7 @@ def tells_time(text: str) -> bool:
 
 def asks_time(text: str) -> bool:
     """Return whether a text asks for a time: when, which day, how long, 什么时候, 哪天."""
-    return _ASKS_TIME.search(text) is not None or question_types.asks_time(text)
+    return _ASKS_TIME.search(text) is not None or answer_kinds.asks_time(text)
 
 
 def asks(text: str) -> bool:

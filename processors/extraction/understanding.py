@@ -28,12 +28,12 @@ from emgas.times import datetime_of
 from processors.dates.resolve import resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
-from processors.text.card import Cards
-from processors.text.facts import facts, names_in
+from processors.text.facts.card import Cards
+from processors.text.facts.facts import facts, names_in
 from processors.text.greetings import vocatives
 from processors.text.language import clean
-from processors.text.mentions import LOOKED_BACK, TurnBefore, mentions, those_meant
 from processors.text.names import is_first_name
+from processors.text.pronouns.mentions import LOOKED_BACK, TurnBefore, mentions, those_meant
 from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, Fact, Mention, Relation, TimeSpan
 

@@ -23,7 +23,7 @@ import orjson
 from msgspec.structs import replace
 
 from emgas.errors import HaltedError, InvalidMessageError
-from emgas.importers.lines import BadLine, Item
+from emgas.importers.files.lines import BadLine, Item
 from emgas.messages.turns import Turn
 from emgas.validation import build
 from emgas.wire import Record

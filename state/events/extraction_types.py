@@ -119,7 +119,7 @@ Operation = Literal["set", "add", "replace", "end", "swap", "correct", "infer", 
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
-    """What a turn says of a person: a value of a slot, or how two are related (processors/text/facts.py).
+    """What a turn says of a person: a value of a slot, or how two are related (processors/text/facts/facts.py).
 
     slot        as the card calls it ("home", "favourite colour"), or the relation ("sibling")
     value       as it was said ("Lisbon"), "" of an `end` that ends whatever the slot holds

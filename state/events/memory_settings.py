@@ -1,12 +1,12 @@
 """How a graph lives, as the event `GraphConfigured` records it: every value, whatever a preset means by then.
 
-What settings there are, with their bounds and defaults, stands in emgas/messages/memory_settings.py.
+What settings there are, with their bounds and defaults, stands in emgas/messages/settings/memory_settings.py.
 """
 
 from __future__ import annotations
 
-from emgas.messages import memory_settings
-from emgas.messages.memory_settings import CENTURY_MS, AllSettings, Settings
+from emgas.messages.settings import memory_settings
+from emgas.messages.settings.memory_settings import CENTURY_MS, AllSettings, Settings
 
 MOST_PATIENT = 5
 LOOSER = 0.05  # affinity that a step of pace takes less for the same habit

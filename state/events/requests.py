@@ -27,7 +27,7 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     weights  what features of a turn are worth in its recall, by name, where that is not the default: written only
              where there are any
     mode     in which its questions are answered that name none, and
-    rerank   by whose formula they are ordered, "" for none: names of emgas/messages/modes.py, written where they differ
+    rerank   by whose formula they are ordered, "" for none: names of emgas/messages/settings/modes.py where they differ
     timezone where its people are, an IANA name: of turns and questions that do not say; written where it is not UTC
     """
 

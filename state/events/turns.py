@@ -47,7 +47,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
-    `facts`, likewise, are what it says of people (processors/text/facts.py).
+    `facts`, likewise, are what it says of people (processors/text/facts/facts.py).
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.

@@ -17,8 +17,8 @@ class LookCommands(LazyGroup):
         "trend": Lazy("streams.cli.memory.views:trend"),
         "explore": Lazy("streams.cli.memory.views:explore"),
         "recent": Lazy("streams.cli.memory.conversations:recent"),
-        "extract": Lazy("streams.cli.memory.extract:extract"),
-        "scan": Lazy("streams.cli.memory.scan:scan"),
+        "extract": Lazy("streams.cli.exchange.extract:extract"),
+        "scan": Lazy("streams.cli.exchange.scan:scan"),
         "inspect": Lazy("streams.cli.operate.inspect:inspect"),
     }
 
@@ -44,15 +44,15 @@ class AdminCommands(LazyGroup):
     """Commands for an operator."""
 
     lazy = {  # noqa: RUF012
-        "hook": Lazy("streams.cli.memory.hook:app"),
+        "hook": Lazy("streams.cli.exchange.hook:app"),
         "topics": Lazy("streams.cli.operate.topics:app"),
         "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
         "events": Lazy("streams.cli.operate.events:app"),
         "snapshot": Lazy("streams.cli.operate.snapshot:app"),
         "sink": Lazy("streams.cli.operate.sink:sink"),
         "model": Lazy("streams.cli.operate.model:app"),
-        "send": Lazy("streams.cli.memory.send:send"),
-        "graph": Lazy("streams.cli.memory.transfer:app"),
+        "send": Lazy("streams.cli.exchange.send:send"),
+        "graph": Lazy("streams.cli.exchange.transfer:app"),
         "usage": Lazy("streams.cli.operate.usage:usage"),
     }
 

@@ -20,8 +20,8 @@ OF_GROUPS = {"look": LookCommands, "change": ChangeCommands, "admin": AdminComma
 PANELS: dict[str, dict[str, Lazy | Contributed]] = {
     START: {
         "demo": Lazy("streams.cli.memory.demo:demo"),
-        "add": Lazy("streams.cli.memory.add:add"),
-        "import": Lazy("streams.cli.memory.import_:import_"),
+        "add": Lazy("streams.cli.exchange.add:add"),
+        "import": Lazy("streams.cli.exchange.import_:import_"),
         "query": Lazy("streams.cli.memory.query:query"),
         "serve": Contributed("serve"),
         "mcp": Contributed("mcp"),
@@ -39,7 +39,7 @@ PANELS: dict[str, dict[str, Lazy | Contributed]] = {
         "change": Lazy("streams.cli.groups:change"),
     },
     KEEP: {
-        "export": Lazy("streams.cli.memory.export:export"),
+        "export": Lazy("streams.cli.exchange.export:export"),
         "replay": Lazy("streams.cli.replay.commands:app"),
     },
     RUN: {
@@ -55,7 +55,7 @@ class Commands(LazyGroup):
     """The commands of the first list, at most 20.  All others are in groups, and keep their former names."""
 
     lazy = {name: place for panel in PANELS.values() for name, place in panel.items()}  # noqa: RUF012
-    lazy["publish"] = Lazy("streams.cli.memory.publish:publish")
+    lazy["publish"] = Lazy("streams.cli.exchange.publish:publish")
     panels = {name: title for title, panel in PANELS.items() for name in panel}  # noqa: RUF012
     aliases = {name: f"{group} {name}" for group, each in OF_GROUPS.items() for name in each.lazy}  # noqa: RUF012
     synonyms = {  # noqa: RUF012

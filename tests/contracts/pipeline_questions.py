@@ -9,8 +9,8 @@ import pytest
 
 from emgas.errors import QueryFailedError
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.messages.modes import Mode
 from emgas.messages.requests import Failure
+from emgas.messages.settings.modes import Mode
 from emgas.wire import DEADLINE
 from state.events.events import (
     ConceptsRecalled,

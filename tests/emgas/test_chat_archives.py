@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import emgas
 from emgas.errors import InvalidMessageError
-from emgas.importers import archives, documents
-from emgas.importers.lines import graph_named
+from emgas.importers.files import archives, documents
+from emgas.importers.files.lines import graph_named
 from emgas.importers.registry import FORMATS, BadLine, Options, detect, read, read_folder
 from emgas.messages.turns import Turn
 from tests.support.chats import (
@@ -226,7 +226,7 @@ from typing import IO
 import orjson
 
 from emgas.importers.chat_format import Fit, Format, Head, FormatSummary
-from emgas.importers.lines import Item, Options
+from emgas.importers.files.lines import Item, Options
 from emgas.validation import build
 from emgas.messages.turns import Turn
 

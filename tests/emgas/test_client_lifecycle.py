@@ -11,8 +11,8 @@ import pytest
 from emgas import Description, MemoryClient, Theme, Turn
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.forgetting import Forget
-from emgas.messages.memory_settings import Settings
 from emgas.messages.requests import Failure
+from emgas.messages.settings.memory_settings import Settings
 from emgas.messages.topics import ANSWER, INBOUND
 from emgas.messages.turns import Configure, Undo
 from emgas.times import DAY_MS

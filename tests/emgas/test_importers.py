@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.importers import documents, lines, locomo
+from emgas.importers import locomo
+from emgas.importers.files import documents, lines
 from emgas.importers.registry import FORMATS, BadLine, Item, detect, read
 from emgas.messages.turns import Turn
 from tests.emgas.messages import turns

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.lines import Options
+from emgas.importers.files.lines import Options
 from emgas.importers.registry import read
 from emgas.messages.turns import Turn
 from tests.support.cli import ROOT, environment

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.messages.modes import Mode, Weighting
+from emgas.messages.settings.modes import Mode, Weighting
 from lab.catalogue import RETRIEVERS
 from lab.retrievers import path, ppr, ppr_push, seam, steady_state, subtractive, vector
 from lab.retrievers.matching import tfidf_cosine

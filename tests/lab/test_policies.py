@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from emgas.messages.modes import Mode, Rerank
+from emgas.messages.settings.modes import Mode, Rerank
 from lab.catalogue import GATES, KINDS, POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.gates import GATES as SETTINGS

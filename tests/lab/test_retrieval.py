@@ -11,8 +11,8 @@ import pytest
 from emgas.client.query_arguments import build_query
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
-from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Query, Reply
+from emgas.messages.settings.modes import Mode, Rerank, Weighting
 from lab.catalogue import POLICIES
 from lab.rerankers.formulas import FORMULAS
 from lab.retrievers import staged
@@ -22,8 +22,8 @@ from processors.lifecycle.policies import UnknownPolicyError
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.ranking.kinds import recency
-from processors.text.complexity import complexity, passages
-from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.answer_kinds import LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.complexity import complexity, passages
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded

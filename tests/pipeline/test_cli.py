@@ -22,7 +22,7 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.store import keys
 from state.store.rocksdb import RocksStore
-from streams.cli.memory.publish import Reading
+from streams.cli.exchange.publish import Reading
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 import pytest_asyncio
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from state.store.rocksdb import RocksStore
 from streams.errors import AppendFailedError
 from streams.ingest.partition_writer import PartitionWriter

@@ -17,7 +17,7 @@ import pytest
 import typer
 
 from emgas import Turn
-from streams.cli.memory import publish
+from streams.cli.exchange import publish
 from streams.cli.shared import output
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog

@@ -21,7 +21,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.retrieval.recall import DROP, EVEN, MASS
-from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.answer_kinds import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.tables.turn_facts import TurnFacts

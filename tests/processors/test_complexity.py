@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.text.complexity import complexity, passages, signals
 from processors.text.moods import depth_of
+from processors.text.questions.complexity import complexity, passages, signals
 
 
 @pytest.mark.source("P29", "P32")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processors.text.continuations import continuation
+from processors.text.questions.continuations import continuation
 
 ALONE = (
     """

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from emgas.messages.people import Profile
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.reports.people import list_people
-from processors.text.card import CardChange, Cards, cards
-from processors.text.facts import facts
-from processors.text.slot_questions import slot_question
+from processors.text.facts.card import CardChange, Cards, cards
+from processors.text.facts.facts import facts
+from processors.text.questions.slots import slot_question
 from state.events.extraction_types import Fact
 from state.graph.graph import Graph
 from tests.support.builders import forgotten

@@ -13,11 +13,11 @@ from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
-from processors.recall.ranking.evidence import EVIDENCE, find_evidence
 from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods, rounded
 from processors.recall.ranking.query_terms import find_query_terms
-from processors.text.owned import asks_owned
+from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
+from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods, rounded
+from processors.text.questions.owned import asks_owned
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.clocks import DAY, NOON

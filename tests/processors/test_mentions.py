@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.text.language import clean
-from processors.text.mentions import _KIND_OF, TurnBefore, mentions, pronouns, those_meant
+from processors.text.pronouns.mentions import _KIND_OF, TurnBefore, mentions, pronouns, those_meant
 from tests.support.clocks import NOON
 
 EXTRACTOR = YakeExtractor("en")

@@ -6,7 +6,7 @@ import pytest
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon import hyponyms
-from processors.text.question_types import (
+from processors.text.questions.answer_kinds import (
     asks_list,
     depth,
     greets,

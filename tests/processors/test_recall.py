@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.messages.filters import Filter
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from lab.catalogue import POLICIES
 from lab.retrievers import literal
 from lab.retrievers.literal import LITERAL

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from processors.extraction import tags
-from processors.text import question_types
+from processors.text.questions import answer_kinds
 
-MODULES = (tags, question_types)  # the first that has a function of that name: tags asks in every language
+MODULES = (tags, answer_kinds)  # the first that has a function of that name: tags asks in every language
 
 
 def sayings() -> Iterator[tuple[Callable[[str], bool], str, bool]]:

@@ -10,18 +10,30 @@ from pathlib import Path
 
 import pytest
 
-from processors.text import fact_tables, tables
-from processors.text.fact_frames import frames
+from processors.text import tables
+from processors.text.facts import vocabulary
+from processors.text.facts.frames import frames
 from processors.text.language import clean
 
-ROOMS = ("processors.text", "processors.dates", "processors.lexicon")
+ROOMS = (
+    "processors.text",
+    "processors.text.facts",
+    "processors.text.questions",
+    "processors.text.pronouns",
+    "processors.dates",
+    "processors.lexicon",
+)
 TABLES = [
     (room, file.name.removesuffix(".tsv"))
     for room in ROOMS
     for file in sorted(files(room).joinpath("data").iterdir(), key=lambda file: file.name)
 ]
-PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts", "question_types")]
-FACTS = [("processors.text", name) for name in ("facts", "fact_parts", "people_patterns")]  # patterns of other parts
+PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts")] + [
+    ("processors.text.questions", "answer_kinds")
+]
+FACTS = [
+    ("processors.text.facts", name) for name in ("facts", "fact_parts", "people_patterns")
+]  # patterns of other parts
 WORDS = [table for table in TABLES if table not in (*PATTERNS, *FACTS)]
 
 
@@ -67,8 +79,8 @@ def test_the_patterns_of_facts_and_people_compile_once_their_parts_are_put_in_pl
     rows = tables.rows(*FACTS[0])
     for language in {row[0] for row in rows}:
         frames(language)  # compiles each
-    patterns = [fact_tables.expanded(row[-1]) for row in rows]
-    patterns += [fact_tables.pattern(language, name).pattern for language, name, _ in tables.rows(*FACTS[2])]
+    patterns = [vocabulary.expanded(row[-1]) for row in rows]
+    patterns += [vocabulary.pattern(language, name).pattern for language, name, _ in tables.rows(*FACTS[2])]
     assert not any(re.search(r"\{[A-Za-z]", each) for each in patterns), "a part that nobody declares"
 
 

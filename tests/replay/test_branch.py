@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from emgas import limits
 from emgas.messages.forgetting import Forget
-from emgas.messages.memory_settings import Settings
+from emgas.messages.settings.memory_settings import Settings
 from emgas.messages.topics import read_inbound
 from emgas.messages.turns import Configure, Turn
 from emgas.validation import encode as encoded

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from emgas.messages.memory_settings import PRESETS as NAMED
-from emgas.messages.memory_settings import AllSettings, Settings
+from emgas.messages.settings.memory_settings import PRESETS as NAMED
+from emgas.messages.settings.memory_settings import AllSettings, Settings
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure
 from emgas.times import DAY_MS

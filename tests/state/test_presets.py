@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from emgas.messages.memory_settings import PRESET_MODES, AllSettings
-from emgas.messages.memory_settings import PRESETS as NAMED
-from emgas.messages.modes import Mode, Rerank
 from emgas.messages.queries import Query
+from emgas.messages.settings.memory_settings import PRESET_MODES, AllSettings
+from emgas.messages.settings.memory_settings import PRESETS as NAMED
+from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import DAY_MS
 from lab.catalogue import POLICIES
 from lab.preset_sources import SOURCES, UNSTATED

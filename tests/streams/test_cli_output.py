@@ -14,8 +14,8 @@ from rich.text import Text
 from emgas.logs import logger
 from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
+from streams.cli.exchange.publish import Pace
 from streams.cli.memory import query
-from streams.cli.memory.publish import Pace
 from streams.cli.shared import output
 
 JOINERS = "\u200c\u200d"  # Persian, Hindi, emoji

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from replay.graph_export import WRITERS
+from streams.cli.exchange.export import OF_A_GRAPH
 from streams.cli.main import OF_GROUPS, Commands
-from streams.cli.memory.export import OF_A_GRAPH
 from streams.cli.replay.commands import ReplayCommands
 from tests.support.cli import PATIENCE
 

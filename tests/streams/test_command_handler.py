@@ -18,7 +18,7 @@ from emgas.wire import Record, as_mapping, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.sessions import preceding_turns as preceding_turns_module
 from processors.recall.ranking.dense import Vectors
-from processors.text.mentions import TurnBefore
+from processors.text.pronouns.mentions import TurnBefore
 from state.events.events import (
     GraphConfigured,
     Superseded,

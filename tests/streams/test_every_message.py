@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.messages.fields import Modality
-from emgas.messages.memory_settings import AllSettings
 from emgas.messages.requests import Command, Right
+from emgas.messages.settings.memory_settings import AllSettings
 from emgas.messages.topics import INBOUND, read_inbound
 from emgas.wire import partition_of
 from lab.catalogue import GATES

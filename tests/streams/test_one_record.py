@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
-from emgas.messages.memory_settings import AllSettings
+from emgas.messages.settings.memory_settings import AllSettings
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Vectors
 from state.events.events import TurnRecorded, TurnRejected

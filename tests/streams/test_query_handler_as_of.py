@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from emgas.messages.memory_settings import AllSettings
+from emgas.messages.settings.memory_settings import AllSettings
 from emgas.wire import partition_of
 from state.events.memory_settings import PRESETS
 from tests.support.clocks import NOW

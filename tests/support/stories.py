@@ -34,7 +34,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.turns.supersession import superseded
 from processors.recall.answer.answer import Answerer, QueriedGraph
-from processors.text.facts import facts
+from processors.text.facts.facts import facts
 from processors.text.statements import statements
 from state.events.events import Superseded, TurnRecorded
 from state.graph.graph import Graph

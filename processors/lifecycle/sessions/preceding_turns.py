@@ -6,8 +6,8 @@ from itertools import islice
 from typing import cast
 
 from emgas.messages.relations import Kind
-from processors.text.facts import names_in
-from processors.text.mentions import TurnBefore, is_meant
+from processors.text.facts.facts import names_in
+from processors.text.pronouns.mentions import TurnBefore, is_meant
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 

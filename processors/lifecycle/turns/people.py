@@ -1,4 +1,4 @@
-"""The cards of the people of a graph: a fold of what its turns say of them (processors/text/card.py).
+"""The cards of the people of a graph: a fold of what its turns say of them (processors/text/facts/card.py).
 
 Nothing is stored but the facts of each turn, so a card as of a time, after a replay or without a forgotten turn is the
 fold of those facts that are there.
@@ -6,7 +6,7 @@ fold of those facts that are there.
 
 from __future__ import annotations
 
-from processors.text.card import Cards, cards
+from processors.text.facts.card import Cards, cards
 from state.graph.graph import Graph
 
 

@@ -25,8 +25,8 @@ from emgas.messages.advice import Advised, TextPart
 from emgas.messages.explanations import Why
 from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
-from emgas.messages.modes import Mode, Rerank
 from emgas.messages.queries import NOTHING_ANSWERS, Query, RecalledPassage, Reply, Timing
+from emgas.messages.settings.modes import Mode, Rerank
 from emgas.messages.turns import Attachment
 from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
@@ -44,13 +44,13 @@ from processors.recall.context.context import ContextPacker, ContextPassage, Pac
 from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
-from processors.recall.ranking.evidence import find_evidence
 from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS
-from processors.recall.ranking.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
 from processors.recall.ranking.query_terms import QueryTerms, worth
+from processors.recall.ranking.silence.evidence import find_evidence
+from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
 from processors.recall.retrieval.policies import CORE, Policies, Retriever
@@ -64,10 +64,10 @@ from processors.recall.retrieval.recall import (
     worth_showing,
 )
 from processors.recall.retrieval.retrieval import retrieve
-from processors.text.complexity import complexity
-from processors.text.continuations import continuation
-from processors.text.question_types import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
-from processors.text.slot_questions import SlotQuestion, slot_question
+from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.complexity import complexity
+from processors.text.questions.continuations import continuation
+from processors.text.questions.slots import SlotQuestion, slot_question
 from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

@@ -18,7 +18,7 @@ from processors.lifecycle.habits.habits import recurring
 from processors.recall.ranking.filters import NO_FILTER
 from processors.recall.ranking.query_terms import named_speakers
 from processors.text.language import clean
-from processors.text.question_types import EVERYDAY, asks_habit, of_asker
+from processors.text.questions.answer_kinds import EVERYDAY, asks_habit, of_asker
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow
 

@@ -13,9 +13,9 @@ from emgas.messages.relations import PeopleRelation, RelationType
 from emgas.messages.views import KnownRelation
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.relations import related
-from processors.text.card import INFERRED, Cards, Entry
-from processors.text.fact_tables import SLOTS, relation_of
-from processors.text.slot_questions import SlotQuestion
+from processors.text.facts.card import INFERRED, Cards, Entry
+from processors.text.facts.vocabulary import SLOTS, relation_of
+from processors.text.questions.slots import SlotQuestion
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 

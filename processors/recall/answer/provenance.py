@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from emgas.messages.modes import Guidance, Guided, How
 from emgas.messages.queries import Query
+from emgas.messages.settings.modes import Guidance, Guided, How
 from processors.extraction.extractor import Extractor
 from processors.recall.retrieval.policies import EdgeGroup, Retriever
 from processors.recall.retrieval.recall import EPISODIC, SEMANTIC, RecallOptions, RecallResult
-from processors.text.complexity import complexity
 from processors.text.moods import depth_of
+from processors.text.questions.complexity import complexity
 from state.graph.view import GraphView
 
 UNGUIDED = Guidance()

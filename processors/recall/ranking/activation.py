@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from emgas.messages.modes import Weighting
 from emgas.messages.relations import RelationType
+from emgas.messages.settings.modes import Weighting
 from processors.association import Edges
 from state.arrays import Floats, Integers
 from state.graph.counting.derived_windows import DerivedWindow
@@ -35,7 +35,7 @@ CEILING = 1e100
 
 @dataclass(frozen=True)
 class SpreadingParameters:
-    """How activation spreads; a query may change some of it (emgas/messages/spreading.py).
+    """How activation spreads; a query may change some of it (emgas/messages/settings/spreading.py).
 
     firing_threshold   F, in [0, 1]: a node fires if its energy exceeds it
     propagation_decay  D, in [0, 1]: share of energy that survives a hop

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.modes import Mode
+from emgas.messages.settings.modes import Mode
 from processors.recall.ranking import edge_scores
 from processors.recall.ranking.archive import behind
 from processors.recall.ranking.edge_scores import Mask

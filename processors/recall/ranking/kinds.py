@@ -23,8 +23,8 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.modes import Rerank
 from emgas.messages.queries import MemoryKind
+from emgas.messages.settings.modes import Rerank
 from emgas.times import DAY_MS
 from processors.recall.ranking.working_memory import matters
 from state.arrays import Floats, Integers

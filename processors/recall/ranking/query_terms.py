@@ -32,7 +32,7 @@ from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
 from processors.text.language import clean
-from processors.text.question_types import asks_now, asks_past, asks_picture, asks_state, of_asker
+from processors.text.questions.answer_kinds import asks_now, asks_past, asks_picture, asks_state, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from emgas.limits import TOP
-from emgas.messages.modes import Weighting
+from emgas.messages.settings.modes import Weighting
 from emgas.messages.views import Explore, Explored, KnownConcept, Neighbour
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor

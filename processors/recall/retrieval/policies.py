@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, cast
 
-from emgas.messages.modes import Mode, Rerank
 from emgas.messages.queries import MemoryKind, Query, Render
+from emgas.messages.settings.modes import Mode, Rerank
 from processors.extraction.extractor import Extraction
 from processors.lifecycle.policies import load_nothing
 from processors.recall.ranking.activation import DEFAULT, Activation, SpreadingParameters

@@ -21,26 +21,26 @@ import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from emgas.messages.filters import Filter
-from emgas.messages.modes import Mode, Rerank, Stage
 from emgas.messages.queries import ActivatedConcept, MemoryKind
+from emgas.messages.settings.modes import Mode, Rerank, Stage
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.activation import DEFAULT, Activation, SpreadingParameters, spread
 from processors.recall.ranking.associations import associations
 from processors.recall.ranking.best_turns import FEW, best_turns
 from processors.recall.ranking.edge_scores import Mask
-from processors.recall.ranking.evidence import find_evidence
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS, MemoryKindRules
 from processors.recall.ranking.passage_scores import per_token
 from processors.recall.ranking.query_terms import QueryTerms, find_query_terms
+from processors.recall.ranking.silence.evidence import find_evidence
 from processors.recall.ranking.succession import succeeded
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.ranking.working_memory import decay, going_on, in_mind, keywords, weighed
-from processors.text import complexity
-from processors.text.continuations import continuation
 from processors.text.language import clean
-from processors.text.question_types import LEAST_DEPTH, depth, greets
+from processors.text.questions import complexity
+from processors.text.questions.answer_kinds import LEAST_DEPTH, depth, greets
+from processors.text.questions.continuations import continuation
 from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -62,7 +62,7 @@ class RecallOptions:
     spreading  the constants of the mode's retriever, or a variation of them by `dataclasses.replace`
     concepts   how many of the most active concepts to list
     passages   how many passages to rank at most; for a context, `most_lines` (context.py) says how many;
-               None: as many as the question needs (processors/text/question_types.py `depth`)
+               None: as many as the question needs (processors/text/questions/answer_kinds.py `depth`)
     flow       default mode: what each edge type and each property of a turn is worth (weights.py)
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
@@ -147,7 +147,7 @@ class RecallResult:
     passages  by score descending, of equal scores the newer first
     woken     how many nodes hold energy, seeds included
     clamped   whether an energy was cut off at activation.CEILING
-    depth     how many passages the question needs (processors/text/question_types.py)
+    depth     how many passages the question needs (processors/text/questions/answer_kinds.py)
     recalled  ids that a reinforcing query records: the seeds, then of the MOST_RECALLED most active concepts those with
               more energy than RECALLED_ABOVE
     stages    what was done, one after the other, in modes that tell

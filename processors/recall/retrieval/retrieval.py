@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.modes import Stage
+from emgas.messages.settings.modes import Stage
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.archive import SHARE
 from processors.recall.ranking.bm25 import idf

@@ -1,4 +1,4 @@
-"""What turns say of people: facts, as they were recorded (processors/text/facts.py).
+"""What turns say of people: facts, as they were recorded (processors/text/facts/facts.py).
 
 turn  ──▶  who said it, and the facts in it       a card is a fold of these (processors/lifecycle/turns/people.py)
 

@@ -1,1 +1,1 @@
-"""Commands on memories: publish, query, import, forget."""
+"""Commands on memories: query, who, forget, configure."""

@@ -16,8 +16,8 @@ from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
-    from emgas.messages.modes import How
     from emgas.messages.queries import Query, Reply
+    from emgas.messages.settings.modes import How
     from emgas.messages.several import Merged
 
 Names = list[str]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, get_args
 import orjson
 from typer.core import TyperCommand
 
-from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
+from emgas.messages.settings.modes import Guidance, Mode, Preference, Rerank, Weighting
 from streams.cli.shared import output
 
 GUIDANCE: Final = (

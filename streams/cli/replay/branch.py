@@ -91,7 +91,7 @@ def target_of(
 
 def _life(preset: str | None, changes: list[str]) -> BranchSettings:
     """Build the branch's settings from the options, or exit."""
-    from emgas.messages.memory_settings import Settings as Changes  # here: --help needs none of it
+    from emgas.messages.settings.memory_settings import Settings as Changes  # here: --help needs none of it
     from emgas.validation import build
     from replay.branch import BranchSettings
 

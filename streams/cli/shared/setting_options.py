@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from emgas.errors import InvalidMessageError
-from emgas.messages.memory_settings import PRESETS, AllSettings, Settings, is_duration
+from emgas.messages.settings.memory_settings import PRESETS, AllSettings, Settings, is_duration
 from emgas.validation import build
 from streams.cli.shared import durations, output
 

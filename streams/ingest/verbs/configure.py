@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from emgas.messages.memory_settings import Settings
+from emgas.messages.settings.memory_settings import Settings
 from emgas.messages.turns import Configure
 from processors.recall.ranking.weights import FlowWeights
 from state.events.events import UNSTAMPED, DataEvent, GraphConfigured

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from emgas.messages.memory_settings import PRESET_MODES
 from emgas.messages.requests import Command
+from emgas.messages.settings.memory_settings import PRESET_MODES
 from emgas.messages.turns import Turn
 from processors.extraction.tags import by
 from processors.lifecycle.sessions.preceding_turns import preceding_turns
-from processors.text.facts import facts, names_in
+from processors.text.facts.facts import facts, names_in
 from processors.text.language import clean
-from processors.text.mentions import LOOKED_BACK, TurnBefore, bound, looks_back, pronouns, those_meant
+from processors.text.pronouns.mentions import LOOKED_BACK, TurnBefore, bound, looks_back, pronouns, those_meant
 from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.extraction_types import Concept, Fact, Mention
 from state.events.memory_settings import PRESETS

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from emgas import limits
 from emgas.messages.fields import Position
-from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Theme
+from emgas.messages.settings.memory_settings import AllSettings
 from processors.lifecycle.homeostasis import measures
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall.answer.answer import mode_of, rerank_of

@@ -1,0 +1,1 @@
+"""What a graph can be set to: its settings, modes, and how energy spreads in it."""

@@ -1,0 +1,179 @@
+"""What a graph holds of a question, as a few numbers from which `known` follows (known.py).
+
+    pair      words of the question that meet in one turn, at most
+    covered   rarity (idf) of the words that one turn mentions, at most, as a multiple of that of a word that no turn
+              holds; a turn of the named speaker, if there is one
+    unknown   share of the question's rarity in words that the graph does not know
+    strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
+    named     speakers that the question names
+    missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them
+
+They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
+how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction
+from processors.recall.ranking.bm25 import idf
+from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.query_terms import named_speakers
+from processors.text.language import clean
+from processors.text.pronouns.mentions import KIN
+from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
+from processors.text.questions.owned import asks_owned
+from processors.text.scripts import HAN
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
+
+EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
+FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
+SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
+_NAMED_ZH: Final = re.compile(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
+NEARLY: Final = 0.5  # share of a mention from which a relative is the same
+COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
+
+
+_HAN: Final = re.compile(f"[{HAN}]")
+
+
+def is_han(text: str) -> bool:
+    """Return whether a text has Han characters."""
+    return _HAN.search(text) is not None
+
+
+class _Mentions(NamedTuple):
+    """Mentions of a question's words, (m,) each: of which word, in which turn, and as what share of one, at most 1."""
+
+    word: Integers
+    passage: Integers
+    share: Floats
+
+
+def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) -> Floats:
+    """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
+    every, named, plain = _words(inquiry, question), inquiry.terms.named, clean(text)
+    words = _telling(inquiry, question, every, plain)
+    found = _mentions(inquiry, words, upto)
+    turns = np.bincount(found.word, found.share >= 1, len(words)).astype(np.int64)
+    rarest = np.log1p(2 * upto + 1)
+    rarity = np.where(turns > 0, idf(upto, turns), rarest)
+    turn, of, pairs = np.unique(found.passage, return_inverse=True, return_counts=True)
+    covered = np.bincount(of, rarity[found.word] * found.share, len(turn))
+    if len(named) == 1:
+        covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
+    unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
+    never = np.bincount(found.word, minlength=len(words)) == 0
+    strange = any(
+        is_han(word) == inquiry.view.once("han", _speaks_han)
+        for word, lacks in zip(words, never.tolist(), strict=True)
+        if lacks and word not in inquiry.terms.kinds
+    )
+    # Who asks is named by "my" too, which tells nothing.
+    by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
+    missing = _is_missing(inquiry, question, every, plain, upto)
+    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
+    return np.array(values, np.float64)
+
+
+def _speaks_han(view: GraphView) -> bool:
+    """Return whether most of the first words of a graph are written in Han."""
+    words = [name for name in view.ids[:FIRST_WORDS] if not name.startswith("@")]
+    return 2 * sum(map(is_han, words)) > len(words)
+
+
+def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
+    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows."""
+    view, terms = inquiry.view, inquiry.terms
+    names = {view.speakers[number].casefold() for number in terms.named}
+    words = [each.id for each in question.concepts if not each.id.startswith("@") and each.id not in names]
+    return words + [view.ids[number] for number in terms.dates.tolist()]
+
+
+def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: str) -> list[str]:
+    """Choose the words that tell what a question is about, all of them if none does.
+
+    Those of its form (how fast) and those that are said with everything (drink) do only where the graph knows them, or
+    what is nearly the same.
+    """
+    form = form_of(plain)
+    of_form = {each.id for each in question.concepts if each.label.casefold() in form} | EVERYDAY
+    known = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
+    known.update(inquiry.terms.unknown)
+    return [word for word in words if word in known or word not in of_form] or words
+
+
+def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
+    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
+    asked = asks_owned(plain)
+    if asked is None or not _is_person(asked.owner):
+        return False
+    found = _mentions(inquiry, words, upto)
+    spoken_of = {words[number] for number in found.word[found.share >= NEARLY].tolist()}
+    spoken_of |= {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
+    spoken_of |= inquiry.terms.kinds.keys()
+    form = form_of(plain)
+    owner, thing = (_concepts_in(question, part.casefold(), form) for part in asked)
+    if owner and not owner & spoken_of:
+        return True
+    of_owner = found.passage[np.isin(found.word, [place for place, word in enumerate(words) if word in owner])]
+    return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner)
+
+
+def _is_person(owner: str) -> bool:
+    """Return whether the words of an owner name a person, one of a family or who asks."""
+    return owner[:1].isupper() or of_asker(owner) or owner in KIN or _NAMED_ZH.fullmatch(owner) is not None
+
+
+def _tells(inquiry: Inquiry, turns: Integers) -> bool:
+    """Return whether one of some turns tells what kind of answer a question wants: a time, a number, a name."""
+    marks = [number for name in inquiry.terms.wants if (number := inquiry.view.number(name)) is not None]
+    return any(bool(np.isin(turns, inquiry.view.holders(number)[0]).any()) for number in marks)
+
+
+def _concepts_in(question: Extraction, part: str, form: str) -> set[str]:
+    """Return the concepts of a question that stand in a part of it, and not in its form."""
+    labels = {each.id: each.label.casefold() for each in question.concepts if each.id[0] != "@"}
+    return {name for name, label in labels.items() if label in part and label not in form}
+
+
+def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:
+    """Find the turns that mention each of `words` or a relative, each turn once for a word, strongest share."""
+    of_word, share = _rows(inquiry, words)
+    posted = inquiry.posted
+    here = np.flatnonzero((posted.passage < upto) & (of_word[posted.row] >= 0))
+    row = posted.row[here]
+    order = np.lexsort((-np.minimum(posted.times[here], 1) * share[row], posted.passage[here], of_word[row]))
+    here, row = here[order], row[order]
+    found = _Mentions(of_word[row], posted.passage[here], np.minimum(posted.times[here], 1) * share[row])
+    first = np.unique(found.word * upto + found.passage, return_index=True)[1]
+    return _Mentions(found.word[first], found.passage[first], found.share[first])
+
+
+def _rows(inquiry: Inquiry, words: list[str]) -> tuple[Integers, Floats]:
+    """Map each row of the match to the word that it speaks for, -1 for none, and what a mention of it counts for."""
+    terms = inquiry.terms
+    of_word = np.full(len(inquiry.row_weights[1].weights), -1)
+    share = np.ones(len(of_word))
+    row_of = {inquiry.view.ids[number]: row for row, number in enumerate(terms.words.tolist())}
+    row_of.update((inquiry.view.ids[number], len(terms.words) + row) for row, number in enumerate(terms.dates.tolist()))
+    rows_of_unknown = {word: len(terms.seeds) + row for row, word in enumerate(terms.unknown)}
+    for place, word in enumerate(words):
+        if (row := row_of.get(word, rows_of_unknown.get(word))) is not None:
+            of_word[row] = place
+    for name, row in row_of.items():
+        if row < len(terms.words) and of_word[row] < 0 and (whole := _speaks_for(name, words)) is not None:
+            of_word[row], share[row] = whole, min(1.0, COMPOUND * terms.weight[row])
+    return of_word, share
+
+
+def _speaks_for(name: str, words: list[str]) -> int | None:
+    """Find the word that a compound, or a correction, stands in for: the one that shares most signs with it."""
+    shared = [len(set(name) & set(word)) for word in words]
+    best = int(np.argmax(shared)) if shared else 0
+    return best if shared and shared[best] >= SHARED else None

@@ -1,0 +1,156 @@
+"""What may fill a slot: values cut to what they say, and the name of a slot that the talk names."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from processors.text.facts.vocabulary import WORDS
+
+_SPACES: Final = re.compile(r"\s+")
+_BEFORE: Final = re.compile(
+    r"^(?:(?:an?|the|my|our|some|to|own|it's|in|on|for|really|very|old|this|that|just|about)\b ?)+(?=\S)", re.IGNORECASE
+)
+_BEHIND: Final = re.compile(
+    r"(?: (?:now|again|already|these days|any ?more|any longer|today|too|as well|instead|right now|at the moment"
+    r"|of course|though|lol|btw|tbh|ngl|fr|a lot|very much|so much|myself|on .*day|last .*|this (?:week|month|year)"
+    r"|yesterday|tonight|recently|lately|well|and|or|but|for years))+$",
+    re.IGNORECASE,
+)
+_PARTICLES: Final = re.compile("(?:了|啦|吧|呢|啊|哦|呀|的|嘛|咧|咯|哈)+$")
+_SEVERAL: Final = frozenset({"speaks", "child", "pet", "hobby", "plays", "likes", "dislikes"})
+_AND: Final = re.compile(r",| and |、|和|跟")
+_OWNER: Final = re.compile(r"^(?:my|our|the|new) ")
+_LIKED: Final = re.compile(
+    r"\b(?:is|was|are|were|i|i'm|it|it's|you|they|he|she|we|'d|that|so|lets|let|just|going|be|being|your|their|his|her)\b"
+)
+_JOB_ENDING: Final = re.compile(
+    r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
+    r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$|^teach"
+)
+_HAN_JOBS: Final = WORDS["职"] | {"设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计"}
+_ASKED: Final = frozenset("我你吗什么谁哪")
+_NO_PLACE: Final = re.compile("考虑|思考|学习|如何|是否|寻找|一直|这|那|旁边|外面|家里|手机|网上")
+
+
+def plain(value: str) -> str:
+    """Cut from a value what says nothing: articles before it, "now" and 了 behind it."""
+    value = _BEHIND.sub("", _BEFORE.sub("", _SPACES.sub(" ", value).strip(" .,'!;:。，")))
+    return value if value.isascii() else _PARTICLES.sub("", value)
+
+
+def divided(slot: str, how: str, raw: str) -> list[str]:
+    """Return the values that a text lists for a slot: several where one may hold several."""
+    parts = _AND.split(raw) if slot in _SEVERAL and how in ("add", "set") and raw else [raw]
+    return [plain(part) for part in parts]
+
+
+def slot_name(slot: str, key: str, how: str) -> str:
+    """Return the name of a slot, with what the talk calls it; "" where that names none."""
+    key = plain(key)
+    key = _OWNER.sub("", (key.casefold() if key.isascii() else key).replace("favorite", "favourite"))
+    name = slot.replace("{k}", key)
+    name = _CALLED.get(name, name)
+    if how == "quantity":  # my grocery budget was increased to $550: named by its last two words
+        named = [word for word in name.split() if word not in _UNNAMED][-2:]
+        name = "" if not named or named[-1] in WORDS["noquantity"] else " ".join(named)
+    return name[:200]
+
+
+_CALLED: Final = {
+    **dict.fromkeys(("电话号码", "手机号", "手机号码", "号码", "手机"), "电话"),
+    **dict.fromkeys(("phone", "number", "mobile number"), "phone number"),
+    **dict.fromkeys(("最好的朋友", "好朋友", "好友", "best friend"), "friend"),
+    **dict.fromkeys(("manager", "supervisor", "老板", "经理", "领导", "上司", "主管"), "boss"),
+    "email address": "email",
+}
+_UNNAMED: Final = WORDS["pointing"] | {
+    "my",
+    "our",
+    "the",
+    "new",
+    "number",
+    "of",
+    "recent",
+    "total",
+    "was",
+    "were",
+    "is",
+    "has",
+    "had",
+    "been",
+}
+
+
+def is_valid(slot: str, value: str, clause: str) -> bool:
+    """Return whether a value may fill a slot."""
+    low = value.casefold()
+    if slot == "shift":
+        return bool(low)
+    if (
+        not low
+        or (low in WORDS["nothing"] and (slot, low) != ("likes", "job"))
+        or low.split()[0] in WORDS["pointing"]
+        or len(low) > 60
+    ):
+        return False
+    return _may_be_han(slot, low) if not clause.isascii() and not low.isascii() else _may_be(slot, value, low)
+
+
+def _may_be_han(slot: str, value: str) -> bool:
+    if slot == "job":
+        return value.endswith(tuple(_HAN_JOBS)) and not set(value) & _ASKED
+    if slot == "owns":
+        return any(word in value for word in WORDS["物"])
+    if set(value) & _ASKED or value[0] in "这那它他她" or len(value) > 16:
+        return False
+    return not (slot in ("employer", "home", "hometown", "school") and _NO_PLACE.search(value))
+
+
+def _may_be(slot: str, value: str, low: str) -> bool:
+    if slot == "job":
+        return (
+            low in WORDS["job"]
+            or low.rsplit(maxsplit=1)[-1] in WORDS["job"]
+            or bool(_JOB_ENDING.search(low))
+            or any(low.endswith(f" {job}") for job in WORDS["job"] if " " in job)
+        )
+    if slot in ("owns", "plays"):
+        words = WORDS["thing" if slot == "owns" else "play"]
+        named = {low, *low.split(), *(word.removesuffix("s") for word in low.split())}
+        return (
+            not words.isdisjoint(named)
+            or any(f" {word} " in f" {low} " for word in words if " " in word)
+            or (slot == "owns" and value[:1].isupper())
+        )
+    if slot in ("likes", "dislikes", "hobby") and _LIKED.search(low):
+        return False
+    if slot == "home" and _NO_HOME.search(low):
+        return False
+    if slot in ("home", "hometown", "employer"):
+        return low.split(maxsplit=1)[0] not in _NOWHERE and low not in WORDS["noplace"] - {"school"}
+    return (slot, low) not in _EMPTY
+
+
+_NO_HOME: Final = re.compile(
+    r"\b(?:shift|team|department|position|role|unit|desk|group|bed|couch|phase|level|project)s?$"
+)
+_EMPTY: Final = {("pet", "pet"), ("school", "school"), ("school", "the school"), ("school", "college")}
+_NOWHERE: Final = WORDS["noplace"] - {"school", "night", "general"}
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return whether two values may mean the same: one says all that the other says."""
+    one, other = normal(one), normal(other)
+    if one.isascii() and other.isascii():
+        fewer, more = sorted(({word.removesuffix("s") for word in each.split()} for each in (one, other)), key=len)
+        return bool(fewer) and fewer <= more
+    return bool(one and other) and (one in other or other in one)
+
+
+def normal(value: str) -> str:
+    """Return a value as it is compared."""
+    return _MARKS.sub(" ", value.casefold()).strip()
+
+
+_MARKS: Final = re.compile(r"[\s\"'“”《》.-]+")

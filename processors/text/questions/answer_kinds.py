@@ -1,0 +1,150 @@
+"""What kind of answer a question wants, and whether a turn holds one: a name (who, where, which), a number, a list.
+
+    @name     the turn names somebody or something      the question asks who, where, which
+    @number   the turn gives a number                   the question asks how many, how much, how long
+
+Besides: whether a question asks how things are now or once were, and whether it is about who asks it.
+
+Patterns of grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
+inside a sentence, in Chinese a word that the segmenter tags as one.  Times have a kind of their own
+(processors/extraction/tags.py).  `depth` says how many passages a question needs: SEEDS P29-P31, k = 3 (1 + 5.67 C),
+rounded down, with C from what the question asks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from processors.text import chinese, greetings, tables
+
+LEAST_DEPTH: Final = 3  # passages for the simplest question
+MOST_DEPTH: Final = 20  # and for one that asks for several things over a long time
+
+_NAMED: Final = re.compile(
+    r"""(?<=[a-z0-9,;:'"(]\ ) [A-Z][a-z]+            # a capital inside a sentence
+      | \b[A-Z]{2,}\b                               # an acronym
+      | "[^"]{2,80}" | 《[^》]{1,80}》               # a title
+    """,
+    re.VERBOSE,
+)
+
+
+_PATTERNS: Final = tables.rows(__package__, "answer_kinds")
+# Words that are said with everything ("drink", "go", 喝, 去): they do not tell what a question is about.
+EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
+
+
+def _pattern(shown: str) -> re.Pattern[str]:
+    """Compile all patterns that show one thing of a text."""
+    patterns = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
+    words = "|".join(pattern for script, pattern in patterns if script == "latin")
+    others = (pattern for script, pattern in patterns if script != "latin")
+    return re.compile("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
+
+
+_NUMBER: Final = _pattern("number")
+_ASKS_NAME: Final = _pattern("asks-name")
+_ASKS_NUMBER: Final = _pattern("asks-number")
+_ASKS_LIST: Final = _pattern("asks-list")
+_ASKS_REASON: Final = _pattern("asks-reason")
+_ASKS_TIME: Final = _pattern("asks-time")
+_ASKS_HABIT: Final = _pattern("asks-habit")
+_ASKS_NOW: Final = _pattern("asks-now")
+_ASKS_STATE: Final = _pattern("asks-state")
+_ASKS_HAPPENED: Final = _pattern("asks-happened")
+_ASKS_PICTURE: Final = _pattern("asks-picture")
+_ASKS_PAST: Final = _pattern("asks-past")
+_OF_ASKER: Final = _pattern("of-asker")
+_FORM: Final = _pattern("form")
+_GREETS: Final = _pattern("greets")
+_LETTER: Final = re.compile(r"[^\W_]")
+# A few words that ask nothing: whatever belongs to them is asked for.
+_KEYWORDS: Final = re.compile(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
+
+
+def holds_name(text: str) -> bool:
+    """Return whether a clean, simplified text names somebody or something; whom it merely addresses does not count."""
+    plain = text
+    for start, end in greetings.vocatives(text):
+        plain = plain[:start] + " " * (end - start) + plain[end:]
+    return _NAMED.search(plain) is not None or chinese.holds_name(text)
+
+
+def holds_number(text: str) -> bool:
+    """Return whether a text gives a number, in digits or in words."""
+    return _NUMBER.search(text) is not None
+
+
+def asks_name(text: str) -> bool:
+    """Return whether a question wants a name: who, where, which."""
+    return _ASKS_NAME.search(text) is not None
+
+
+def asks_number(text: str) -> bool:
+    """Return whether a question wants a number: how many, how long."""
+    return _ASKS_NUMBER.search(text) is not None
+
+
+def asks_time(text: str) -> bool:
+    """Return whether a question in a language other than English and Chinese wants a time: wann, cuándo, いつ, 언제."""
+    return _ASKS_TIME.search(text) is not None
+
+
+def asks_list(text: str) -> bool:
+    """Return whether a question wants several things, said in several places."""
+    return _ASKS_LIST.search(text) is not None
+
+
+def asks_now(text: str) -> bool:
+    """Return whether a question asks how things are now: now, still, 现在, 还."""
+    return _ASKS_NOW.search(text) is not None
+
+
+def asks_past(text: str) -> bool:
+    """Return whether a question asks how things once were: before, used to, 以前, 原来."""
+    return _ASKS_PAST.search(text) is not None
+
+
+def asks_state(text: str) -> bool:
+    """Return whether a question asks how things stand ("Where does she live?"), not what happened."""
+    return _ASKS_STATE.search(text) is not None and _ASKS_HAPPENED.search(text) is None and not asks_past(text)
+
+
+def asks_picture(text: str) -> bool:
+    """Return whether a question asks for a photo: the picture of, 照片."""
+    return _ASKS_PICTURE.search(text) is not None
+
+
+def asks_habit(text: str) -> bool:
+    """Return whether a question asks for what recurs: how often, usually, 多久一次, 习惯."""
+    return _ASKS_HABIT.search(text) is not None
+
+
+def of_asker(text: str) -> bool:
+    """Return whether a question is about who asks it: I, my, 我."""
+    return _OF_ASKER.search(text) is not None
+
+
+def form_of(text: str) -> str:
+    """Return the words of a clean question that tell how it asks, not what about: how fast, what happened, 照片."""
+    return " ".join(match.group() for match in _FORM.finditer(text)).casefold()
+
+
+def greets(text: str) -> bool:
+    """Return whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
+    plain = list(text)
+    for start, end in greetings.spans(text):
+        plain[start:end] = " " * (end - start)
+    return bool(_LETTER.search(text)) and not _LETTER.search(_GREETS.sub(" ", "".join(plain)))
+
+
+def depth(text: str, concepts: int, speakers: int) -> int:
+    """Estimate how many passages a question needs, from 3 to 20, if its asker leaves that open.
+
+    concepts  how many words of the question the graph knows;  speakers  how many it names
+    """
+    several = 0.5 * asks_list(text) + 0.3 * (_ASKS_REASON.search(text) is not None) + 0.2 * (speakers > 1)
+    several += 0.12 * (_KEYWORDS.fullmatch(text.strip()) is not None)
+    complexity = min(1.0, several + 0.1 * max(0, concepts - 2))
+    return int(LEAST_DEPTH + (MOST_DEPTH - LEAST_DEPTH) * complexity)
