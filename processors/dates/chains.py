@@ -50,13 +50,15 @@ _CHINESE: Final = re.compile(
     | (?<![^\s，。；、！？,.;!?到在等])(?P<before>前一天|前一日|头一天)
     | (?:从?(?:那|此|这)(?:天|日|时)?)?(?:之后|以后|过后)的?第(?P<ordinal>{_HAN_COUNT})(?P<ordinal_unit>天)
     | (?:那|此)之?后(?:又?过了)?(?P<then>{_HAN_COUNT})(?P<then_unit>天|周|个?星期|个?礼拜|个月|年)
+    | (?<![^\s，。；、！？,.;!?])(?P<later>{_HAN_COUNT})(?P<later_unit>天|周|个?星期|个?礼拜|个月|年)
+      [之以]?后(?=[^，。！？,.!?]{{1,12}}了)
     | 又过了(?P<again>{_HAN_COUNT})(?P<again_unit>天|周|个?星期|个?礼拜|个月|年)
     | (?<![^\s，。；、！？,.;!?到在等])(?:次|第二|翌)(?P<second>年|个?月)(?![级以份])
     """,
     re.VERBOSE,
 )
 _TRIGGER: Final = re.compile(
-    r"later|next|following|previous|before|after|earlier|第|次[日年月]|翌|隔天|[前头]一|之?后|又过了"
+    r"later|next|following|previous|before|after|earlier|第|次[日年月]|翌|隔天|[前头]一|后|又过了"
 )
 _BREAK: Final = re.compile(r"[.!?…。！？\n]")
 _HAN_UNITS: Final[dict[str, Unit]] = {
@@ -112,7 +114,7 @@ def _han_step(match: re.Match[str]) -> tuple[int, Unit]:
         return -1, "day"
     if match["second"]:
         return 1, _HAN_UNITS[match["second"].removeprefix("个")]
-    name = next(name for name in ("ordinal", "then", "again") if match[name])
+    name = next(name for name in ("ordinal", "then", "again", "later") if match[name])
     count = numeral(match[name])
     is_sure = name != "ordinal" or count > SECOND
     return count if is_sure else 0, _HAN_UNITS[match[f"{name}_unit"].removeprefix("个")]

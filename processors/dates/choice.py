@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from processors.dates import tense
-from processors.dates.read_ranges import MOVED
+from processors.dates.match import MOVED, VERB_LAST
 from processors.dates.spans import Span, Written, day, meanings, unit, week
 from processors.dates.tense import Tense
 from processors.text import tables
@@ -31,6 +31,12 @@ _AMBIGUOUS: Final = re.compile(r"(0?[1-9]|1[0-2])/(?!\1/)(?:0?[1-9]|1[0-2])/\d+"
 _BESIDE: Final = re.compile(
     r"\b(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between|this|last|next|early|late|mid|end)"
     r"[ -](?:the )?$",
+    re.IGNORECASE,
+)
+_FROM_THEN: Final = frozenset({"부터", "から"})
+_ONWARD: Final = re.compile(
+    r"\b(?:from|starting|beginning|as of|ab|von|a partir del?|à partir d[eu]|dès)"
+    r"(?: (?:on|from|dem|den|the|el|la|le))?\s*$",
     re.IGNORECASE,
 )
 _AHEAD: Final = frozenset({"until", "before"})
@@ -72,13 +78,24 @@ class Place(NamedTuple):
     def tense(self) -> Tense:
         """Return the tense of the sentence, as its bound has it: what runs since then began, what is due comes."""
         if self.language == "zh":
-            return self._tense(self.text)
+            shown = self._tense(self.text)
+            return "future" if (self.direction, shown) == ("until", "unclear") else shown
         if self.direction == "since":
-            return "past"
+            return self._since()
         if self.direction not in _AHEAD and not self._is_for():
             return self._tense(self.text)
         is_inside = bool(self.text[max(0, self.begin() - tense.BEFORE) : self.begin()].strip())
         shown = self._tense(self.text[: self.end] if is_inside else self.text)
+        return "future" if shown in ("unclear", "present") else shown
+
+    def _since(self) -> Tense:
+        """Return the tense of what begins then: since Monday it did, from Monday on it will."""
+        before, after = self.text[max(0, self.start - NEAR) : self.start], self.text[self.end : self.end + 2]
+        if self.language in ("ja", "ko"):
+            return "unclear" if after in _FROM_THEN else "past"
+        if not _ONWARD.search(before):
+            return "past"
+        shown = self._tense(self.text)
         return "future" if shown in ("unclear", "present") else shown
 
     def _is_for(self) -> bool:
@@ -87,7 +104,8 @@ class Place(NamedTuple):
     def _tense(self, text: str) -> Tense:
         cues = _CUES.get(self.language)
         if cues is None:
-            return "future" if MOVED.search(self._head()) else "unclear"
+            after = self.rest() if self.language in VERB_LAST else ""
+            return "future" if MOVED.search(self._head() + after) else "unclear"
         start = self.begin() if self.language == "en" else self.start
         if self.language == "en" and _MOVED_FROM.search(self._head()):
             return "future"
@@ -116,6 +134,11 @@ class Place(NamedTuple):
         """Return what follows the expression in its clause."""
         cues = _CUES.get(self.language, tense.ENGLISH)
         return cues.ends.split(self.text[self.end : self.end + tense.AFTER], maxsplit=1)[0]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another time stands before it in its sentence."""
+        return self.earlier is not None and not _SENTENCE_END.search(self.text[self.earlier[1] : self.start])
 
     @property
     def shows_past(self) -> bool:
@@ -204,6 +227,8 @@ def _is_title(place: Place) -> bool:
 
 def _ahead(date: Written, place: Place) -> Choice | None:
     """Return what "in two weeks" means; in a sentence of the past it is how long something took."""
+    if place.language in ("ja", "ko") and place.goes_on:
+        return date.spans[0], UNSURE  # 6월에 만나서 2주 뒤에: counted from what was said before
     starts_now = place.text[place.start : place.end].lower().endswith(("now", "today"))
     return None if not starts_now and place.tense() == "past" else (date.spans[0], SURE)
 

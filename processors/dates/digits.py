@@ -15,12 +15,13 @@ from processors.dates.spans import MINUTE, Written, moment, year
 from processors.dates.vocabulary import UNSPACED, Codes
 
 _MONTH_FIRST: Final = frozenset({"en", "zh", "ja", "ko"})
+_YEAR_FIRST: Final = frozenset({"zh", "ja"})
 LITERAL: Final = re.compile(
     r"""(?<![\w.£$€])(?:
-    (?P<iso>(?P<year>\d{4})[-/.](?P<month>\d\d?)(?:[-/.](?P<day>\d\d?))?(?![\d/]|-\d)
+    (?P<iso>(?!(?<=\w-)\d{4}-\d-)(?P<year>\d{4})[-/.](?P<month>\d\d?)(?:[-/.](?P<day>\d\d?))?(?![\d/]|-\d)
       (?:T(?P<iso_hour>\d\d):(?P<iso_minute>\d\d)(?::\d\d)?)?)
   | (?P<compact>(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\w))
-  | (?P<full>(?P<one>\d\d?)(?P<joint>[-/.])(?P<two>\d\d?)(?P=joint)(?P<full_year>\d{4}|\d\d)(?!\d))
+  | (?P<full>(?!(?<=\d-)\d\d?-)(?P<one>\d\d?)(?P<joint>[-/.])(?P<two>\d\d?)(?P=joint)(?P<full_year>\d{4}|\d\d)(?!\d))
   | (?P<clock>(?P<hour>[01]?\d|2[0-4])
       (?:[:：](?P<minute>[0-5]\d)(?:[:：][0-5]\d)?|h(?P<minute_h>[0-5]\d)?(?![a-zA-Z])
         |\.(?P<minute_dot>[0-5]\d)(?=\s?(?:uhr|[ap]\.?m\b|h\b))
@@ -31,7 +32,7 @@ LITERAL: Final = re.compile(
   | (?P<short>(?P<short_one>\d\d?)/(?P<short_two>\d\d?)(?![\d/]))
   | (?P<dotted>(?P<dotted_day>[0-3]?\d)\.(?P<dotted_month>[01]?\d)\.(?![\d]))
   | (?P<open_date>(?<=\b(?:am|im)\s)(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])(?![.\d]))
-  | (?P<month_year>(?P<of_month>\d\d?)\s{0,2}[-/]\s?(?P<of_year>(?:19|20)\d\d)(?!\d|-\d))
+  | (?P<month_year>(?!(?<=\d-)\d\d?-)(?P<of_month>1[0-2]|0?[1-9])\s{0,2}[-/]\s?(?P<of_year>(?:19|20)\d\d)(?!\d|-\d))
   | (?P<year_month>(?P<in_year>(?:19|20)\d\d)\s[-/]\s(?P<in_month>\d\d?)(?!\d))
   | (?P<spaced_iso>(?:19|20)\d\d\s(?:0?[1-9]|1[0-2])\s(?:0?[1-9]|[12]\d|3[01])(?!\s?[\d:]))
   | (?P<spaced>(?P<day_one>\d\d?)\s(?P<day_two>\d\d?)\s(?P<spaced_year>(?:19|20)\d\d)(?!\d))
@@ -39,6 +40,7 @@ LITERAL: Final = re.compile(
       (?:\s?(?:st|nd|rd|th|er|ère|e|ème|\.?[º°ª])(?!\w)|(?:ro|do|to|ra)(?!\w)|\.(?=\s?[A-Za-zÄÖÜäöü])))
   | '?(?P<decade>(?P<decade_year>(?:1[89]|20)\d0|[2-9]0)\s?'?s)\b
   | (?P<plain_year>(?:1[89]|20)\d\d)(?![\d%:]|[.,]\d)
+  | (?P<fraction>[1-3]⁄[2-4](?!\d))
   | (?P<number>\d+(?:[.,]\d+)?)(?!\d|\s?%)
 )""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
@@ -48,7 +50,9 @@ _HAN_TENS: Final = {"十": 10, "百": 100, "千": 1000}
 _SINO: Final = {sign: value for value, sign in enumerate("일이삼사오육칠팔구", 1)} | {"유": 6, "시": 10}
 _SINO_TENS: Final = {"십": 10, "백": 100, "천": 1000, "시": 10}
 HAN: Final = re.compile("[零〇一二两三四五六七八九十百千]+")
-SINO: Final = re.compile(r"[이삼사오육칠팔구십백천일]+(?=\s?(?:년|월|일|분|개월|주|초|세기|분기))|유(?=월)|시(?=월)")
+SINO: Final = re.compile(
+    r"이(?= 달)|[이삼사오육칠팔구십백천일]+(?=\s?(?:년|월|일|분|개월|주|초|세기|분기))|유(?=월)|시(?=월)"
+)
 
 
 def numeral(text: str) -> int:
@@ -107,11 +111,15 @@ def _full(match: re.Match[str], language: str) -> Codes:
         return {}  # the number of a version
     number = int(match["full_year"])
     if language in UNSPACED and number < 100 and len(match["one"]) == 2:  # 16-05-30: the year goes first
-        year_first = _dated(2000 + int(match["one"]), int(match["two"]), number)
+        year_first = _dated(_full_year(int(match["one"])), int(match["two"]), number)
         if year_first:
             return year_first
-    number += 0 if number > 99 else 2000 if number < 50 else 1900
-    return _dated(number, *_ordered(int(match["one"]), int(match["two"]), language))
+    month_first = "en" if language in _MONTH_FIRST - _YEAR_FIRST else "de"  # 3/7/2017 is 2017/7/3 backwards
+    return _dated(_full_year(number), *_ordered(int(match["one"]), int(match["two"]), month_first))
+
+
+def _full_year(number: int) -> int:
+    return number + (0 if number > 99 else 2000 if number < 50 else 1900)
 
 
 def _clock(match: re.Match[str], language: str) -> Codes:
@@ -172,6 +180,11 @@ def _decade(match: re.Match[str], language: str) -> Codes:
     return {"date": Written(spans=((year(first)[0], year(first + 9)[1]),), grain="X")}
 
 
+def _fraction(match: re.Match[str], language: str) -> Codes:
+    over, _, under = match["fraction"].partition("⁄")
+    return {"number": int(over) / int(under)}
+
+
 def _plain_year(match: re.Match[str], language: str) -> Codes:
     return {"number": float(match["plain_year"]), "year": int(match["plain_year"])}
 
@@ -181,6 +194,7 @@ _READERS: Final = {
     "clock": _clock, "half_clock": _clock, "short": _short, "dotted": _dotted,
     "month_year": _month_year, "year_month": _year_month, "spaced": _spaced,
     "ordinal": _ordinal, "decade": _decade, "plain_year": _plain_year,
+    "fraction": _fraction,
 }  # fmt: skip
 
 

@@ -26,7 +26,19 @@ _BREAK: Final = "."  # between atoms that do not belong together
 _FIRST_CHARACTER: Final = 0x80
 _BEFORE: Final = 24  # characters of the text before a match that its meaning may read ...
 _AFTER: Final = 12  # ... and after it
-_MADE: Final = ("date", "clock", "length", "set", "moment", "hours", "present", "bound", "moment_bound", "part")
+_MADE: Final = (
+    "date",
+    "clock",
+    "length",
+    "set",
+    "moment",
+    "hours",
+    "present",
+    "bound",
+    "moment_bound",
+    "clock_bound",
+    "part",
+)
 _WITH_DAY: Final = frozenset({"moment", "moment_bound", "bound"})
 _WRITTEN: Final = ("number", "number year", "ordinal", "ordinal nth", "literal", "moment", "clock", "length", "date")
 _TOKENS: Final = re.compile(r"[a-z_0-9]+|[()|?]")

@@ -5,11 +5,12 @@ its value, or None where the match means nothing.  Values by code:
 
     date     Written                       clock   (minute of the day, whether its half of the day is unsure)
     moment   spans, the likely one first   hours   (from minute, to minute)        length  [(count, unit)]
-    bound    (span, direction)             set     an RRULE (RFC 5545)
+    bound    (span, direction)             set     an RRULE (RFC 5545)     clock_bound  (clock, direction)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -17,6 +18,13 @@ from typing import Any, Final
 from processors.dates.spans import Span, Written
 from processors.dates.vocabulary import UNSPACED
 
+MONTH_AFTER: Final = re.compile(r"\s?(?:\d\d?|[一二三四五六七八九十]+|[일이삼사오육칠팔구십]+)\s?[月월]")
+MOVED: Final = re.compile(
+    r"\b(?:moved|rescheduled|rearranged|changed|postponed|delayed|shifted|switched|swapped|pushed|slipped|slid|bumped"
+    r"|put off|brought forward|verschoben|verlegt|vorgezogen|cambi|aplaz|reprogram|pospuest|adelant|déplac|report|décal"
+    r"|avanc)\w*\b|改|挪|调到?|推迟|提前|変更|移動|延期|変わ|移し|변경|옮|연기|미뤄|미루|바뀌|바꿨|당겨"
+)
+VERB_LAST: Final = frozenset({"ja", "ko", "de"})
 Reading = tuple[str, Any]
 
 
@@ -94,6 +102,11 @@ def fixed(*spans: Span, grain: str = "") -> Reading | None:
 def day_number(match: Match) -> Any:
     """Return the ordinal of a match, or its number."""
     return match.first("ordinal", "number")
+
+
+def is_moved(match: Match) -> bool:
+    """Return whether two times are where something was and where it is now, and no range."""
+    return bool(MOVED.search(match.before) or (match.language in VERB_LAST and MOVED.search(match.after)))
 
 
 def written_year(match: Match) -> int | None:

@@ -6,12 +6,13 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from processors.dates.match import Match, Reading, meaning
+from processors.dates.match import Match, Reading, is_moved, meaning
 from processors.dates.spans import DAY, MINUTE, SECONDS, Span, Written, day, meanings
 
 NOON: Final = 720
 _NO_HOUR_BEFORE: Final = re.compile(r"\b(?:de|du|entre) \w+ $")  # de 5 à 7
 _DAY_BESIDE: Final = re.compile(r"\b(?:on|el|le|am|del|den)(?: (?:the|día))? ?(?:\d+)?$")
+_MINUTES_AFTER: Final = re.compile(r"\s?\d+[分분]")
 _NO_HOUR_AFTER: Final = re.compile(r"\s*(?:pr[oó]xim|[uú]ltim|pasad|siguiente|primer|dernier|prochain)")
 
 
@@ -70,6 +71,8 @@ def o_clock(match: Match) -> Reading | None:
     """Read three o'clock, 三点二十."""
     if match.language == "ja" and "number2" in match and match.after.startswith("秒"):
         return None
+    if match.get("unit", "s") != "s":
+        return None
     if match.get("number2", 10) < 10 and not match.is_unspaced and not match.written[-1].isdigit():
         return None  # um 8 Uhr einen Tropfen
     unsure = match.language == "zh" and match["number"] <= 2 and "at" not in match and "number2" not in match
@@ -87,6 +90,8 @@ def clock_sharp(match: Match) -> Reading | None:
 @meaning
 def half_in_part(match: Match) -> Reading | None:
     """Read 下午三点半."""
+    if match.get("unit", "s") != "s":
+        return None
     minutes = match.get("past", 30) if "half" in match or "past" in match else match["number2"]
     return half_day(match.plus(clock=(int(60 * match["number"] + minutes), False)))
 
@@ -148,14 +153,15 @@ def past_after(match: Match) -> Reading | None:
 
 @meaning
 def clock_bound(match: Match) -> Reading | None:
-    """Read before 5 pm: the time itself."""
-    return "clock", match["clock"]
+    """Read before 5 pm: the time itself, and in which direction it looks."""
+    return "clock_bound", (match["clock"], next(code for code in match.order if code != "clock"))
 
 
 @meaning
 def early_part(match: Match) -> Reading | None:
     """Read early morning, late afternoon."""
     low, high = map(int, match["part"].split("-"))
+    low -= low == 18 and match["third"] == "start"  # early in the evening is from 17:00 on
     middle = (low + high) // 2
     parts = {"start": f"{low}-{middle}", "end": f"{middle}-{high}"}
     return "part", parts.get(match["third"], match["part"])
@@ -257,6 +263,8 @@ def of_day(match: Match) -> Reading | None:
 
 def _range(match: Match, one: tuple[int, bool], two: tuple[int, bool]) -> Reading | None:
     """Return the hours from one time to another: the half of the day that one end names is that of both."""
+    if is_moved(match):
+        return None
     (first, unsure), (last, unsure_last) = one, two
     if "part" in match and int(match["part"].split("-")[0]) >= 12:
         first, last, unsure_last = first + NOON * (first < NOON), last + NOON * (last < NOON), False
@@ -266,6 +274,7 @@ def _range(match: Match, one: tuple[int, bool], two: tuple[int, bool]) -> Readin
         return None
     if last <= first:
         last += NOON if unsure_last and last + NOON > first else 1440
+        first += NOON if unsure and not unsure_last and first + NOON < last else 0  # from 11 to 3 am
     return "hours", (first, last)
 
 
@@ -281,7 +290,7 @@ def clock_range(match: Match) -> Reading | None:
 
 @meaning
 def hour_to_clock(match: Match) -> Reading | None:
-    """Read 5 to 6 pm."""
+    """Read 5 to 6 pm, 오전 11부터 11시 50분."""
     return _range(match, _hour(match, "number"), match["clock"]) if match["number"] <= 24 else None
 
 
@@ -294,6 +303,8 @@ def clock_to_hour(match: Match) -> Reading | None:
 @meaning
 def hour_range(match: Match) -> Reading | None:
     """Read from 5 to 7."""
+    if match.is_unspaced and _MINUTES_AFTER.match(match.after):
+        return None  # 11부터 11시 50분
     is_hours = max(match["number"], match["number2"]) <= 24 and match["number"] == int(match["number"])
     return _range(match, _hour(match, "number"), _hour(match, "number2")) if is_hours else None
 
@@ -310,6 +321,8 @@ def hour_range_in_part(match: Match) -> Reading | None:
 @meaning
 def moment_range(match: Match) -> Reading | None:
     """Read yesterday 3 pm to tomorrow 4 pm, Friday 3 to 4 pm."""
+    if is_moved(match):
+        return None
     spans = [(first, end) for first, _ in match["moment"] if (end := _end_after(match, first))]
     return ("moment", spans) if spans else None
 

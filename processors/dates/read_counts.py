@@ -8,14 +8,17 @@ from typing import Final
 
 from processors.dates.match import Match, Reading, fixed, meaning
 from processors.dates.read_clocks import half_day
-from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, Span, day, meanings, shift, unit, week
+from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, Span, Written, day, meanings, shift, unit, week
 
 _RUNNING: Final = re.compile(
     r"\b(?:in|over|during|within|for) the (?:last|past) \w+$"
 )  # so much happened in the last month
+_LAST_IS_VERB: Final = re.compile(r"(?:n't|\b(?:not|to|will|would|should|shall|can|could|may|might|must|does|did)) $")
 _PART_OF: Final = re.compile(r" (?:de|del|du|des) ")
 _STANDS: Final = re.compile(r"(?:^|[.,!?;:] ?|\b(?:in the|on|most|during the|all|out|off|early|por|les?|los|las) )$")
 _HALF: Final = 720  # minutes of half a day
+_AT_FRENCH: Final = re.compile(r"\b(?:après|avant|vers|dès|jusqu'à|à partir de) (?:[7-9]|1\d|2[0-4]) ?h(?:eures)?$")
+_BEING: Final = "있다"  # 3분 있다: in three minutes, but also "there are three"
 _MOST: Final = 2000  # units that are counted
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
@@ -62,6 +65,8 @@ def which_units(match: Match) -> Reading | None:
         return None  # 23 next month
     if steps == 0 and match.language in ("ja", "zh") and match.order == ("which", "number", "unit"):
         steps = -1  # この三年間
+    if _LAST_IS_VERB.search(match.before) and match.written.startswith("last"):
+        return None  # it should last two hours
     if steps == 0 or count > _MOST or (match.order == ("number", "unit", "which") and not match.is_postfixing):
         return None
     way = 1 if steps > 0 else -1
@@ -85,6 +90,8 @@ def ago(match: Match) -> Reading | None:
 @meaning
 def ahead(match: Match) -> Reading | None:
     """Read in 3 weeks, 3 weeks from now, 三周后."""
+    if match.language == "ko" and (match.order[0] == "later" or match.written.endswith(_BEING)):
+        return None  # 1시 이후에 15분간; 3분 있다
     negated = match.order == ("in", "length") and re.search(r"n't|\bnot\b|\bnever\b", match.before)
     return None if negated else _counted(match, 1)
 
@@ -145,7 +152,13 @@ def counted_from(match: Match) -> Reading | None:
     """Read 今日から2日後, 지금부터 2주 후: counted from a day or from now."""
     if not match.is_unspaced:
         return None
-    return ahead(match) if "present" in match else _from_day(match, 1)
+    return _counted(match, 1) if "present" in match else _from_day(match, 1)
+
+
+@meaning
+def in_length(match: Match) -> Reading | None:
+    """Read heute in einer Woche: counted from that day."""
+    return _from_day(match, 1) if match.language == "de" else None
 
 
 @meaning
@@ -196,10 +209,7 @@ def within(match: Match) -> Reading | None:
     reading = length(match)
     if reading is None:
         return None
-    end = _shifted(match.of(length=reading[1]), 1, match.now)
-    if any(name in "hms" for _, name in reading[1]):
-        return _moments(match.now, end)
-    return fixed((day(match.now)[0], day(end)[0]), grain="-")
+    return within_length(match.of(length=reading[1]))
 
 
 @meaning
@@ -208,7 +218,29 @@ def within_length(match: Match) -> Reading | None:
     end = _shifted(match, 1, match.now)
     if any(name in "hms" for _, name in match["length"]):
         return _moments(match.now, end)
+    if match.language == "ko":  # as often the day itself as the time up to it
+        return "bound", (Written(spans=(day(end),)), "until")
     return fixed((day(match.now)[0], day(end)[0]), grain="-")
+
+
+@meaning
+def which_length(match: Match) -> Reading | None:
+    """Read 앞으로 사흘, 지난 이틀: days that have a word of their own."""
+    if not match.is_unspaced or len(match["length"]) > 1:
+        return None
+    ((count, name),) = match["length"]
+    return which_units(match.of(number=count, unit=name, which=match["which"]))
+
+
+@meaning
+def every_moment(match: Match) -> Reading | None:
+    """Read 월요일 오후 4시마다: a weekday and its hour, again and again."""
+    starts = {(first.weekday(), first.hour, first.minute) for first, _ in match["moment"]}
+    if len(starts) != 1 or match["every"] != 1:
+        return None
+    ((weekday, hour, minute),) = starts
+    at = f";BYHOUR={hour}" + (f";BYMINUTE={minute}" if minute else "")
+    return _rule("WEEKLY", more=f";BYDAY={_WEEKDAYS[weekday]}{at}")
 
 
 @meaning
@@ -232,6 +264,8 @@ def length(match: Match) -> Reading | None:
     """Read two hours, a day and a half, half an hour."""
     if match.language == "en" and re.match(r"[- ]?olds?\b", match.after):  # a thirty year old
         return None
+    if match.language == "fr" and match.get("unit") == "h" and _AT_FRENCH.search(match.before + match.written):
+        return None  # après 17 heures
     pairs = (("number", "unit"), ("number2", "unit2"), ("number3", "unit3"))
     parts = [(match[number], match[name]) for number, name in pairs if number in match and name in match]
     if "half" in match:
@@ -241,9 +275,19 @@ def length(match: Match) -> Reading | None:
             return None
         parts = [(parts[0][0] + 0.5, parts[0][1])]  # una hora y media
     is_year = match.is_unspaced and any(name == "Y" and 1000 < count < 3000 for count, name in parts)  # 2015年
+    if match.language == "ko" and re.fullmatch("이 [주달]", match.written):
+        return which_unit(match.of(unit=match["unit"], which=0))  # this week; two of them are 2주, 두 달
     if "other" in match or not parts or is_year or any(count > 9999 for count, _ in parts):
         return None
     return "length", parts
+
+
+@meaning
+def days_and_hours(match: Match) -> Reading | None:
+    """Read 8天20时: what is left, not eight days and a time of day."""
+    if match["unit"] != "D" or not match.written.endswith("时"):
+        return None
+    return "length", [(match["number"], "D"), (match["number2"], "h")]
 
 
 @meaning
@@ -272,6 +316,8 @@ def _rule(frequency: str, interval: int = 1, more: str = "") -> Reading:
 def every(match: Match) -> Reading | None:
     """Read every day, every two weeks, every other Friday, 每周一."""
     count = int(match["number"]) if "number" in match else 2 if "other" in match else 1
+    if weeks := re.fullmatch(r"P(\d)W", str(match["every"])):
+        count *= int(weeks[1])  # 每隔一周的周二
     if "weekday" in match:
         return _rule("WEEKLY", count, f";BYDAY={_WEEKDAYS[match['weekday']]}")
     if "part" in match:
@@ -295,7 +341,9 @@ def once(match: Match) -> Reading | None:
 
 @meaning
 def every_other(match: Match) -> Reading | None:
-    """Read jede zweite Woche: the other stands before the unit or behind it."""
+    """Read jede zweite Woche, un mardi sur deux: the other stands before the unit or behind it."""
+    if match.get("number") == 1 and match.order[-1] == "other":
+        return every(match.of(**{code: value for code, value in match.items() if code != "number"}, every=1))
     return every(match) if "every" in match else None
 
 
@@ -412,6 +460,12 @@ def set_at(match: Match) -> Reading | None:
         return None
     minutes += _HALF if unsure and hour and int(hour) > 12 and minutes < _HALF else 0  # every night at 9
     return "set", rule + f";BYHOUR={minutes // 60 % 24};BYMINUTE={minutes % 60}"
+
+
+@meaning
+def set_from(match: Match) -> Reading | None:
+    """Read every Monday from 9 to 11: what is repeated begins then."""
+    return set_at(match.plus(clock=(match["hours"][0], False)))
 
 
 @meaning

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from processors.dates.holidays import days_of_holiday, lunar_day
-from processors.dates.match import Match, Reading, dated, day_number, fixed, meaning, written_year
+from processors.dates.match import MONTH_AFTER, Match, Reading, dated, day_number, fixed, meaning, written_year
 from processors.dates.spans import (
     DAY,
     Span,
@@ -27,20 +27,22 @@ _ENDS: Final = re.compile(
     r"|(?:and|at|because|but|for|from|i|so|to|we|when|with|until|y|et|und|bis|um|à|a las?|pour|para|–|-)\b)"
 )
 _TO_HOUR: Final = re.compile(r"\s*(?:to|-|–|till?|until|bis|a|à|hasta)\s*\d")  # monday 8 to 9
+_WISHED: Final = re.compile("(?:좋은|즐거운|행복한|멋진|よい|良い|楽しい|素敵な) ?$")
 _HAN_ENDS: Final = re.compile(r"\s*(?:$|[，。,.!?！？；的是我])")
 _YEAR_AFTER: Final = re.compile(
     r"\b(?:ende|anfang|mitte|finales de|fin|début|mid|early|late|in|since|of|by|from|"
-    r"until|till|during|before|after|year|en|de|desde|año|hasta|dans|depuis|année|seit|jahr|bis"
+    r"until|till|during|before|after|around|about|circa|year|en|de|desde|año|hasta|dans|depuis|année|seit|jahr|bis"
     r"|vor|nach)( the)?( year| año| jahr)?\s*$"
 )
 _COUNT_OF: Final = re.compile(r"\d of $")  # page 12 of 2000
-_DAY_AFTER: Final = re.compile(r"\b((?:on|by|until|till|since|for|before|after) the|el|le|am|den|dem)\s*$")
+_DAY_AFTER: Final = re.compile(r"\b((?:on|by|until|till|since|for|before|after|than) the|el|le|am|den|dem)\s*$")
 _ARTICLE_BEFORE: Final = {
     "en": re.compile(r"\b(?:on|by|until|for) the\s*$"),
     "es": re.compile(r"\bel(?: d[ií]a)?\s*$"),
-    "fr": re.compile(r"\ble\s*$"),
+    "fr": re.compile(r"(?:\ble|jusqu['’]au)\s*$"),
     "de": re.compile(r"\b(?:am|den)\s*$"),
 }
+_PART_OF_TENS: Final = re.compile(r"(?:early|mid|late)[ -]$")
 _THE: Final = re.compile(r"\b(?:the|am|dem|das|el|le|ce|du)\s*$")
 
 
@@ -292,6 +294,20 @@ def nth_within(match: Match) -> Reading | None:
 
 
 @meaning
+def weekday_of_nth_week(match: Match) -> Reading | None:
+    """Read 7월 첫째주 금요일: the first Friday of July."""
+    if not match.is_unspaced or match["unit"] != "W" or not _is_weekday(match["date2"]):
+        return None
+    return nth_within(match.of(date=match["date"], ordinal=match["ordinal"], weekday=match["date2"].weekday))
+
+
+@meaning
+def rest_of_day(match: Match) -> Reading | None:
+    """Read 남은 하루: from now to midnight."""
+    return rest(match.plus(unit="D")) if match["length"] == [(1.0, "D")] and match.is_unspaced else None
+
+
+@meaning
 def last_within(match: Match) -> Reading | None:
     """Read june's last week."""
     return nth_within(match.plus(ordinal=-1)) if match["which"] == -1 else None
@@ -382,7 +398,7 @@ def century(match: Match) -> Reading | None:
 def decade_of_tens(match: Match) -> Reading | None:
     """Read the seventies, the nineteen seventies."""
     hundreds = int(match.get("number", 19))
-    if not _THE.search(match.before) and "number" not in match:
+    if not _THE.search(_PART_OF_TENS.sub("", match.before)) and "number" not in match:
         return None
     return _ten_years(100 * hundreds + match["tens"] % 100) if 17 <= hundreds <= 20 else None
 
@@ -400,6 +416,8 @@ def holiday_weekend(match: Match) -> Reading | None:
 @meaning
 def rest(match: Match) -> Reading | None:
     """Read the rest of the week: from today."""
+    if match["unit"] == "D":
+        return "moment", [(match.now, day(match.now)[1])]
     if match["unit"] not in "WMQYX":
         return None
     return fixed((day(match.now)[0], unit(match["unit"], match.now)[1]), grain="-")
@@ -571,6 +589,8 @@ def signed_date(match: Match) -> Reading | None:
     if "year" in match:
         parts["year"], signs = match["year"], [sign for sign in signs if sign != "year_sign"]
     parts.update({sign.removesuffix("_sign"): value for sign, value in zip(signs, values, strict=False)})
+    if list(parts) == ["year"] and MONTH_AFTER.match(match.after):
+        return None  # 2015년 32월
     if "year" in parts and parts["year"] < 100:
         if len(parts) == 1 and parts["year"] <= 31:
             return None  # 三年
@@ -585,6 +605,8 @@ def _numbers(match: Match) -> list[float]:
 @meaning
 def the_weekend(match: Match) -> Reading | None:
     """Read the weekend: this one, or the one before."""
+    if match.is_unspaced and _WISHED.search(match.before):
+        return None  # 좋은 주말 보내세요
     if match["unit"] != "E" or not (_THE.search(match.before) or match.is_unspaced):
         return None
     return fixed(unit("E", match.now), unit("E", match.now, -1), grain="the E")
@@ -615,7 +637,7 @@ def third_of(match: Match) -> Reading | None:
         if not first <= today < end:
             return None
         return fixed((first, min(today + DAY, end)) if third == "earlier" else (today, end), grain="G")
-    return "date", date._replace(grain="end" if third == "end" else "G")
+    return "date", date._replace(grain="end" if third == "end" else "G", third=third)
 
 
 @meaning

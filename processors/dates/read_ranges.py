@@ -11,31 +11,34 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from processors.dates.match import Match, Reading, dated, day_number, fixed, meaning
-from processors.dates.spans import DAY, MINUTE, Span, Written, day, meanings, month, unit
+from processors.dates.match import MONTH_AFTER, Match, Reading, dated, day_number, fixed, is_moved, meaning
+from processors.dates.spans import DAY, MINUTE, Span, Written, day, meanings, moment, month, unit
 
-MOVED: Final = re.compile(
-    r"\b(?:moved|rescheduled|changed|postponed|shifted|switched|pushed|brought forward|verschoben|verlegt|cambi|aplaz"
-    r"|reprogram|déplac|report)\w*\b|改|挪|调到?|推迟|提前|変更|移動|延期|변경|옮|연기"
-)
-
-
+_ON: Final = re.compile(r"\s*(?:on(?:ward)?s?\b(?!\s*(?:the|a|my|top)\b)|an\b(?= |[.,!?]|$)|en adelante|开始|起)")
 _FROM_NOW_ON: Final = re.compile("以[前后]|[前后]")
+_IN_A_NUMBER: Final = re.compile(r"\d-$")  # +86 138-2010-2015
 
 
 @meaning
 def year_range(match: Match) -> Reading | None:
     """Read from 2016 to 2019."""
     first, last = match["year"], match["year2"]
-    if first >= last or (match.get("to") == 1 and "from" not in match):
+    goes_on = MONTH_AFTER.match(match.after) or _IN_A_NUMBER.search(match.before)
+    if first >= last or goes_on or (match.get("to") == 1 and "from" not in match):
         return None
     return date_range(match.plus(date=Written(first), date2=Written(last)))
 
 
 @meaning
+def from_on(match: Match) -> Reading | None:
+    """Read from Monday on, von Montag an, 从周一开始: a day from which on something is so."""
+    return _bound(match, "since") if _ON.match(match.after) else None
+
+
+@meaning
 def date_range(match: Match) -> Reading | None:
     """Read from 5 May to 8 June, 周五到周日: what only one end names counts for both."""
-    if (match.get("to") == 1 and "from" not in match) or MOVED.search(match.before):
+    if (match.get("to") == 1 and "from" not in match) or is_moved(match):
         return None
     one, two = _shared(match["date"], match["date2"])
     ends = meanings(two, match.now)
@@ -161,11 +164,35 @@ def after(match: Match) -> Reading | None:
 
 def _bound(match: Match, direction: str) -> Reading | None:
     is_behind = match.order[-1] in ("before", "until", "after", "since")
+    if direction == "since" and match.is_unspaced and is_moved(match):
+        return None  # 木曜日から月曜日に変更
     if (is_behind and not match.is_unspaced) or (match.language == "zh" and _FROM_NOW_ON.match(match.written)):
         return None  # "in July, before we left"; 以后周末
     if "date" in match:
-        return "bound", (match["date"], direction)
+        return "bound", (_edge_of(match, direction), direction)
     return "moment_bound", (match["moment"], direction)
+
+
+def _edge_of(match: Match, direction: str) -> Written:
+    """Return the date of a bound; after mid May, since the end of 1989: the part that is meant of it."""
+    date: Written = match["date"]
+    if not date.third or direction not in ("since", "after"):
+        return date
+    spans = meanings(date, match.now)
+    return date._replace(spans=tuple(_third_of(span, date.third) for span in spans), grain="") if spans else date
+
+
+def _third_of(span: Span, third: str) -> Span:
+    """Return the beginning, the middle or the end of a month or a year, the whole of others."""
+    first, days = span[0], (span[1] - span[0]).days
+    if days > 300:
+        edges = [moment(first.year, number) for number in (1, 5, 9)] + [span[1]]
+    elif days > 27:
+        edges = [first, first + DAY * 10, first + DAY * (20 if third == "mid" else 15), span[1]]
+    else:
+        return span
+    at = ("start", "mid", "end").index(third)
+    return edges[at], edges[at + 1]
 
 
 @meaning

@@ -140,12 +140,16 @@ def _read(text: str, now: datetime, language: str) -> list[Placed]:
 
 def _of_column(text: str, now: datetime, language: str) -> list[Placed]:
     plain = simplified(text) if language == "zh" else text
-    plain = plain if len(plain) == len(text) else text
+    plain = _TITLES.sub(_hidden, plain if len(plain) == len(text) else text)
     read = [each for group in _of_grammar(plain, now, language) for each in group]
     if language not in ("en", "zh"):
         return read
     others = [*_safely(_chained, plain, now, read, language), *_safely(_vague, plain, now)]
     return [*others, *(each for each in read if not _overlaps(each, others))]
+
+
+def _hidden(title: re.Match[str]) -> str:
+    return "·" * len(title.group())
 
 
 def _safely(read: Callable[..., list[Placed]], *of: Any) -> list[Placed]:
@@ -229,7 +233,7 @@ def _days(atom: Atom, place: Place, choice: Choice | None, direction: str = "") 
         return []
     (since, until), sure = choice
     sure = UNSURE if _STORY.search(place.text[atom.start : atom.end]) else sure
-    start = place._replace(start=atom.start).begin() if place.language == "en" else atom.start
+    start = place._replace(start=atom.start).begin() if place.language == "en" and not direction else atom.start
     return [Placed(start, atom.end, since, until, "" if sure > UNSURE else "vague", direction, sure)]
 
 
@@ -265,7 +269,16 @@ def _day_of(atom: Atom, place: Place, spans: list[Span], direction: str) -> list
 
 
 def _clock(atom: Atom, place: Place) -> list[Placed]:
-    minutes, unsure = atom.codes["clock"]
+    return _clock_of(atom, place, atom.codes["clock"])
+
+
+def _clock_bound(atom: Atom, place: Place) -> list[Placed]:
+    clock, direction = atom.codes["clock_bound"]
+    return [each._replace(value=direction) for each in _clock_of(atom, place, clock)]
+
+
+def _clock_of(atom: Atom, place: Place, clock: tuple[int, bool]) -> list[Placed]:
+    minutes, unsure = clock
     minutes += 720 if unsure and 60 <= minutes < 420 and place.language in ("en", "zh") else 0
     return _hours_of(atom, place, minutes, minutes + 1)
 
@@ -280,7 +293,7 @@ def _part(atom: Atom, place: Place) -> list[Placed]:
     before = place.text[max(0, atom.start - NEAR) : atom.start].lower()
     spaced = place.language not in UNSPACED and (" " in written or _PART_AFTER.search(before))
     stands = len(written) > 1 or place.text[atom.end : atom.end + 1] in ("에", "に")  # 밤에
-    is_greeting = place.text[atom.end : atom.end + 1] in _NOT_AFTER_PART
+    is_greeting = place.text[atom.end : atom.end + 1] in _NOT_AFTER_PART or before.endswith("좋은 ")
     if not spaced and (place.language not in UNSPACED or not stands or is_greeting):
         return []
     low, high = map(int, atom.codes["part"].split("-"))
@@ -299,6 +312,8 @@ def _length(atom: Atom, place: Place) -> list[Placed]:
         return []  # "One Hundred Years of Solitude"
     if place.language == "ko" and parts == [(1.0, "D")] and not _KOREAN_LASTS.match(place.text[atom.end :]):
         return []  # 좋은 하루
+    if written == "며칠" and not _KOREAN_LASTS.match(place.text[atom.end :]):
+        return []  # 오늘 며칠이에요?
     one = len(parts) == 1 and parts[0][0] == 1 and _ONE.match(place.text, atom.start)
     if one and not _LASTS.search(place.text[max(0, atom.start - NEAR) : atom.start].lower()):
         return []
@@ -314,9 +329,11 @@ def _set(atom: Atom, place: Place) -> list[Placed]:
 
 
 _READERS: Final[dict[str, Any]] = {
-    "date": _date, "bound": _bound, "moment": _moment, "moment_bound": _bound_moment, "clock": _clock, "hours": _hours,
+    "date": _date, "bound": _bound, "moment": _moment, "moment_bound": _bound_moment, "clock": _clock,
+    "clock_bound": _clock_bound, "hours": _hours,
     "part": _part, "length": _length, "set": _set,
 }  # fmt: skip
+_TITLES: Final = re.compile("《[^》]*》")  # 《明日之后》 tells no time
 _STORY: Final = re.compile(  # these count from what goes before (chains.py), or are idioms
     r"\b(?:previous|prior|following|next (?:day|morning|afternoon|evening|night)|last day)\b"
     r"|^[前后][一二两三四五几\d]|^过[一两]",

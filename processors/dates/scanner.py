@@ -37,6 +37,8 @@ _SUPPORT: Final = _listed("glue at from in since until before after which third 
 _NO_ARTICLE: Final = _listed("a an un une ein eine einem")
 _MORNING: Final = frozenset({"morgen", "früh"})  # Dienstagmorgen is no tomorrow
 _WHOLES: Final = frozenset({"third", "whole"})
+_AFTER_NEXT: Final = frozenset({("after", "next"), ("after", "the", "next")})
+_NAMED: Final = frozenset({"weekday", "unit", "month", "season", "holiday"})
 _QUOTES: Final = frozenset("'’")
 _JOINTS: Final = frozenset("-/")
 _HYPHEN: Final = "-"
@@ -45,6 +47,8 @@ _HAN_DIGITS: Final = frozenset("一二三四五六七八九十")
 _NTH: Final = "第"  # before a number: 第31週
 _TH: Final = "번째"  # after one
 _WEEK: Final = "주"
+_BESIDE_KOREAN: Final = frozenset("전후뒤")
+_GOES_ON: Final = re.compile("[가-힣](?<![에까부의으이은는도만로엔])")
 _AFTER_WEEK: Final = frozenset("세실시십면")  # 주세요
 _SUN: Final = "sun"
 _FALL: Final = "fall"
@@ -255,10 +259,17 @@ class _Scan:
     def _word(self, number: int, at: int, token: str) -> Atom | None:
         """Find the longest word here; none where its last sign begins another word."""
         for words, codes in self.words.entries(token):
-            if tuple(self.tokens[number : number + len(words)]) == words:
+            if tuple(self.tokens[number : number + len(words)]) == words and not self._looks_on(words, number):
                 start, last = self.places[number + len(words) - 1]
                 return self._han(Atom(at, start + len(last), codes), token)
         return None
+
+    def _looks_on(self, words: tuple[str, ...], number: int) -> bool:
+        """Return whether "after next" is no Friday after next: after next Friday."""
+        following = self.tokens[number + len(words) : number + len(words) + 1]
+        if words not in _AFTER_NEXT or not following:
+            return False
+        return any(_NAMED & set(codes) for _, codes in self.words.entries(following[0]))
 
     def _han(self, atom: Atom, token: str) -> Atom:
         """Correct what Chinese runs together: 3月底 is 3月 and 底, 每周一 is 每 and 周一, 前面 is no time."""
@@ -266,6 +277,13 @@ class _Scan:
         if "edge" in atom.codes and beside and "number" in beside.codes and beside.end == atom.start:
             return self._single(atom.start, token)
         following = self.small[atom.end : atom.end + 1]
+        if (
+            self.language == "ko"
+            and token in _BESIDE_KOREAN
+            and atom.end - atom.start == 1
+            and _GOES_ON.match(following)
+        ):
+            return Atom(atom.start, atom.end, {})  # 30분 전에 전기가
         if self.language != "zh" or not following:
             is_word = self.language == "ko" and token == _WEEK and following in _AFTER_WEEK
             return Atom(atom.start, atom.end, {}) if is_word and following else atom

@@ -27,6 +27,7 @@ SEASONS: Final = {"SP": 3, "SU": 6, "AU": 9, "WI": 12}  # the month in which eac
 class Written(NamedTuple):
     """A date as it was written: the parts that were named, or the spans that they mean.
 
+    third  which part of it: start, mid, end
     grain  what was named: a unit, H a holiday, G a part of a span, - a range, + a run of units, "" a date
     """
 
@@ -36,6 +37,7 @@ class Written(NamedTuple):
     weekday: int | None = None
     spans: tuple[Span, ...] = ()
     grain: str = ""
+    third: str = ""
 
 
 def moment(year: int, month: int = 1, day: int = 1, hour: int = 0, minute: int = 0) -> datetime:

@@ -25,7 +25,7 @@ from emgas.messages.extracts import (
     TurnText,
 )
 from emgas.times import datetime_of
-from processors.dates.resolve import resolve_times
+from processors.dates.resolve import MAYBE, resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
 from processors.text.facts.card import Cards
@@ -106,18 +106,33 @@ def _entities(text: str, concepts: Iterable[Concept]) -> Iterator[ExtractedEntit
 
 def _times(text: str, spans: Iterable[TimeSpan]) -> Iterator[ExtractedTime]:
     """Yield the times of a text, each at the characters that tell it."""
-    free: dict[tuple[str, bool], int] = {}
     read, places = clean(text), _places(text)
-    for span in spans:
-        key = (
-            span.text,
-            span.kind == "time",
-        )  # a day has the characters of its time, where the words tell both: this evening
-        start = read.find(span.text, free.get(key, 0))
-        end = free[key] = start + len(span.text)
+    placed: list[tuple[int, int, TimeSpan]] = []
+    for span in sorted(spans, key=lambda span: -len(span.text)):
+        start = _free_place(read, span, placed)
+        end = start + len(span.text)
         if start >= 0 and end < len(places):
+            placed.append((start, end, span))
             first, last = places[start], places[end - 1] + 1
             yield ExtractedTime(start=first, end=last, text=text[first:last], **_meaning(span))
+
+
+def _free_place(read: str, span: TimeSpan, placed: Sequence[tuple[int, int, TimeSpan]]) -> int:
+    """Find the first place of a time that tells no other; a day stands in the words of its hour: this evening."""
+    start = read.find(span.text)
+    while start >= 0:
+        end = start + len(span.text)
+        here = (other for first, last, other in placed if first < end and start < last)
+        if all(_is_beside(span, other) for other in here):
+            return start
+        start = read.find(span.text, start + 1)
+    return -1
+
+
+def _is_beside(one: TimeSpan, two: TimeSpan) -> bool:
+    """Return whether one of two is a day and the other an hour of it."""
+    hour, of = (one, two) if one.kind == "time" else (two, one)
+    return hour.kind == "time" != of.kind and of.since <= hour.since < of.until
 
 
 def _places(text: str) -> Sequence[int]:
@@ -140,6 +155,8 @@ def _meaning(span: TimeSpan) -> dict[str, Any]:
 def _ends(span: TimeSpan) -> tuple[str | None, str | None]:
     """Return the ends of a span; one of them is open where it looks in a direction: by Friday, since May."""
     since, until = _iso(span.since), _iso(span.until)
+    if span.kind == "time" and span.confidence <= MAYBE:
+        return since, until  # after 5 pm, of a day that is not said: the hour, and its direction beside
     after = since if span.kind == "time" else until  # after 3 pm, but after Friday
     return {"before": (None, since), "until": (None, until), "since": (since, None), "after": (after, None)}.get(
         span.value, (since, until)

@@ -78,3 +78,36 @@ def test_easter_and_the_chinese_calendar_are_those_of_almanacs() -> None:
     assert lunar_day(1899, 1, 1) is None
     assert days_of_holiday("L13-1", 2025) == [moment(2025, 1, 28)]
     assert days_of_holiday("11/4/3+1", 2024) == [moment(2024, 11, 29)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ko", "좋은 주말 보내세요!"),
+        ("ko", "좋은 아침이야"),
+        ("ko", "며칠인지 몰라요"),
+        ("ja", "良い週末を!"),
+        ("en", "Tel: +86 138-2010-2015"),
+        ("en", "The code of this object is 133-03-03-2020"),
+        ("zh", "我在玩《明日之后》"),
+    ],
+)
+def test_a_wish_a_number_and_a_title_tell_no_day(language: str, text: str) -> None:
+    assert [span for span in resolve_times(clean(text), WEDNESDAY, language) if span.kind != "duration"] == []
+
+
+def test_what_was_moved_is_never_a_range_of_both_times() -> None:
+    for language, text in (
+        ("en", "My flight was changed from 6 am to 9:30 am"),
+        ("ko", "저녁을 오늘 밤에서 내일 밤으로 옮겼어요"),
+        ("ko", "마감이 3월 20일에서 4월 3일로 연기됐어요"),
+        ("de", "Das Treffen wurde von Donnerstag auf Montag verschoben"),
+    ):
+        spans = [span for span in resolve_times(clean(text), WEDNESDAY, language) if span.kind in ("", "time")]
+        assert all(span.until - span.since <= 86_400_000 for span in spans), text
+        assert len({span.since for span in spans}) >= 2, text
+
+
+def test_what_follows_in_korean_and_japanese_counts_from_what_was_said_before_and_is_unsure() -> None:
+    for language, text in (("ko", "6월에 만나서 2주 뒤에 약혼했어요"), ("ja", "6月に会って、2週間後に婚約しました")):
+        assert [span.kind for span in resolve_times(clean(text), WEDNESDAY, language)] == ["", "vague"]

@@ -75,3 +75,10 @@ def test_the_language_of_a_turn_reads_its_times() -> None:
     german = {"text": "Wir sehen uns am 3.5.2023 yesterday.", "language": "de"}
     assert [each.text for each in read(german).turns[0].times if each.text == "yesterday"] == []
     assert [turn.language for turn in read(german, "hello there", "我去了").turns] == ["de", "en", "zh"]
+
+
+def test_a_day_that_stands_alone_is_shown_there_and_not_inside_the_words_of_another_time() -> None:
+    text = "7月25日早间，7月25日，7月25日早都可以"
+    shown = [(each.start, each.text) for each in read({"text": text, "language": "zh"}).turns[0].times]
+    assert (8, "7月25日") in shown
+    assert (0, "7月25日") not in shown
