@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.bootstrap import Generator, of_means
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from evaluation.summary import SUBJECT, headline
 from state.arrays import Floats
 

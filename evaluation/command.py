@@ -17,6 +17,7 @@ from emgas.errors import InvalidMessageError
 from evaluation import contexts, summary
 from evaluation.by_form import LEFT_OUT, MEAN, Part, by_form
 from evaluation.fit import fitted
+from evaluation.folders import read_folder
 from evaluation.logged_memory import Advance, remember
 from evaluation.measure import Examined, Scores, measured, shuffled
 from evaluation.measures.abstraction import abstraction
@@ -26,8 +27,9 @@ from evaluation.measures.patterns import patterns
 from evaluation.measures.silence import silence as measure_silence
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import DataSet, LabelledQuestion, is_corpus, read
+from evaluation.questions.datasets import is_corpus, read
 from evaluation.questions.forms import FORMS, UNCHANGED
+from evaluation.questions.labelled import DataSet, LabelledQuestion
 from evaluation.report import show
 from processors.recall.ranking.weights import FlowWeights
 from state.arrays import Floats
@@ -62,7 +64,8 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="[FORM=]FILE[:CHANGED]…",
-            help="LoCoMo conversations, or questions in HippoRAG's format; FORM: kind of conversation; "
+            help="LoCoMo, LongMemEval or RealMem, questions in HippoRAG's format, or a folder of BEAM or LMEB; "
+            "FORM: kind of conversation; "
             "CHANGED: --form for this file only.",
         ),
     ],
@@ -194,6 +197,8 @@ def _of_questions(files: Iterable[Path]) -> list[Path]:
     beside = {_corpus_of(file) for file in files}
     questions = [file for file in files if file not in beside]
     for file in questions:
+        if file.is_dir():
+            continue
         contents = bytes_of(file)
         with output.naming(file):
             corpus = is_corpus(contents)
@@ -207,11 +212,17 @@ def _corpus_of(file: Path) -> Path:
 
 
 def read_file(file: Path, corpus: Path | None, *, merged: bool = False) -> DataSet:
-    """Read a file of conversations, or of questions with the passages beside it.  Raises InvalidMessageError."""
+    """Read a file or folder of conversations, or of questions with the passages beside it.
+
+    Raises InvalidMessageError where it is none.
+    """
     beside = _corpus_of(file)
     passages = corpus or (beside if beside.is_file() else None)
     try:
-        data = read(bytes_of(file), bytes_of(passages) if passages else None, merged=merged)
+        if file.is_dir():
+            data = read_folder(file)
+        else:
+            data = read(bytes_of(file), bytes_of(passages) if passages else None, merged=merged)
     except InvalidMessageError as error:
         raise InvalidMessageError(f"{file}: {error}") from error
     if not any(data.questions.values()):

@@ -17,11 +17,11 @@ from emgas.messages.queries import Query, Reply
 from emgas.times import wall_clock
 from evaluation.measure import Examined
 from evaluation.methods import Method
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from lab.catalogue import POLICIES
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
-from processors.recall.context.context import ContextPacker, ContextPassage
+from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext
 from state.arrays import Floats
 
 BUDGET: Final = 1000
@@ -73,20 +73,20 @@ def of_method(examined: Examined, method: Method) -> Floats:
     rows = []
     for question in examined.questions:
         order = ranker(examined.memory.question(question.text), question.text).packed
-        turns, tokens = _packed(examined, order.tolist())
-        rows.append(_against(examined, turns, question, tokens))
+        context = pack(examined, order.tolist(), BUDGET)
+        rows.append(_against(examined, context.passages, question, context.tokens))
     return _rows(rows)
 
 
-def _packed(examined: Examined, order: Iterable[int]) -> tuple[tuple[int, ...], int]:
-    packer = ContextPacker(BUDGET)
+def pack(examined: Examined, order: Iterable[int], budget: int) -> PackedContext:
+    """Pack turns, best first, into the lines of a context."""
+    packer = ContextPacker(budget)
     for number in order:
         turn = examined.turns[number]
         line = ContextPassage(number, wall_clock(turn.at, "UTC"), turn.speaker, turn.text, session=turn.session)
         if not packer.add(line):
             break
-    context = packer.context()
-    return context.passages, context.tokens
+    return packer.context()
 
 
 def _against(

@@ -3,6 +3,7 @@
     of the product   evidence in the context of 1,000 tokens, with silence; the share of its lines that are evidence;
                      R@5; how well `known` tells what a memory holds, and what silence costs
     of the peers     contexts and R@5 of BM25, and of PageRank with all our features
+    of hooks         what prompts to an agent get (measures/hooks.py)
 
 Each mean of the product has an interval, each peer the interval of the difference (bootstrap.py).  The results are a
 file (results.json), from which `scripts/docs` writes the table of docs/results.md.
@@ -86,8 +87,9 @@ HEAD: Final = (
 
 def table(results: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Write the results as rows of a table, with the means over the data sets last."""
-    rows = [(name, *_cells(result)) for name, result in results.items()]
-    return [HEAD, *rows, ("**mean**", *_means(list(results.values())))]
+    recalled = {name: result for name, result in results.items() if "silence" in result}
+    rows = [(name, *_cells(result)) for name, result in recalled.items()]
+    return [HEAD, *rows, ("**mean**", *_means(list(recalled.values())))]
 
 
 def _cells(result: Mapping[str, Any]) -> tuple[str, ...]:

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError
 from emgas.messages.requests import Outcome
 from evaluation.measure import Examined
 from evaluation.memory import EvaluatedMemory
-from evaluation.questions.datasets import DataSet
+from evaluation.questions.labelled import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
@@ -29,11 +30,16 @@ from streams.settings import WorkerSettings
 from streams.transport.select import connect
 
 Advance = Callable[[], None]
+Ask = Callable[[MemoryClient], Awaitable[None]]
 PATIENCE = 60.0  # seconds without an answer until publishing fails
 
 
-async def remember(data: DataSet, settings: WorkerSettings, advance: Advance) -> tuple[list[Examined], float]:
-    """Publish the turns of `data`; give back its graphs with their questions, and the milliseconds per turn.
+async def remember(
+    data: DataSet, settings: WorkerSettings, advance: Advance, ask: Ask | None = None
+) -> tuple[list[Examined], float]:
+    """Publish the turns of `data`; return its graphs with their questions, and the milliseconds per turn.
+
+    ask  what to do with the memory while its worker runs
 
     Raises InvalidMessageError when a turn is refused.
     """
@@ -43,6 +49,8 @@ async def remember(data: DataSet, settings: WorkerSettings, advance: Advance) ->
             started = time.perf_counter()
             await _publish(connected, data, advance)
             seconds = time.perf_counter() - started
+            if ask is not None:
+                await ask(connected.memory)
         extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
         examined = [each async for each in _graphs(apart, data, extractor)]
     return examined, 1000 * seconds / max(len(data.turns), 1)

@@ -19,7 +19,7 @@ import numpy as np
 from evaluation.memory import EvaluatedMemory, Ranker, Ranking
 from evaluation.methods import Method
 from evaluation.metrics import Order, RankedPlaces, by_chance, scored
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from state.arrays import Floats, Integers
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

@@ -17,7 +17,7 @@ from evaluation.contexts import COLUMNS
 from evaluation.measure import Scores
 from evaluation.methods import ABLATIONS
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion
 
 SUBJECT = "default"
 AGAINST = (

@@ -26,7 +26,7 @@ from evaluation.fit.fitting import Example, cross_validated, features, fit
 from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.memory import EvaluatedMemory
 from evaluation.methods import PEERS, Method, recalled
-from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion
 from processors.recall.ranking.weights import FEATURES, FlowWeights
 from processors.recall.retrieval.recall import RecallOptions
 

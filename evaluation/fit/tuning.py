@@ -26,7 +26,7 @@ from evaluation.fit.thresholds import Cases, Point, best, curve, point
 from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.methods import recalled
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
-from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion
 from processors.recall.context.context import most_lines
 from processors.recall.ranking.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.retrieval.recall import DROP, RecallOptions, recall

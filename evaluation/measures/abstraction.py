@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from state.arrays import Floats
 from state.graph.graph import Graph
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from emgas.times import DAY_MS
 from evaluation.bootstrap import Generator, unpaired
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from state.arrays import Floats
 from state.graph.view import GraphView
 

@@ -12,7 +12,6 @@ lost         points of context recall that silence costs
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -20,10 +19,9 @@ import numpy as np
 
 from evaluation.contexts import ExaminedMemory, of_product
 from evaluation.measure import Examined
-from evaluation.questions.datasets import UNANSWERABLE
+from evaluation.questions.labelled import UNANSWERABLE, is_chinese
 from evaluation.questions.unanswerable import read_unanswerable
 from processors.recall.ranking.silence.known import WEIGHTS
-from processors.text.scripts import HAN
 from state.arrays import Floats, Mask
 
 BINS: Final = 10
@@ -78,7 +76,7 @@ def _readings(asked: Sequence[ExaminedMemory], generator: Chooser) -> Iterator[K
             if len(asked) > 1 and question.category != UNANSWERABLE:
                 other = (place + int(generator.integers(1, len(asked)))) % len(asked)
                 yield _read("other", asked[other], question.text)
-        for text in general[_language(each)]:
+        for text in general["zh" if is_chinese(each.examined.questions) else "en"]:
             yield _read("general", each, text)
 
 
@@ -90,13 +88,6 @@ def _read(kind: str, asked: ExaminedMemory, text: str) -> KnownReply:
 def _counted(asked: ExaminedMemory) -> Mask:
     """Mark the questions of a memory that it can answer."""
     return np.array([question.category != UNANSWERABLE for question in asked.examined.questions], np.bool_)
-
-
-def _language(asked: ExaminedMemory) -> str:
-    """Return the language of a memory's questions: zh if most are written in Han, else en."""
-    texts = [question.text for question in asked.examined.questions]
-    chinese = sum(re.search(f"[{HAN}]", text) is not None for text in texts)
-    return "zh" if 2 * chinese > len(texts) else "en"
 
 
 def _silent(chosen: Mask, known: Floats, tokens: Floats) -> dict[str, float]:

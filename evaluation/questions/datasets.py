@@ -6,6 +6,7 @@
                turns as emgas/importers/locomo.py reads them, a graph for each conversation; `hop` is optional, and so
                are `patterns`: the turns in which something recurs (measures/patterns.py)
     histories  LongMemEval, a graph for each question (long_mem_eval.py)
+    dialogues  RealMem, a graph for each query (real_mem.py)
     passages   MuSiQue, HotpotQA and 2WikiMultihopQA, as HippoRAG publishes them: two files,
                    corpus     [{"title": "…", "text": "…"}, …]  or  {"title": ["sentence", …], …}
                    questions  [{"question": "…", …}, …] with one of
@@ -13,6 +14,8 @@
                        "supporting_facts": [["title", sentence], …] and "context": [["title", ["sentence", …]], …]
                without a corpus the passages are those that stand beside the questions.  Every passage is a turn of one
                graph, in a session of its own: nothing flows between passages for standing next to each other
+
+Folders of BEAM and LMEB are read by evaluation/folders.py.
 
 Evidence that names no turn (LoCoMo has a few such ids) is left out, and so is a question that has no other.  Where a
 question has no evidence at all, but an answer ("answer", "answers"), the turns that hold it word for word are taken
@@ -23,7 +26,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
@@ -34,46 +36,14 @@ from emgas.importers import locomo
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
 from emgas.validation import build
-from evaluation.questions import long_mem_eval
+from evaluation.questions import long_mem_eval, real_mem
 from evaluation.questions.answer_strings import answers, holding
+from evaluation.questions.labelled import SPOKEN_AT, UNANSWERABLE, WRITER, DataSet, LabelledQuestion
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-UNANSWERABLE = "adversarial"  # LoCoMo's category 5 asks for what was never said: not part of the headline
 MERGED = "merged"  # the graph of everything, when conversations are put into one
 PASSAGES = "passages"
-SPOKEN_AT = 1_577_836_800_000  # 2020-01-01, ms: passages have no time of their own
 FOLDS = 5  # of questions on passages, which come from no conversation that could be left out
-WRITER = "corpus"  # a turn has a speaker; a passage has none
-
-
-@dataclass(frozen=True)
-class LabelledQuestion:
-    """A question, and the turn ids (at least one) that hold its answer.  No method ever gets one of these.
-
-    group  what is left out together in cross-validation: its conversation; of passages every fifth question
-    hop    2 where question and evidence share no content word, if the data set says so
-    any_of no one labelled evidence: these turns hold the answer word for word, and one of them is enough
-    """
-
-    text: str
-    category: str
-    evidence: frozenset[str]
-    group: str
-    hop: int | None = None
-    any_of: bool = False
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """Turns to publish, and for each graph the questions to ask it afterwards, and what recurs in it, if that is known.
-
-    patterns  the turn ids of each, by graph
-    """
-
-    turns: list[Turn]
-    questions: dict[str, list[LabelledQuestion]] = field(default_factory=dict)
-    unusable: int = 0
-    patterns: dict[str, list[frozenset[str]]] = field(default_factory=dict)
 
 
 def is_corpus(raw: bytes) -> bool:
@@ -93,6 +63,8 @@ def read(raw: bytes, corpus: bytes | None = None, *, merged: bool = False) -> Da
     Raises InvalidMessageError, saying what is wrong with the file.
     """
     data = _parsed(raw)
+    if isinstance(data, dict) and real_mem.MARK in data:
+        return real_mem.read_dialogues(data)
     if not isinstance(data, list) or not data or not all(isinstance(item, dict) for item in data):
         raise InvalidMessageError("file: must be a JSON array of conversations or of questions, with at least one")
     if "conversation" in data[0]:

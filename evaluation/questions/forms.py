@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Final
 
 from emgas.messages.turns import Turn
-from evaluation.questions.datasets import DataSet, LabelledQuestion
+from evaluation.questions.labelled import DataSet, LabelledQuestion
 from evaluation.questions.neutral_replies import reply
 from processors.recall.context.context import tokens
 

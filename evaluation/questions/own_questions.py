@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from emgas.errors import InvalidMessageError
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 
 CATEGORY: Final = "own"
 NAMED: Final = 5  # unknown turns that an error lists

@@ -121,13 +121,16 @@ async def _injection(
         return None
     if heard.about == "start":
         return await _card(memory, host, heard, graphs)
-    return await _known(memory, host, heard, graphs=graphs, given=given)
+    return await injection_for_prompt(memory, host, heard, graphs=graphs, given=given)
 
 
-async def _known(
+async def injection_for_prompt(
     memory: MemoryClient, host: Host, heard: HookInput, *, graphs: list[str], given: Injections
 ) -> Injected | None:
-    """Ask the graphs what they hold of a prompt, without what this session said or was given before."""
+    """Ask the graphs what they hold of a prompt, without what this session said or was given before.
+
+    Returns None for nothing.  `python -m evaluation` measures what prompts get by this function, too.
+    """
     text = prose(heard.text)
     if not text:
         return None

@@ -9,7 +9,7 @@ from evaluation.bootstrap import of_means
 from evaluation.by_form import MEAN, SHOWN, Part, by_form
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION
-from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion
 
 
 def part(form: str, default: list[float], bm25: list[float], category: str = "x") -> Part:

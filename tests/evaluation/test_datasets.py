@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from emgas.errors import InvalidMessageError
-from evaluation.questions.datasets import PASSAGES, DataSet, is_corpus, read
+from evaluation.questions.datasets import PASSAGES, is_corpus, read
+from evaluation.questions.labelled import DataSet
 
 
 def conversation(name: str, *entries: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluation.__main__ import data_sets, main
 from evaluation.everything import HEAD, table
+from evaluation.measures import hooks
+from evaluation.questions.labelled import LabelledQuestion
+from evaluation.questions.ordinary import read_ordinary
 
 WEEKS = [
     ("Ada", "I adopted a grey rabbit called Clover from the shelter."),
@@ -59,3 +63,39 @@ def test_a_data_set_is_measured_stored_and_written_as_a_row(tmp_path: Path, monk
     assert row[:3] == ("talk", "4", "100.0 [100.0, 100.0]")
     assert len(row) == len(means) == len(HEAD)
     assert means[2] == "100.0"
+    needing, ordinary = measured["hooks"]["needing"], measured["hooks"]["ordinary"]
+    assert needing["prompts"] == 4
+    assert needing["emgas"]["recall"] == needing["bm25"]["recall"] == 100.0
+    assert needing["emgas"]["tokens"] > 0
+    assert ordinary["prompts"] == 2 * len(read_ordinary()["en"])
+    assert (ordinary["emgas"]["silent"], ordinary["emgas"]["tokens"]) == (100.0, 0.0)
+    assert hooks.table(results)[1][:2] == ("talk", "4")
+    assert "Measured on 4 prompts" in hooks.sentences(results)
+
+
+def test_one_part_is_measured_alone_and_the_other_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMGAS_DATA", str(tmp_path / "data"))
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "talk.json").write_text(json.dumps([conversation("one")]), "utf-8")
+    stored = tmp_path / "results.json"
+    stored.write_text('{"talk": {"turns": 4}}', "utf-8")
+    assert main([str(tmp_path / "sets"), "--part", "hooks", "--results", str(stored)]) == 0
+    assert json.loads(stored.read_text("utf-8"))["talk"].keys() == {"turns", "hooks"}
+
+
+def test_what_a_prompt_gets_is_compared_prompt_by_prompt() -> None:
+    asks = LabelledQuestion("Where?", "all", frozenset({"a", "b"}), "g")
+    prompts = [hooks.Prompt("g", "Where?", asks), hooks.Prompt("g", "Continue.", None)]
+    ours = [hooks.PromptContext(["a"], 10), hooks.PromptContext()]
+    theirs = [hooks.PromptContext(["c", "b", "a"], 40), hooks.PromptContext(["c"], 20)]
+    report = hooks.measure_hooks(prompts, ours, theirs, np.random.default_rng(1))
+    assert report["needing"]["emgas"] == {"tokens": 10.0, "silent": 0.0, "recall": 50.0}
+    assert report["needing"]["bm25"] == {"tokens": 40.0, "silent": 0.0, "recall": 100.0}
+    assert report["ordinary"]["emgas"] == {"tokens": 0.0, "silent": 100.0}
+    assert report["ordinary"]["bm25"] == {"tokens": 20.0, "silent": 0.0}
+    assert report["gain"] == [-50.0, -50.0, -50.0]
+
+
+def test_ordinary_prompts_are_as_many_in_both_languages_and_differ() -> None:
+    prompts = read_ordinary()
+    assert {language: len(set(texts)) for language, texts in prompts.items()} == {"en": 40, "zh": 40}

@@ -12,7 +12,7 @@ import pytest
 from evaluation.fit import fitted
 from evaluation.measure import Examined, Scores, measured
 from evaluation.methods import recalled
-from evaluation.questions.datasets import UNANSWERABLE, LabelledQuestion
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion
 from processors.recall.ranking.weights import DEFAULT_FLOW
 from processors.recall.retrieval.recall import RecallOptions
 from tests.support.memories import demo

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from emgas.messages.turns import Turn
-from evaluation.questions.datasets import DataSet, LabelledQuestion
 from evaluation.questions.forms import ASSISTANTS, FORMS, LONG, USER
+from evaluation.questions.labelled import DataSet, LabelledQuestion
 from evaluation.questions.neutral_replies import TOKENS, reply
 from processors.recall.context.context import tokens
 

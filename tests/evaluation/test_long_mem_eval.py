@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from emgas.errors import InvalidMessageError
-from evaluation.questions.datasets import UNANSWERABLE, read
+from evaluation.questions.datasets import read
+from evaluation.questions.labelled import UNANSWERABLE
 
 SESSION = [
     {"role": "user", "content": "I bought a tandem from a fisherman.", "has_answer": True},

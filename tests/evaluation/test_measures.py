@@ -13,7 +13,8 @@ from evaluation.measures.abstraction import abstraction
 from evaluation.measures.ageing import ageing, ages
 from evaluation.measures.forgetting import forgetting
 from evaluation.measures.patterns import extract_patterns, matches_pattern, patterns
-from evaluation.questions.datasets import LabelledQuestion, read
+from evaluation.questions.datasets import read
+from evaluation.questions.labelled import LabelledQuestion
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.text.statements import statements
 from state.events.events import GraphConfigured, TurnRecorded

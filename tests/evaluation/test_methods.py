@@ -14,7 +14,7 @@ from evaluation.measure import Scores, measured, shuffled
 from evaluation.memory import DEPTH, EvaluatedMemory, Ranker, Ranking, best
 from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.dense import Vectors, unit
 from tests.support.memories import demo

@@ -16,7 +16,7 @@ from evaluation.fit.thresholds import Cases, best, curve, point
 from evaluation.fit.tuning import Tuning, WeightsInForce
 from evaluation.measure import Examined
 from evaluation.questions import own_questions
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from processors.recall.ranking.weights import DEFAULT_FLOW, FEATURES
 from tests.support import tunable
 from tests.support.memories import memory_of

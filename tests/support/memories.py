@@ -12,7 +12,7 @@ from emgas.importers.registry import read
 from emgas.messages.turns import Turn
 from evaluation.measure import Examined
 from evaluation.memory import EvaluatedMemory
-from evaluation.questions.datasets import LabelledQuestion
+from evaluation.questions.labelled import LabelledQuestion
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.graph.graph import Graph
