@@ -132,7 +132,7 @@ class MoveLayers(BuildHookInterface[Any]):
         build_data["force_include"][str(self.made / HOME)] = HOME
 
     def _build_page(self, root: Path) -> None:
-        """Have the explorer built, where its sources are: a part of the repository, as the image takes, lacks them."""
+        """Build the explorer if its sources are there: a part of the repository, as in the image, lacks them."""
         script, built = root / "scripts" / "page", root / "gateway" / "static" / "index.html"
         if script.exists() and (root / "page").exists():
             failed = subprocess.run([sys.executable, script], check=False).returncode

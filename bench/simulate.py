@@ -69,7 +69,7 @@ class Sum:
 
 
 def format_result(result: RunResult, protection: str = "", *, plain: bool = False) -> str:
-    """Tell of a run: its trace, what did not hold, and how to see it again."""
+    """Format a run: its trace, the violated invariants, and the command that repeats it."""
     again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
     again += " --plain" if plain else ""
     again += f' --without "{protection}"' if protection else ""

@@ -79,7 +79,7 @@ def _whole(text: str) -> Days:
 
 
 def measured(find: Finder, expressions_given: Iterable[Expression]) -> ExpressionScores:
-    """Let a library read every text."""
+    """Measure a library on every text."""
     noted = meant = right = about = 0
     took = []
     for each in expressions_given:

@@ -161,7 +161,7 @@ def _spoken(turns: list[Json], memory: Json, noise: Mapping[str, list[Json]]) ->
 
 
 def tell(server: Server, graph: str, memory: Json, preset: str) -> int:
-    """Tell a graph what was said, do what is to be done, and return the position of the last record."""
+    """Record a case's turns in a graph, apply its actions, and return the position of the last record."""
     settings = {**({} if preset == "default" else {"preset": preset}), **memory.get("settings", {})}
     where = f"/v1/graphs/{urllib.parse.quote(graph)}"
     if settings:

@@ -69,6 +69,6 @@ def _gain(forms: Sequence[Sequence[Part]], one: str, other: str, generator: Gene
 
 
 def _values(part: Part, metric: str, method: str) -> Floats:
-    """Look up a method's values (q,) of a metric, for the questions that the headline counts."""
+    """Return a method's values (q,) of a metric, for the questions that the headline counts."""
     values: Floats = part.scores[method].values[headline(part.questions), METRICS.index(metric)]
     return values

@@ -169,7 +169,7 @@ def _named(file: Path, forms: Sequence[str]) -> _File:
 
 
 def _forms(names: str) -> list[str]:
-    """Look the forms up.  Raises InvalidMessageError for a name that is none."""
+    """Return the named forms.  Raises InvalidMessageError for an unknown name."""
     names_of_forms = [name.strip() for name in names.split(",")]
     if unknown := [name for name in names_of_forms if name not in FORMS]:
         raise InvalidMessageError(f"form: there is no {unknown[0]!r}: choose from {', '.join(FORMS)}")
@@ -177,7 +177,7 @@ def _forms(names: str) -> list[str]:
 
 
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
-    """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
+    """Return the named methods.  Raises InvalidMessageError for an unknown method or an invalid model."""
     available = METHODS if dense is None else METHODS | dense_methods(load(_model(dense)))
     every = names in (None, "all")
     requested = list(available) if every else [name.strip() for name in (names or "").split(",")]

@@ -36,7 +36,7 @@ class Library(NamedTuple):
 
 
 def noon(reference: date) -> datetime:
-    """Tell at what time a text was said: the tables tell the day alone."""
+    """Return noon of a day as the time of a text, because the tables hold only days."""
     return datetime.combine(reference, time(12), UTC)
 
 

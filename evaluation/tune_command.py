@@ -156,7 +156,7 @@ async def _memory_of(settings: WorkerSettings, name: str) -> EvaluatedMemory:
 
 
 def _changes(result: Tuning, now: WeightsInForce, *, threshold: bool, force: bool) -> dict[str, Any]:
-    """Name what is to be recorded: what is better, or all if it is forced."""
+    """Return the settings to record: those that are better, or all with `force`."""
     changes: dict[str, Any] = {}
     if (force or result.weights_are_better) and result.weights != now.weights:
         changes["weights"] = result.weights.own()
@@ -258,7 +258,7 @@ def _difference(gain: Interval) -> str:
 
 
 def _conclude(graph: str | None, changes: Mapping[str, Any], *, recorded: bool, dry_run: bool) -> None:
-    """Say what became of it.  Exits with 1 where it was to be recorded and is no better."""
+    """Report the result of tuning.  Exits with 1 if it should have been recorded but is not better."""
     if recorded:
         output.tell(
             f"recorded as {graph}'s own: {', '.join(changes)}; `emgas measure tune --graph {graph} --undo` goes back"

@@ -160,7 +160,7 @@ class Masks:
 
 
 def _bridge(text: str, seen: list[_Unit | None]) -> None:
-    """Let what is blank between two masked places be masked with the first of them."""
+    """Mask the blanks between two masked places together with the first of them."""
     before: int | None = None
     for place, unit in enumerate(seen):
         if unit is not None:

@@ -43,7 +43,7 @@ def report(folder: Path) -> int:
 
 
 def say(message: str) -> None:
-    """Tell the caller on stderr."""
+    """Print a message to stderr."""
     print(f"audit: {message}", file=sys.stderr)
 
 

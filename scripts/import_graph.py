@@ -98,7 +98,7 @@ def _module(path: str) -> str:
 
 
 def _room(path: str, prefix: str) -> str | None:
-    """Name the room of a file: the first part of its path below `prefix`.  None elsewhere, and for a package's face."""
+    """Return the room of a file: the first part of its path below `prefix`, None outside and for `__init__.py`."""
     if not path.startswith(prefix):
         return None
     room = path.removeprefix(prefix).partition("/")[0]

@@ -74,7 +74,7 @@ class RefusedError(Exception):
 
 
 def say(message: str) -> None:
-    """Tell on stderr: stdout is for the address."""
+    """Print a message to stderr: stdout is for the address."""
     print(f"kafka: {message}", file=sys.stderr, flush=True)
 
 
@@ -89,7 +89,7 @@ def until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen there."""
+    """Return whether a server can listen on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Java does: TIME_WAIT is no obstacle
         try:
@@ -226,7 +226,7 @@ class Cluster:
             )
 
     def format(self, java: list[str]) -> None:
-        """Give every node its empty storage. `java` is the program and its class path."""
+        """Format an empty storage for every node.  `java` is the program and its class path."""
         verb = ("kafka.tools.StorageTool", "format", "--cluster-id", self.id, "--config")
         if self.secured:
             kafka_security.make(self.folder / "security", self.secured)

@@ -157,7 +157,7 @@ def build(into: Path) -> dict[str, str]:
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Name the files that differ between two builds."""
+    """List the files that differ between two builds."""
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
 
 

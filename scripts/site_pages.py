@@ -110,7 +110,7 @@ def turned(text: str, page: Path, place: Path, to: Path) -> str:
 
 
 def placed(target: Path, to: Path) -> str:
-    """Name the page of the site that a file of the repository has become; or copy it."""
+    """Return the site page for a file of the repository; copy a file that has none."""
     if str(target) in PAGES:
         return PAGES[str(target)]
     if target.parts[0] == "docs":

@@ -124,7 +124,7 @@ class MutationRun:
 
 
 def function_of(test: str) -> str:
-    """Name the test function of a case of it."""
+    """Return the test function that a test case belongs to."""
     return test.partition("[")[0]
 
 

@@ -106,7 +106,7 @@ def record_functions(paths: set[str]) -> bool:
 
 
 def _find_only(item: pytest.Item) -> None:
-    """Let a property with settings of its own stop at the first example that fails, as the profile lets others."""
+    """Make a property with its own settings stop at the first failing example, as the profile does for others."""
     test = getattr(item, "obj", None)
     own = getattr(test, "_hypothesis_internal_use_settings", None)  # there is no public way
     if own is not None:

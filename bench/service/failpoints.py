@@ -139,7 +139,7 @@ async def live(data: Path, life: int, where: str) -> None:
 
 
 async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
-    """Let all that a graph can do happen in one: links fade, habits, ends of sessions, history, pins, feedback."""
+    """Use every feature of a graph in one graph: fading links, habits, session ends, history, pins, feedback."""
     await memory.configure(ALL_ON, preset="forgetful", **EVERYTHING)
     for n in range(TURNS):
         await memory.record(_eventful(life, n, at + n * DAY_MS))

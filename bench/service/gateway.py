@@ -87,12 +87,12 @@ def counted(name: str, calls: int, server: psutil.Process, spent: dict[str, floa
 
 
 def summarise(name: str, taken: list[float]) -> dict[str, float]:
-    """Name the median and the 99th percentile of what was measured."""
+    """Return the median and the 99th percentile of sorted durations, ms."""
     return {f"{name}_p50_ms": taken[len(taken) // 2], f"{name}_p99_ms": taken[len(taken) * 99 // 100]}
 
 
 async def crowd(url: str, server: psutil.Process) -> dict[str, float]:
-    """Let CLIENTS publish and ask by turns, each in a graph of its own, for SECONDS."""
+    """Run CLIENTS that publish and query in turn, each in its own graph, for SECONDS; return rates and costs."""
     done, failed, begun = 0, 0, asyncio.Barrier(CLIENTS)
     before = begin = 0.0
 

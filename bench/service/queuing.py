@@ -38,7 +38,7 @@ class Queuing:
         self._before = {name: counted(pid) for name, pid in pids.items()}
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Tell the s on a core and in line for one, by name; what it started is with each."""
+        """Return for each name the seconds that its process and children ran on a core and waited for one."""
         summary_by_name = {}
         for name, pid in self._pids.items():
             (ran, queued), (ran_before, queued_before) = counted(pid), self._before[name]

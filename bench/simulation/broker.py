@@ -156,7 +156,7 @@ class Link:
             raise TransportError("the connection broke")
 
     async def topic_id(self, name: str) -> str | None:
-        """Give the id of a topic, None without one."""
+        """Return the id of a topic, None if there is no such topic."""
         await self.ask()
         topic = self.broker.topics.get(name)
         return None if topic is None else topic.id
@@ -266,7 +266,7 @@ class Producer:
         )
 
     def route(self, tp: Any) -> object:
-        """Give the leader of a partition, as far as it is known."""
+        """Return the leader of a partition, None if it is not known."""
         return self._leaders.get((tp.topic, tp.partition))
 
     async def _topic(self, topic: str) -> Any:
@@ -313,7 +313,7 @@ class Producer:
         return None if fate == "lost ack" else receipt
 
     def _later(self, record: ProducerRecord) -> None:
-        """Let a record arrive late, be its sender dead by then."""
+        """Deliver a record late, even if its sender is dead by then."""
         link, seconds = self._link, self._link.chance.uniform(0.01, 20.0)
         asyncio.get_running_loop().call_later(seconds, _arrive, link.broker, record, link.name)
 

@@ -198,12 +198,12 @@ class Client:
         self.ask(**self._chance.choice(kinds))
 
     def answer(self, correlation: bytes) -> dict[str, Any] | None:
-        """Look for the answer to a question, or the outcome of a turn."""
+        """Return the latest answer to a question or outcome of a turn, None if there is none yet."""
         replies = self.told(correlation)
         return replies[-1] if replies else None
 
     def told(self, correlation: bytes) -> list[dict[str, Any]]:
-        """Look for all that was answered."""
+        """Return all replies to a request, in the order of the topic."""
         topic = self._broker.topics.get(self._topics.replies)
         if topic is None:
             return []
@@ -215,7 +215,7 @@ class Client:
         return [_message(each) for each in self._told.get(correlation, ())]
 
     def answers(self) -> dict[bytes, dict[str, Any]]:
-        """Give all answers, also those of a topic that is gone: correlation id → the first one."""
+        """Return all answers, also those in deleted topics: correlation id → the first one."""
         topics = [*self._broker.gone, *self._broker.topics.values()]
         records = [each for topic in topics if topic.plan.name == self._topics.replies for each in topic.logs[0].stored]
         return {_correlation(each): _message(each) for each in reversed(records)}
@@ -265,7 +265,7 @@ class Keeper(Client):
         self._events: Counter[str] = Counter()  # of each graph, about so many
 
     def do_something(self) -> None:
-        """Tell a turn, mostly; else ask for something, in the name of any client."""
+        """Send a turn (the most frequent choice) or another command, on behalf of a random client."""
         doing = [self.say_as, self.erase, self.undo, self.grant, self.revoke, self.configure, self.forget]
         action = self._chance.choices(doing, [12, 3, 4, 3, 2, 1, 2])[0]
         action(self._chance.choice(self.graphs), subject=self._chance.choice(["", "", EVE, MALLORY]))
@@ -285,30 +285,30 @@ class Keeper(Client):
         self._events[graph] += count
 
     def erase(self, graph: str, subject: str = "") -> None:
-        """Have a turn erased, what a speaker said, or all of a graph."""
+        """Request the erasure of one turn, of all turns of a speaker, or of a whole graph."""
         ids = [id for name, _, id in self._said if name == graph]
         what: list[dict[str, Any]] = [{"turn": self._chance.choice(ids)}] * 6 if ids else []
         what += [{"speaker": self._chance.choice(["Ada", EVE])}, {"whole": True}]
         self._ask_for(graph, subject, kind="erase", **self._chance.choice(what))
 
     def erase_turn(self, graph: str) -> None:
-        """Have one of the newest turns erased, without a doubt."""
+        """Request the erasure of one of the newest turns, if there is any."""
         ids = [id for name, _, id in self._said if name == graph][-6:]
         if ids:
             self._ask_for(graph, "", kind="erase", turn=self._chance.choice(ids))
 
     def undo(self, graph: str, subject: str = "") -> None:
-        """Have events taken back, of the newest ones."""
+        """Request that some of the newest events are undone."""
         first = max(0, self._events[graph] - self._chance.randint(-3, 6))
         last = self._chance.choice([first, first, first + 1, first + 3, None])
         self._ask_for(graph, subject, kind="undo", first=first, last=last)
 
     def grant(self, graph: str, subject: str = "") -> None:
-        """Have a subject granted some rights."""
+        """Request some rights for a subject."""
         self._ask_for(graph, subject, kind="grant", subject=self._chance.choice([EVE, MALLORY]), rights=self._rights())
 
     def revoke(self, graph: str, subject: str = "") -> None:
-        """Have some rights of a subject revoked."""
+        """Request that some rights of a subject are revoked."""
         self._ask_for(graph, subject, kind="revoke", subject=self._chance.choice([EVE, MALLORY]), rights=self._rights())
 
     def fight(self, graph: str) -> None:
@@ -321,11 +321,11 @@ class Keeper(Client):
         self._ask_for(graph, EVE, speaker=EVE, text=self._text())
 
     def configure(self, graph: str, subject: str = "") -> None:
-        """Have a graph live otherwise."""
+        """Request another preset for a graph."""
         self._ask_for(graph, subject, kind="configure", preset=self._chance.choice(["default", "forgetful"]))
 
     def forget(self, graph: str, subject: str = "", *, everything: bool = False) -> None:
-        """Have a word forgotten, or everything."""
+        """Request that a graph forgets one word, or everything."""
         what = {"everything": True} if everything else {"concepts": [self._chance.choice(WORDS)]}
         self._ask_for(graph, subject, kind="forget", **what)
 
@@ -348,7 +348,7 @@ def _message(stored: StoredRecord) -> dict[str, Any]:
 
 
 def _graphs(partitions: int, each: int = 2, name: str = "graph") -> Iterator[str]:
-    """Name `each` graphs of every partition."""
+    """Yield `each` graph names for every partition."""
     names = [f"{name}{number}" for number in range(100 * partitions)]
     for partition in range(partitions):
         yield from [name for name in names if partition_of(name, partitions) == partition][:each]

@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def work(self) -> float:
-        """Tell the time, to someone who has computed a little since the last look."""
+        """Advance the clock by a random computing time, and return it in seconds."""
         self._now += self._chance.random() * LONGEST_WORK
         return self._now
 

@@ -53,7 +53,7 @@ class Disk:
         self.snapshots: dict[int, _Files] = {}
 
     def folders(self) -> Folders:
-        """Give a new process its view."""
+        """Return the view of the disk for a new process."""
         return Folders(self)
 
     def damage(self, partition: int, kind: str) -> bool:

@@ -46,7 +46,7 @@ class FaultyRun(Protocol):
         """Write a line of the trace."""
 
     def skip_garbage(self) -> None:
-        """Let an operator skip what no one can read."""
+        """Skip unreadable records, as an operator does."""
 
 
 def planned(chance: Random) -> list[tuple[float, str]]:
@@ -112,7 +112,7 @@ async def stop(run: FaultyRun) -> None:
 
 
 async def zombie(run: FaultyRun) -> None:
-    """Let the group miss a worker that goes on working."""
+    """Cut a worker off from the group while it goes on working."""
     if process := _some(run):
         run.note(f"{process.name} hears nothing of the group")
         process.is_deaf = True
@@ -170,7 +170,7 @@ async def late_sends(run: FaultyRun) -> None:
 
 
 async def sent_twice(run: FaultyRun) -> None:
-    """Let records arrive twice."""
+    """Deliver records twice."""
     await _next_sends(run, "twice")
 
 
@@ -186,7 +186,7 @@ async def slow_network(run: FaultyRun) -> None:
 
 
 async def broker_away(run: FaultyRun) -> None:
-    """Let no one reach the broker."""
+    """Cut all processes off from the broker."""
     processes = run.alive
     for process in processes:
         process.link.open.clear()
@@ -212,7 +212,7 @@ async def failing_reads(run: FaultyRun) -> None:
 
 
 async def old_end(run: FaultyRun) -> None:
-    """Let a new leader tell an old end of a partition of events for a while (KIP-207)."""
+    """Report an old end of a partition of `events` for a while, as a new leader may (KIP-207)."""
     log = run.broker.log(run.settings.topics.events, _partition(run))
     log.leader += 1
     log.shown = max(0, log.end - run.chance.randint(1, 4))
@@ -251,7 +251,7 @@ async def turns_anew(run: FaultyRun) -> None:
 
 
 async def turns_expired(run: FaultyRun) -> None:
-    """Let turns expire that no one has read yet."""
+    """Expire turns before any worker has read them."""
     topic = run.broker.topics.get(run.settings.topics.turns)
     if topic is None:
         return
@@ -362,7 +362,7 @@ async def damaged_store(run: FaultyRun) -> None:
 
 
 async def clock_jump(run: FaultyRun) -> None:
-    """Let a worker's clock jump, and after a while back."""
+    """Move a worker's clock, and move it back after a while."""
     machine = run.chance.choice(run.machines)
     machine.ahead_ms = run.chance.choice([-DAY_MS, DAY_MS, 15_000, -15_000])
     run.ahead_ms = max(run.ahead_ms, machine.ahead_ms)

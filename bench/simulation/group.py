@@ -23,7 +23,7 @@ class Member(Protocol):
     is_deaf: bool  # it hears nothing of the group, nor the group of it
 
     async def give_up(self) -> None:
-        """Give up all partitions."""
+        """Release all partitions."""
 
     def assign(self, partitions: set[int]) -> None:
         """Take exactly these partitions."""

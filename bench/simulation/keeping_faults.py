@@ -44,7 +44,7 @@ async def _while(run: KeepingRun, shortest: float, longest: float) -> None:
 
 
 async def _erase_behind(run: KeepingRun) -> None:
-    """Tell a graph some turns and have some of them erased, at once and later."""
+    """Record some turns in a graph and erase some of them, at once and later."""
     graph = _graph(run)
     run.keeper.say_many(graph, run.keeping.randint(2, 8))
     for _ in range(run.keeping.randint(1, 3)):
@@ -155,7 +155,7 @@ async def undone(run: KeepingRun) -> None:
 
 
 async def fought_over(run: KeepingRun) -> None:
-    """Let a subject try to give itself back what was taken from it."""
+    """Send requests of a subject that tries to regain its revoked rights."""
     graph = _graph(run)
     for _ in range(2):
         run.keeper.fight(graph)

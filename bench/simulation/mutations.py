@@ -176,7 +176,7 @@ def _acknowledged_at_once(self: Redelivery, partition: int, acknowledge: Callabl
 
 
 def _looked_at_all(self: WindowTimer, graph_id: str) -> None:
-    """Let a tick matter to any graph."""
+    """Set the alarm of any graph, even one that a tick cannot change."""
     graph = self._state.graph(graph_id)
     if graph is not None:
         self._alarms[graph_id] = next_alarm(graph)
@@ -220,7 +220,7 @@ async def _assign_unchecked(self: Partitions, partitions: set[int]) -> None:
 
 
 async def _last_alone(log: Any, partition: int, head: LogPosition) -> bool:
-    """Look at the record alone that was folded last, whatever others claimed before it."""
+    """Compare only the last folded record, and ignore later claims of other writers."""
     records = [
         record async for batch in log.read(partition, max(head.watermark, 0), head.watermark + 1) for record in batch
     ]

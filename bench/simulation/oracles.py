@@ -107,7 +107,7 @@ class WholeLog:
 
 
 def event_time(event: DataEvent) -> int:
-    """Give the time that an event tells its graph, ms; 0 for one that tells none."""
+    """Return the time of an event, ms; 0 if it has none."""
     at: int = getattr(event, "at", 0)
     return at
 
@@ -150,7 +150,7 @@ RIGHTS = frozenset({"read", "write", "forget", "admin"})
 
 
 def rights_of(state: Partition, graph_id: str, subject: str) -> frozenset[str]:
-    """Tell what a subject may do in a graph; in one that grants nothing, everything."""
+    """Return the rights of a subject in a graph: all rights if the graph has granted none to anyone."""
     graph = state.graph(graph_id)
     return RIGHTS if graph is None or not graph.access else frozenset(graph.access.get(subject, ()))
 
@@ -183,7 +183,7 @@ class Oracle:
         self._letters = set(_letters(broker, topics))
 
     async def complaints(self, partition: int, live: Partition, lagging: Sequence[Lagging] = ()) -> list[str]:
-        """Say what is wrong with a partition, whose live state is `live`, and with who folds it beside its owner."""
+        """List what is wrong with a partition's live state `live`, and with the states of processes that follow it."""
         log = self._broker.log(self._topics.events, partition)
         watermarks = {it.watermark for it in lagging}
         try:
@@ -222,7 +222,7 @@ class Oracle:
         return [key[name] for name in event.keys if name in key]
 
     async def branched(self, partition: int, live: Partition, extractor: Extractor) -> list[str]:
-        """Say in what a branch of a partition differs from it: in rights, in turns, or that it cannot be made."""
+        """List how a branch of a partition differs from it, in rights or turns, or why it cannot be made."""
         log = WholeLog(self._broker.log(self._topics.events, partition), self._keys)
         try:
             return [f"branch: {complaint}" for complaint in await unlike(log, live, extractor)]
@@ -329,7 +329,7 @@ class Oracle:
             yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
 
     def _kinds(self, each: CountedEvent, partition: int, source: int) -> set[str]:
-        """Tell what the record may have been that an event accounts for; nothing of what no one sent.
+        """Return the possible kinds of the record that an event accounts for; empty if no client sent such a record.
 
         A live worker sees within a tick, not at once, that `turns` was made again: what it reads until then at the next
         offset may be a successor's record.  Nothing is lost or doubled by it, as all of that one is read again.
@@ -360,7 +360,7 @@ class Oracle:
 
 
 def _letters(broker: Broker, topics: TopicNames) -> Iterator[str]:
-    """Name the place of each record that became a dead letter."""
+    """Yield the source of each dead letter, as topic/partition@offset."""
     letters = [it for it in [*broker.gone, *broker.topics.values()] if it.plan.name == topics.dead_letters]
     for topic in letters:
         for stored in (stored for log in topic.logs for stored in log.stored):

@@ -42,14 +42,14 @@ def run(seed: int, *, keeps: bool = False) -> RunResult:
 
 
 def _close(loop: VirtualLoop) -> None:
-    """Let nothing of the run outlive it."""
+    """Close the event loop and everything of the run."""
     asyncio.set_event_loop(None)
     loop.close()
 
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """Let processes die at the steps that the worker names, for as long as the block lasts."""
+    """Stop simulated processes at the failpoints that they pass, while the block runs."""
     before, failpoints._passing = failpoints._passing, passing  # noqa: SLF001 - what EMGAS_FAIL_AT sets
     try:
         yield

@@ -58,7 +58,7 @@ def task_of_process(loop: asyncio.AbstractEventLoop, coro: Any, context: Any = N
 
 
 def passing(step: Step) -> None:
-    """Tell the process that runs of a step that it passes (streams/transport/failpoints.py)."""
+    """Report a passed step to the running process (streams/transport/failpoints.py)."""
     process = PROCESS.get()
     if process is not None:
         process.passes(step)
@@ -487,7 +487,7 @@ class Consumer:
             await self.commit()
 
     async def commit(self) -> None:
-        """Tell the group how far all is acked; it believes its members alone."""
+        """Commit the acknowledged offsets to the group, which ignores processes that are no members."""
         await self._process.link.hop()
         group = self._process.world.group
         if not group.has(self._process):
@@ -500,7 +500,7 @@ class Consumer:
             group.committed[tp] = at
 
     def take(self) -> Any:
-        """Give what MemoryApp knows as its consumer."""
+        """Return the object that MemoryApp uses as its consumer."""
         return SimpleNamespace(
             hold=self.hold_partition, highwaters=self.highwaters, assignment=self.assignment, rejoin=self.rejoin
         )

@@ -66,7 +66,7 @@ class RunResult:
 
 @lru_cache
 def _settings() -> WorkerSettings:
-    """Give the settings that all runs share; what the environment says must not matter."""
+    """Return the settings that all runs share; environment variables are ignored."""
     return WorkerSettings.model_construct(
         data=Path("/simulated"),  # nothing is ever written there
         broker="kafka://simulated:9092",
@@ -221,7 +221,7 @@ class SimulatedRun:
                 action()
 
     async def _keep_on(self) -> None:
-        """Tell, share, take back and erase, in bursts."""
+        """Record, share, undo and erase, in bursts."""
         while True:
             await asyncio.sleep(self.keeping.expovariate(1.0))
             for _ in range(self.keeping.choice([1, 1, 2, 6])):
@@ -311,7 +311,7 @@ class SimulatedRun:
         self.complaints.append(f"live: partition {partition} {what} within {LIVE_SECONDS:.0f} s of the last fault")
 
     def _accounted(self, partition: int, sent: Sent) -> bool:
-        """Tell whether a turn was told to be accepted, or the owner's state holds it.
+        """Return whether a turn's sender was notified that it is accepted, or the owner's state holds it.
 
         Who reads `turns` again after another took it, and told no one, tells its sender that it is a duplicate.
         """
@@ -401,7 +401,7 @@ class SimulatedRun:
         return -1 if state is None else int(state.position.watermark)
 
     def _lagging(self) -> Iterator[Lagging]:
-        """Tell what standbys and the reader have folded, and its digest."""
+        """Yield the position and digest of each state that standbys and the reader have folded."""
         for process in [*self.alive, *filter(None, [self.reed.process])]:
             folds = process.folds_at_hand
             for partition, state in sorted(folds.open.items()) if folds else ():

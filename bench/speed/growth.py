@@ -96,7 +96,7 @@ class Growing:
             self.look()
 
     def look(self) -> None:
-        """Give back free memory, if it is much: a worker looks every few seconds."""
+        """Return free memory to the system if there is much, as a worker does every few seconds."""
         self.looks.append(pause(self.memory.look))
 
     @property
@@ -129,7 +129,7 @@ def recalled(graph: Graph, extractor: YakeExtractor, text: str) -> float:
 
 
 def grow(turns: int, queries: int, home: Path) -> tuple[Growing, dict[str, Any]]:
-    """Let a memory of so many turns grow, and measure what it costs."""
+    """Fill a memory with `turns` turns, and measure the time and memory that it needs."""
     growing = Growing.of(home / "store")
     gc.collect()
     gc.freeze()  # as a worker does: else a collection of all that was imported is the longest pause

@@ -38,7 +38,7 @@ Counts = dict[str, int]  # kernel → instructions, each time that it does its t
 
 
 def made_with() -> dict[str, str]:
-    """Name what counts depend on beside the code: builds that are not equal do not compare."""
+    """Return the versions that instruction counts depend on; compare counts only between equal builds."""
     version = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True)
     return {
         "python": f"{platform.python_version()} {platform.python_compiler()}",
@@ -90,7 +90,7 @@ def baseline() -> dict[str, Any] | None:
 
 
 def minor() -> str:
-    """Name the version of Python that a baseline is of."""
+    """Return the minor version of Python, such as "3.11": each has its own baseline."""
     return "{}.{}".format(*sys.version_info[:2])
 
 
@@ -107,7 +107,7 @@ def ratios(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, fl
 
 
 def regressions(counts: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
-    """Say of each kernel that takes too many instructions, or has no baseline, what is wrong."""
+    """List the kernels that take too many instructions or have no baseline, one line each."""
     slower = [
         f"{name} takes {count:,} instructions, {count / before[name]:.2f} times the {before[name]:,} of the baseline"
         for name, count in counts.items()
@@ -138,7 +138,7 @@ def measured() -> dict[str, Any]:
 
 
 def refused(counts: Mapping[str, Any]) -> bool:
-    """Tell whether a kernel takes too much, and say which; what could not be compared is no reason."""
+    """Report the kernels that take too many instructions, and return whether there are any among those compared."""
     before = baseline() if counts["ratios"] is not None else None
     wrong = regressions(counts["counts"], before["counts"]) if before else []
     if wrong:
@@ -147,5 +147,5 @@ def refused(counts: Mapping[str, Any]) -> bool:
 
 
 def loudly(*lines: str) -> None:
-    """Say something that no one should miss."""
+    """Print lines in a frame to stderr."""
     print(_RULE, *(f" {line}" for line in lines), _RULE, sep="\n", file=sys.stderr, flush=True)

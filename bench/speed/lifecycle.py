@@ -93,7 +93,7 @@ class LifecycleWorker:
             return next(windows, None)
 
     def configure(self, graph: str, preset: str) -> None:
-        """Give birth to a graph."""
+        """Create a graph with a preset."""
         self._append(GraphConfigured(graph=graph, preset=preset, settings=PRESETS[preset], **UNSTAMPED), "settings")
 
     def _append(self, event: DataEvent, what: str) -> None:
@@ -117,7 +117,7 @@ class LifecycleWorker:
         return sum(windows) / self.seconds["turns"]
 
     def graph(self, name: str) -> Graph:
-        """Look up a graph that was told something."""
+        """Return a graph, which must exist."""
         graph = self.state.graph(name)
         assert graph is not None
         return graph
@@ -191,7 +191,7 @@ def stored(store: RocksStore, kind: bytes) -> str:
 
 
 def count_contents(worker: LifecycleWorker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
-    """Tell all graphs the time, flush, and count how much there is."""
+    """Tick all graphs at time `at` (ms), flush, and count nodes, links and turns."""
     for number in range(graphs):
         worker.tick(f"graph-{number}", at)
     worker.flush()
@@ -314,7 +314,7 @@ def report_costs(options: argparse.Namespace) -> None:
 
 
 def live_through(worker: LifecycleWorker, talk: Sequence[TurnRecorded], preset: str) -> None:
-    """Give birth to a conversation's graph and tell it everything, until its last session is over."""
+    """Create the graph of a conversation and record all its turns, until its last session has ended."""
     worker.configure(talk[0].graph, preset)
     for event in talk:
         worker.tell(structs.replace(event, src=worker.state.position.source + 1))

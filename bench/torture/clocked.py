@@ -25,14 +25,14 @@ class Clock:
         self._ahead_ns, self._looked = 0, float("-inf")
 
     def time_ns(self) -> int:
-        """Tell the time, ns since the epoch."""
+        """Return the shifted time, ns since the epoch."""
         if (now := self._monotonic()) - self._looked > LOOKS_EVERY:
             self._looked = now
             self._ahead_ns = int(float(self._file.read_text()) * 1e9) if self._file.exists() else 0
         return self._time_ns() + self._ahead_ns
 
     def time(self) -> float:
-        """Tell the time, seconds since the epoch."""
+        """Return the shifted time, seconds since the epoch."""
         return self.time_ns() / 1e9
 
 

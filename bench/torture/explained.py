@@ -52,7 +52,7 @@ class Cause(NamedTuple):
     faults: set[str]
 
     def holds(self, text: str) -> bool:
-        """Tell whether an answer shows this cause: a crowd by its numbers, any other by its words."""
+        """Return whether an answer shows this cause: a full queue by its numbers, any other cause by its words."""
         return is_crowded(text) if self.text == A_CROWD else self.text in text
 
 
@@ -81,7 +81,7 @@ class FaultInForce:
     partitions: set[int] | None = None
 
     def meets(self, partition: int, began: float, ended: float) -> bool:
-        """Tell whether it was in force in a partition while a question waited."""
+        """Return whether the fault was in force in a partition between `began` and `ended`."""
         is_here = self.partitions is None or partition in self.partitions
         return is_here and self.since <= ended and self.until >= began
 
@@ -129,7 +129,7 @@ class Questions:
 
 
 def is_crowded(text: str) -> bool:
-    """Tell whether an answer shows that as many questions wait as may."""
+    """Return whether an answer reports that the queue of questions is full."""
     return any(int(waiting) >= int(most) for waiting, most in CROWD.findall(text))
 
 

@@ -43,7 +43,7 @@ async def _insist(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
 
 
 async def _publish(scene: Scene, turns: int = TURNS) -> str:
-    """Tell a new graph some turns; give its name."""
+    """Record some turns in a new graph; return its name."""
     graph = f"kept-{secrets.token_hex(4)}"
     for number in range(turns):
         await scene.acknowledged(scene.turn(graph, f"k{number}", number), PATIENCE)
@@ -93,7 +93,7 @@ async def erased_behind_a_standby(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker killed while it erases")
 async def killed_in_an_erasure(scene: Scene) -> AsyncIterator[None]:
-    """Have a worker kill itself before keys are destroyed, before all is scrubbed, or before that is noted."""
+    """Kill a worker before keys are destroyed, before all is scrubbed, or before the erasure is recorded."""
     worker = scene.a_worker()
     await worker.down()
     await worker.up(**{VARIABLE: f"{Step.ERASE}:{scene.random.randint(1, 4)}"})
@@ -133,7 +133,7 @@ async def events_undone(scene: Scene) -> AsyncIterator[None]:
 
 @kind("rights tried by a guest")
 async def rights(scene: Scene) -> AsyncIterator[None]:
-    """Let a guest without the right try to get it; kill a worker meanwhile."""
+    """Send requests of a guest who tries to gain a missing right; kill a worker meanwhile."""
     graph = await _publish(scene)
     await _insist(lambda: scene.memory.grant(graph, GUEST, ["read", "write", "forget"]))
     await _insist(lambda: scene.memory.revoke(graph, GUEST, ["write"]))

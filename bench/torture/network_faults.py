@@ -12,7 +12,7 @@ from bench.torture.scene import SESSION_SECONDS, Scene
 
 @kind("network cut")
 async def cut(scene: Scene) -> AsyncIterator[None]:
-    """Let a worker reach no broker; the other has everything."""
+    """Cut one worker off from all brokers; the other reaches them."""
     worker = scene.a_worker()
     worker.proxy.cut()
     await asyncio.sleep(scene.random.uniform(0.2, 1.5) * SESSION_SECONDS)
@@ -23,7 +23,7 @@ async def cut(scene: Scene) -> AsyncIterator[None]:
 
 @kind("network cut for all")
 async def cut_for_all(scene: Scene) -> AsyncIterator[None]:
-    """Let no worker reach a broker."""
+    """Cut all workers off from the brokers."""
     for worker in scene.workers:
         worker.proxy.cut()
     await asyncio.sleep(scene.random.uniform(1.0, 15.0))
@@ -34,7 +34,7 @@ async def cut_for_all(scene: Scene) -> AsyncIterator[None]:
 
 @kind("acknowledgements lost")
 async def acknowledgements_lost(scene: Scene) -> AsyncIterator[None]:
-    """Let what a worker sends arrive, and nothing come back; then the connections end."""
+    """Deliver what a worker sends, but drop the replies; then end the connections."""
     worker = scene.a_worker()
     worker.proxy.hang(DOWN)
     await asyncio.sleep(scene.random.uniform(0.2, 2.0) * SESSION_SECONDS)
@@ -45,7 +45,7 @@ async def acknowledgements_lost(scene: Scene) -> AsyncIterator[None]:
 
 @kind("network half open")
 async def half_open(scene: Scene) -> AsyncIterator[None]:
-    """Let nothing through and nothing end; later, all of it arrives at once."""
+    """Hold back traffic in both directions without ending connections; deliver all of it later."""
     worker = scene.a_worker()
     worker.proxy.hang(UP, DOWN)
     await asyncio.sleep(scene.random.uniform(0.5, 2.0) * SESSION_SECONDS)

@@ -42,7 +42,7 @@ async def workers_killed(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker killed at a failpoint")
 async def worker_killed_at(scene: Scene) -> AsyncIterator[None]:
-    """Have one kill itself at a step of its work, at an ordinal."""
+    """Kill a worker at the n-th time that it passes a step."""
     worker, step = scene.a_worker(), scene.random.choice(list(Step))
     await worker.down()
     await worker.up(**{VARIABLE: f"{step}:{scene.random.randint(1, 4)}"})
@@ -78,7 +78,7 @@ async def worker_frozen(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker stopped")
 async def worker_stopped(scene: Scene) -> AsyncIterator[None]:
-    """Tell one to stop: it has to exit with 0, in time."""
+    """Stop a worker: it must exit with 0, in time."""
     worker = scene.a_worker()
     _promised(scene, await worker.stop())
     yield
@@ -88,7 +88,7 @@ async def worker_stopped(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker stopped in a rebalance")
 async def worker_stopped_in_rebalance(scene: Scene) -> AsyncIterator[None]:
-    """Tell one to stop while another one joins."""
+    """Stop a worker while another one joins."""
     worker = scene.a_worker()
     await scene.spare.up()
     await asyncio.sleep(scene.random.uniform(2.0, 6.0))
@@ -101,7 +101,7 @@ async def worker_stopped_in_rebalance(scene: Scene) -> AsyncIterator[None]:
 
 @kind("rebalance storm")
 async def rebalance_storm(scene: Scene) -> AsyncIterator[None]:
-    """Let a worker come and go, in order or not."""
+    """Start and stop the spare worker several times, with SIGTERM or SIGKILL."""
     for _ in range(4):
         await scene.spare.up()
         await asyncio.sleep(scene.random.uniform(1.5, 4.0))
@@ -142,7 +142,7 @@ async def broker_frozen(scene: Scene) -> AsyncIterator[None]:
 
 @kind("worker stopped while the broker is frozen")
 async def worker_stopped_without_broker(scene: Scene) -> AsyncIterator[None]:
-    """Tell one to stop while there is no one to give its partitions to."""
+    """Stop a worker while no broker runs that could reassign its partitions."""
     worker, pids = scene.a_worker(), await scene.brokers.pids()
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)

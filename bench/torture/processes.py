@@ -94,16 +94,16 @@ class WorkerProcess:
 
     @property
     def is_intended(self) -> bool:
-        """Tell whether the supervisor keeps it running."""
+        """Return whether the supervisor keeps the process running."""
         return self._intended.is_set()
 
     @property
     def runs(self) -> bool:
-        """Tell whether there is a process."""
+        """Return whether the process is running."""
         return not self._ended.is_set()
 
     async def up(self, **more: str) -> None:
-        """Have it run; `more` environment for the next start alone."""
+        """Start the process; `more` is added to the environment of this start only."""
         self._more = more
         self._intended.set()
         await self._started.wait()
@@ -119,7 +119,7 @@ class WorkerProcess:
         return self._process.returncode
 
     async def stop(self) -> str:
-        """Tell it to stop, as an orchestrator would; say what was wrong with that, "" if nothing was."""
+        """Stop the process as an orchestrator does; return what went wrong, "" if nothing did."""
         await self._spoke.wait()  # before, it is Python that is starting, and any signal is the end of it
         try:
             async with asyncio.timeout(STOPS_WITHIN):
@@ -139,7 +139,7 @@ class WorkerProcess:
             os.kill(self.pid, number)
 
     def limit_files(self, size: int) -> None:
-        """Let no file of it grow beyond `size` bytes."""
+        """Limit the size of each of its files to `size` bytes."""
         with suppress(ProcessLookupError):
             resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
@@ -177,7 +177,7 @@ class Brokers:
         await self._kafka("stop", "--wipe")
 
     async def pids(self) -> list[int]:
-        """Name the processes that run."""
+        """Return the ids of the running processes."""
         lines = (await self._kafka("status", code=None)).splitlines()
         return [int(line.rpartition("pid ")[2]) for line in lines if "pid " in line]
 

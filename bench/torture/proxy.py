@@ -56,7 +56,7 @@ class Proxy:
 
     @property
     def address(self) -> str:
-        """Name every broker by the port that it has here."""
+        """Return the bootstrap address: every broker, by its port at this proxy."""
         return ",".join(f"{host}:{port}" for (host, _), port in zip(self._brokers, self._ports, strict=True))
 
     def cut(self) -> None:
@@ -80,7 +80,7 @@ class Proxy:
         self._delay = seconds
 
     def heal(self) -> None:
-        """Let everything pass."""
+        """Pass all traffic through again."""
         self._is_cut, self._delay = False, 0.0
         for flow in self._flows.values():
             flow.set()

@@ -173,7 +173,7 @@ class Scene:
 
     @asynccontextmanager
     async def admin(self) -> AsyncIterator[Any]:
-        """Give Kafka's own admin client."""
+        """Yield Kafka's own admin client, started."""
         admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap)
         await admin.start()
         try:
@@ -208,7 +208,7 @@ class Scene:
         return self.random.choice([each for each in self.workers if each.owns] or self.workers)
 
     def others(self, worker: WorkerProcess) -> list[WorkerProcess]:
-        """Give all other workers."""
+        """Return all other workers."""
         return [each for each in self.workers if each is not worker]
 
     def a_partition(self) -> int:
@@ -218,7 +218,7 @@ class Scene:
         return partition
 
     def partition_of(self, graph: str) -> int:
-        """Tell in which partition a graph lies."""
+        """Return the partition of a graph."""
         return _place(graph)
 
     def harms(self, partitions: Iterable[int]) -> None:
@@ -238,7 +238,7 @@ class Scene:
 
     @contextmanager
     def in_force(self, name: str) -> Iterator[None]:
-        """Let a fault explain what happens from here on, until all is shared out again behind this block."""
+        """Record a fault as in force from now until all partitions are assigned again after this block."""
         fault = FaultInForce(name, time.monotonic())
         self.findings.questions.faults.append(fault)
         try:
@@ -282,7 +282,7 @@ class Scene:
         )  # fmt: skip
 
     async def acknowledged(self, turn: Turn, patience: float) -> Outcome:
-        """Have a turn accepted, sending it as often as that takes, as every client may.  Raises TimeoutError."""
+        """Send a turn again and again until it is accepted, as every client may.  Raises TimeoutError."""
         give_up, failure, seconds = time.monotonic() + patience, "", TRY_SECONDS
         while time.monotonic() < give_up:
             try:
@@ -378,7 +378,7 @@ class Scene:
             raise WedgedError(f"the reader follows {self.reader.owns} after {self._patience:.0f} s") from None
 
     async def diverged(self) -> list[str]:
-        """Name each partition whose live state is not the fold of its log, position and all, or cannot be asked."""
+        """List the partitions that cannot be queried, or whose live state or position is not the fold of their log."""
         give_up, unanswered = time.monotonic() + self._patience, True
         while unanswered:
             code, output = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4))
@@ -397,5 +397,5 @@ def _is_shared_out(owned: list[list[int]]) -> bool:
 
 
 def _graph_in(partition: int) -> str:
-    """Name a graph of the partition."""
+    """Return the name of a graph in the partition."""
     return next(name for name in (f"graph-{number}" for number in range(1000)) if _place(name) == partition)

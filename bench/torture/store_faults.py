@@ -41,7 +41,7 @@ def _damage(file: Path, scene: Scene) -> None:
 
 @kind("stores lost")
 async def stores_lost(scene: Scene) -> AsyncIterator[None]:
-    """Give a worker a new disk; damage the snapshots, perhaps."""
+    """Replace the disk of a worker by an empty one; damage the snapshots at random."""
     worker = scene.a_worker()
     await worker.down()
     shutil.rmtree(worker.home / "kafka", ignore_errors=True)
@@ -54,7 +54,7 @@ async def stores_lost(scene: Scene) -> AsyncIterator[None]:
 
 @kind("files may not grow")
 async def files_may_not_grow(scene: Scene) -> AsyncIterator[None]:
-    """Let the writes of a worker fail, as a quota does, until it is started again."""
+    """Fail the writes of a worker, as a quota does, until it is started again."""
     worker = scene.a_worker()
     worker.limit_files(4096)
     yield
@@ -89,7 +89,7 @@ async def disk_full(scene: Scene) -> AsyncIterator[None]:
 
 
 def may_mount() -> bool:
-    """Tell whether `disk full` can be had here."""
+    """Return whether this process can mount a file system for `disk full`."""
     return os.geteuid() == 0 and shutil.which("mount") is not None
 
 

@@ -23,7 +23,7 @@ class Shares:
         self._requests = Counter[str]()  # those that wait here among them
 
     def is_full(self, asker: str) -> bool:
-        """Tell whether nothing more may even wait."""
+        """Return whether an asker's queue is full, so that a new request must be refused."""
         return self._requests[asker] >= self._most + WAITING
 
     @asynccontextmanager

@@ -53,13 +53,13 @@ class Vocabulary:
         self.index = Index(keys // turns, keys % turns, counts, len(self._numbers), len(view.passage_at))
 
     def _of_name(self, memory: EvaluatedMemory, name: str) -> list[int]:
-        """Look up the words of a speaker's name; one that no turn holds gets a number of its own."""
+        """Return the numbers of the words of a speaker's name; a word that occurs in no turn gets a new number."""
         concepts = memory.extractor.of_query(name).concepts
         words = [concept.id for concept in concepts if not concept.id.startswith("@")]
         return [self._numbers.setdefault(word, len(self._numbers)) for word in words]
 
     def query_ids(self, question: Extraction) -> Integers:
-        """Look up the known words of a question: (k,), each as often as it is asked."""
+        """Return the numbers (k,) of a question's known words, each as often as the question holds it."""
         concepts = [concept for concept in question.concepts if not concept.id.startswith("@")]
         numbers = [self._numbers[each.id] for each in concepts if each.id in self._numbers for _ in range(each.count)]
         return np.array(numbers, np.int64)

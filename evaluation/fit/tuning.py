@@ -104,7 +104,7 @@ def in_folds(examined: Sequence[Examined]) -> list[Examined]:
 
 
 def _tells(examined: Examined, question: LabelledQuestion) -> bool:
-    """Tell whether evidence of a question is labelled and in the memory, and it has an answer at all."""
+    """Return whether a question has an answer, and labelled evidence that is in the memory."""
     labelled = question.category != UNANSWERABLE and not question.any_of
     return labelled and not question.evidence.isdisjoint(examined.memory.view.passage_id)
 

@@ -22,7 +22,7 @@ def extract_patterns(graph: Graph) -> list[Pattern]:
 
 
 def matches_pattern(pattern: Pattern, habit: Pattern) -> bool:
-    """Tell whether a habit is the one that a pattern is about."""
+    """Return whether a habit and a pattern share at least half of each other."""
     both = len(pattern & habit)
     return both >= HALF * len(pattern) and both >= HALF * len(habit) and both > 0
 

@@ -47,7 +47,7 @@ FOLDS = 5  # of questions on passages, which come from no conversation that coul
 
 
 def is_corpus(raw: bytes) -> bool:
-    """Tell whether a file is a corpus of passages, which goes with a file of questions."""
+    """Return whether a file is a corpus of passages, which belongs to a file of questions."""
     data = _parsed(raw)
     if isinstance(data, list) and data and isinstance(data[0], dict):
         return "title" in data[0] and "question" not in data[0]
@@ -228,6 +228,6 @@ def _passage(number: int, title: str, text: str) -> Turn:
 
 
 def _kind(entry: Mapping[str, Any]) -> str:
-    """Name the category of a question: MuSiQue's ids begin with the hops, HotpotQA names a type."""
+    """Return the category of a question: the hops in an id of MuSiQue, or the type that HotpotQA states."""
     hops = re.match(r"([2-9])hop", str(entry.get("id", "")))
     return f"{hops.group(1)}-hop" if hops else str(entry.get("type", "all"))

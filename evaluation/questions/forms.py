@@ -26,7 +26,7 @@ LONG: Final = 260  # tokens from which a message is long: 200 words, · 1.3
 
 
 def of_one_user(data: DataSet) -> DataSet:
-    """Let one user say everything that no assistant says."""
+    """Attribute all turns that are not an assistant's to one user."""
     return replace(data, turns=[turn if _is_assistant(turn) else _by_user(turn) for turn in data.turns])
 
 
@@ -39,7 +39,7 @@ def _is_assistant(turn: Turn) -> bool:
 
 
 def with_assistant(data: DataSet) -> DataSet:
-    """Let an assistant answer at length whatever a user says."""
+    """Add a long reply of an assistant to every turn of a user."""
     turns = of_one_user(data).turns
     answered: list[Turn] = []
     for turn, after in zip(turns, [*turns[1:], None], strict=True):

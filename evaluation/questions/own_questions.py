@@ -20,7 +20,7 @@ NAMED: Final = 5  # unknown turns that an error lists
 
 
 def are_own(raw: bytes) -> bool:
-    """Tell whether a file holds one's own questions, and no data set with its turns."""
+    """Return whether a file holds a user's own questions, and not a data set with turns."""
     first = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if first == b"{":
         return True

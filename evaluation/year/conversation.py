@@ -36,7 +36,7 @@ class SpokenLine(NamedTuple):
 
 
 def graph_of(language: str) -> str:
-    """Name the graph of the year in a language."""
+    """Return the name of the graph that holds the year in a language."""
     return f"year-{language}"
 
 

@@ -219,7 +219,7 @@ def answer(status: int) -> bytes:
 
 
 def peer_of(address: tuple[str, int] | None) -> str:
-    """Name whose a connection is: an address; in IPv6 the network of 64 bits that one customer gets."""
+    """Return the peer of a connection: an IPv4 address, or the /64 network in IPv6, which one customer gets."""
     if address is None:
         return ""
     ip = ipaddress.ip_address(address[0].partition("%")[0])

@@ -107,7 +107,7 @@ def energies(mode_input: ModeInput) -> Woken:
 
 
 def bonus(counts: Integers) -> Floats:
-    """Give (k,) the factors of nodes that so many turns hold."""
+    """Return the factors (k,) of nodes that occur in `counts` turns."""
     factors: Floats = 1 + np.minimum(BONUS * np.maximum(counts - 1, 0), MOST_BONUS)
     return factors
 
@@ -159,7 +159,7 @@ def _place_within(node: Integers, cosine: Floats, passages: Integers) -> Integer
 
 
 def _falling(scores: Floats) -> Floats:
-    """Let no score exceed one before it: the order comes from more than the score."""
+    """Return scores that never rise from one to the next: the order depends on more than the score."""
     return np.minimum.accumulate(scores) if len(scores) else scores
 
 

@@ -56,7 +56,7 @@ def _links(graph: Graph) -> tuple[Integers, Integers, Mask]:
 
 
 def _named(graph: Graph, keys: Integers) -> list[list[str]]:
-    """Name pairs, those of one first end together."""
+    """Return links by the ids of their ends: lists of a first end and its other ends."""
     ids, named = graph.concepts.ids, list[list[str]]()
     before = -1
     for one, other in zip((keys >> 32).tolist(), (keys & _LOW).tolist(), strict=True):

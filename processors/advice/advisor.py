@@ -110,17 +110,17 @@ class Advisor(Protocol):
 
     @property
     def name(self) -> str:
-        """Name who advises, with its version: it is recorded with all that it says."""
+        """Return the advisor's name and version, which are recorded with all its advice."""
 
     async def advise(self, tasks: Sequence[Task]) -> Sequence[AdviceContent | None]:
         """Do tasks of one kind: what it says of each, None where it has nothing to say.  Raises AdviceError."""
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Release the advisor's resources."""
 
 
 def kind_of(task: Task) -> str:
-    """Name what is asked for."""
+    """Return the name of a task's kind."""
     return _NAMES[type(task)]
 
 

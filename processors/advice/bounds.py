@@ -29,14 +29,17 @@ def unshowable(text: str) -> str | None:
 
 
 def unfit_name(name: str) -> str | None:
-    """Tell why a text is no name for a theme."""
+    """Return why a text cannot name a theme, None if it can."""
     if "\n" in name or len(name.split()) > NAME_WORDS:
         return f"a name is one line of at most {NAME_WORDS} words"
     return unshowable(name)
 
 
 def invented(text: str, sources: Iterable[str], named: Collection[str], concepts: Collection[str]) -> str | None:
-    """Tell why a text says more than its sources.  named: concepts of the text; known: those of the sources, ids."""
+    """Return why a text says more than its sources, None if it does not.
+
+    named, concepts: ids of the concepts in the text, and of those in its sources
+    """
     numbers = {number for source in sources for number in _NUMBER.findall(source)}
     if not numbers.issuperset(_NUMBER.findall(text)):
         return "it gives a number that nobody said"
@@ -47,7 +50,7 @@ def invented(text: str, sources: Iterable[str], named: Collection[str], concepts
 
 
 def no_rewriting(text: str, source: str, named: Collection[str], concepts: Collection[str]) -> str | None:
-    """Tell why a text does not say the same as another in other words; arguments as of `invented`."""
+    """Return why a text does not rephrase another, None if it does; arguments as for `invented`."""
     if _plain(text) == _plain(source):
         return "these are the same words"
     if len(_words(named) & _words(concepts)) * LEAST < len(_words(concepts)):
@@ -56,7 +59,7 @@ def no_rewriting(text: str, source: str, named: Collection[str], concepts: Colle
 
 
 def no_parts(spans: Sequence[tuple[int, int]], text: str) -> str | None:
-    """Tell why characters of a text, from start to end, are no parts of it."""
+    """Return why `spans` (start, end) do not split a text into parts, None if they do."""
     ends = [0, *(end for _, end in spans)]
     if any(not before <= start < end <= len(text) for before, (start, end) in zip(ends, spans, strict=False)):
         return "the parts are empty, overlap, or lie outside the text"

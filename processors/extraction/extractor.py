@@ -41,7 +41,7 @@ class Extractor(Protocol):
 
     @property
     def version(self) -> str:
-        """Name everything that shaped the result, with its versions; recorded in the event."""
+        """Return the names and versions of everything that shapes the result; recorded in the event."""
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Find the concepts of a turn said by `speaker` at `at` (ms), its tags ("@speaker:…", "@day:…") included."""

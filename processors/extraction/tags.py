@@ -125,7 +125,7 @@ def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list
 
 
 def by(speaker: str) -> str | None:
-    """Name the tag of a speaker's turns, None for nobody."""
+    """Return the tag of a speaker's turns, None if there is no speaker."""
     name = " ".join(speaker.split())
     return f"@speaker:{name.casefold()}" if name else None
 

@@ -107,7 +107,7 @@ class YakeExtractor:
 
 
 def _named(words: tuple[str, ...]) -> list[str]:
-    """Name a list of words in a version so that no other has the name; nothing for none."""
+    """Return a part of the version that identifies a list of words, nothing for an empty list."""
     return [f"words {len(words)}:{sha256(chr(10).join(words).encode()).hexdigest()[:8]}"] if words else []
 
 

@@ -77,7 +77,7 @@ def _known(view: GraphView, near: Mapping[str, float]) -> Shares:
 
 
 def assigned(rows: Mapping[str, int], by_cue: Mapping[str, Shares], seeds: Iterable[int]) -> Expansion:
-    """Give each concept of `by_cue` to the word that it counts most for, in case of a tie to that of the lowest row.
+    """Assign each concept of `by_cue` to the word with its largest share; in a tie, to the word of the lowest row.
 
     rows   word → its row;  by_cue  what counts in part for it
     seeds  what counts in full already

@@ -66,7 +66,7 @@ class Phrase(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Name its node: the normal forms of its words, with a blank between them."""
+        """Return the id of its node: the normal forms of its words, separated by blanks."""
         return " ".join(word.form for word in self.words)
 
     @property

@@ -33,7 +33,7 @@ class Endpoint(NamedTuple):
 
     @property
     def form(self) -> str | None:
-        """Name its node; None for who speaks."""
+        """Return the id of its node; None for the speaker."""
         return self.phrase.id if self.phrase else self.words[0].form if self.words else None
 
 

@@ -109,7 +109,7 @@ def _statement(row: _Row, groups: dict[str, str], value: str) -> Statement:
 
 
 def _slot(text: str) -> str:
-    """Name a slot as it is named however it is spelled."""
+    """Return the canonical name of a slot, however it is spelled."""
     plain = text.casefold().replace("favorite", "favourite").removeprefix("new ").replace("e-mail", "email")
     return {"mobile": "phone", "mobile number": "phone", "phone number": "phone", "number": "phone"}.get(
         plain, {"手机号码": "电话", "手机号": "电话", "电话号码": "电话", "微信号": "微信"}.get(plain, plain)
@@ -117,7 +117,7 @@ def _slot(text: str) -> str:
 
 
 def _whose(who: str) -> str:
-    """Tell whose slot it is, "" for the speaker's own: "my sister Ana" is a sister."""
+    """Return the owner of a slot, "" for the speaker: "sister" for "my sister Ana"."""
     plain = who.removesuffix("家") if len(who) > 1 else who
     if plain in ("", "I", "we", "We", "我", "我们"):
         return ""

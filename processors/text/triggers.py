@@ -20,7 +20,7 @@ class _Pieces(dict[str, tuple[str, ...]]):
     """Which words may be said where a piece without blanks is: found once for those that come again and again."""
 
     def __init__(self, words: Mapping[str, str]) -> None:
-        """Look for words by what of each must be in one piece."""
+        """Prepare a search for words by a part of each that must be in one piece."""
         super().__init__()
         self._words = words
         self._ascii = {word: part for word, part in words.items() if part.isascii()}  # an ASCII piece holds no others

@@ -595,7 +595,7 @@ class Graph(GraphTables):
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
-        """Know turns as erased: they are not here any more, as the graph was folded without them (state/erasure.py)."""
+        """Mark turns as erased: the graph was folded without them (state/erasure.py)."""
         for turn in event.turns:
             self.passages.erase(turn)
         self.undoable_from = self.events + 1  # what was erased cannot come back, nor what it was a part of

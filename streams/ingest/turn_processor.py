@@ -271,7 +271,7 @@ class TurnProcessor:
                     await self._account_for(deliveries)
 
     async def _prepare_births(self, deliveries: list[Delivery]) -> None:
-        """Have keys made for graphs that are born with these turns; wait as long as that fails.
+        """Create keys for graphs that begin with these turns; wait as long as that fails.
 
         Nothing is half done meanwhile: the partition answers, its windows end, and it can be given up.
         """

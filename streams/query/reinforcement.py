@@ -71,7 +71,7 @@ class Reinforcement:
                 timer.look_at(graph_id)
 
     async def _command_writer(self, question: PendingQuestion, answer: Answer) -> None:
-        """Have the writer record what a question woke.  Where that fails, the question stays without effect."""
+        """Send the concepts that a question activated to the writer.  If that fails, the question has no effect."""
         woken = Reinforce(
             kind="reinforce",
             id=f"query-{question.queries_partition}-{question.record.offset}",

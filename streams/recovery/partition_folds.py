@@ -171,7 +171,7 @@ class Partitions:
             raise
 
     async def check(self, partition: int) -> None:
-        """Look whether the log still has what was folded of a partition.  Raises OtherHistoryError, TransportError.
+        """Check that the log still holds what was folded of a partition.  Raises OtherHistoryError, TransportError.
 
         What is missing has to be missing twice: a new leader may report an old end for a moment (KIP-207).  Looked at
         is what was folded up to the last look, too: behind what was lost, claims of others may have been folded since.

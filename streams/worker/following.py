@@ -46,7 +46,7 @@ class Followed:
             await self._grown.wait_for(lambda: self.state.position.source >= offset)
 
     async def tell(self) -> None:
-        """Tell who waits that more is folded."""
+        """Notify all waiting tasks that more events are folded."""
         async with self._grown:
             self._grown.notify_all()
 
@@ -102,7 +102,7 @@ class Following:
             self._look_whether_ready()
 
     async def release(self) -> None:
-        """Let go of all; the folds stay open."""
+        """Release all partitions; their folds stay open."""
         async with self._changing:
             self.ready.clear()
             for task in self._tasks.values():
@@ -135,7 +135,7 @@ class Following:
         self._context.folds.release(partition)
 
     async def _close(self, partition: int, *, given_up: bool = False) -> None:
-        """Let no one ask a partition any more; questions about one that is given up come to the next reader."""
+        """Stop answering queries of a partition; the next reader answers the queries of one that is given up."""
         if self.queryable.pop(partition, None) is not None:
             await self._context.closing(partition, given_up)
 
@@ -160,7 +160,7 @@ class Following:
                 await asyncio.sleep(min(self._context.retry_seconds * 2.0 ** (failures - 2), LONGEST_RETRY_SECONDS))
 
     async def _answer_from(self, partition: int) -> bool:
-        """Let questions come, and fold on until that fails; tell whether anything was folded by then."""
+        """Answer queries and fold on until that fails; return whether anything was folded by then."""
         followed = Followed(partition, self._context.folds.open[partition])
         began = followed.state.position.watermark
         failing = self._failing[partition] = asyncio.get_running_loop().create_future()

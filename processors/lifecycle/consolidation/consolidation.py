@@ -189,7 +189,7 @@ def _holders(graph: Graph, words: Collection[int]) -> Steps[dict[tuple[int, Utte
 
 
 def _utterance_key(graph: Graph, passage: int) -> UtteranceKey:
-    """Tell in what conversation a passage was said, by whom, and how: an echo or an answer repeats nothing."""
+    """Return a passage's session, speaker and question flag: an echo or an answer is no repetition."""
     passages = graph.passages
     return passages.session[passage], passages.speaker[passage], passages.question[passage]
 

@@ -15,7 +15,7 @@ from state.graph.graph import Graph
 
 
 def leaving(graph: Graph, at: int) -> list[str]:
-    """Name the turns that a window that ended at `at` (ms) archives, in the order of their numbers."""
+    """List the ids of the turns that a window that ended at `at` (ms) archives, in the order of their numbers."""
     covered = _covered(graph, at)
     gone = covered | _too_many(graph, covered)
     return [graph.passages.ids[number] for number in sorted(gone)]

@@ -122,7 +122,7 @@ def _resting_on(events: Iterable[GraphEvent | None], names: AbstractSet[str], tu
 
 
 def _no_habit(event: MemoryConsolidated) -> MemoryConsolidated:
-    """Say of a habit that it is none any more, and nothing else."""
+    """Return the event of a habit without any content: the habit does not exist any more."""
     nothing: dict[str, Any] = {"speaker": "", "text": "", "concepts": [], "members": [], "exceptions": []}
     counts = {"count": 0, "days": 0, "first": event.at, "last": event.at, "period": 0}
     return replace(event, **nothing, **counts, hours=[0] * 24, weekdays=[0] * 7)

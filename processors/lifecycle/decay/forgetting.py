@@ -139,7 +139,7 @@ def _phrases_with(graph: Graph, words: AbstractSet[int]) -> set[int]:
 
 
 def everything(graph: Graph) -> Leaving:
-    """Name all that a graph holds, for one that is to forget it."""
+    """List everything in a graph that is to forget all."""
     graph.compact()
     return _named(graph, range(len(graph.concepts)), range(len(graph.passages)))
 

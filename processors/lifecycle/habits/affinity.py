@@ -65,7 +65,7 @@ class Affinities:
         return gamma * cosine + (1 - gamma) * exp(-abs(at[left] - at[right]) / tau)
 
     def _constants(self, left: int, right: int) -> tuple[float, int]:
-        """Give γ and τ of two passages: others where both tell a time (SEEDS P41)."""
+        """Return γ and τ of two passages, which differ if both mention a time (SEEDS P41)."""
         settings = self._settings
         gamma, tau = settings.affinity_gamma, settings.affinity_tau
         if self._has_dated and self.tells_time(left) and self.tells_time(right):
@@ -120,7 +120,7 @@ class Affinities:
         return cached
 
     def _constants_of(self, passages: Sequence[int], before: Integers) -> tuple[Floats | float, Floats | float]:
-        """Give γ and τ of many pairs, as `_constants` does of one: (k, NEIGHBOURS) each, or one for all of them."""
+        """Return γ and τ of many pairs, as `_constants` does of one: (k, NEIGHBOURS) each, or one for all of them."""
         settings = self._settings
         if not self._has_dated:
             return settings.affinity_gamma, settings.affinity_tau

@@ -115,7 +115,7 @@ class _Window:
         yield from self._affinities.look_for(self._fresh_with, LOOKED_AT)
 
     def _again(self, habit: HabitRow) -> MemoryConsolidated | None:
-        """Tell a known habit again if new turns join it, or say that it was left out; None if neither is so."""
+        """Return an existing habit with the new turns that join it, or with new exceptions; None if neither applies."""
         numbers = self._graph.concepts.numbers
         anchor = numbers.get(habit.concepts[0]) if habit.concepts else None
         if anchor is None:
@@ -234,7 +234,7 @@ class _Window:
         return [*shared, *(word for word in turns[:ABOUT] if word not in shared)]
 
     def _named(self, about: Sequence[int], members: Sequence[int]) -> Named:
-        """Name a habit after what recurs: what takes turns in it, else what all of it is about."""
+        """Return the name of a habit: the words that alternate in it, else all words that it is about."""
         latest = members[-LOOKED_AT:]
         turns = self._taking_turns(about, latest)
         phrases = self._phrases(latest)
@@ -384,5 +384,5 @@ def _without_covered(exceptions: Sequence[Exempt]) -> list[Exempt]:
 
 
 def _name(turn: str, concept: str) -> str:
-    """Name a habit by the first of its members, and by what it is about."""
+    """Return the id of a habit, from its first member and its concept."""
     return f"habit-{hashlib.blake2b(f'{turn} {concept}'.encode(), digest_size=6).hexdigest()}"

@@ -38,7 +38,7 @@ def going_on(graph: Graph, session: str) -> list[int]:
 
 
 def ended(graph: Graph, session: str, *, at: int, reason: EndReason, through: int) -> SessionEnded:
-    """Say that a conversation ended at `at` (ms) with passage `through`."""
+    """Return the event that a conversation ended at `at` (ms) with passage `through`."""
     last = graph.passages.ids[through]
     return SessionEnded(graph=graph.graph_id, session=session, at=at, reason=reason, through=last, **UNSTAMPED)
 
@@ -72,7 +72,7 @@ CONVERSATION = Window("conversation", _next_window, in_one_step(_closing), _may_
 
 
 def _open(graph: Graph) -> list[str]:
-    """Name the sessions in which something was said since they last ended."""
+    """List the sessions that have turns since they last ended."""
     table, sessions = graph.passages, list(graph.passages.sessions)
     kept = np.flatnonzero(np.array(table.kept))
     of = np.array(table.session)[kept]

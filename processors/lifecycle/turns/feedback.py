@@ -10,7 +10,7 @@ MOST = 6  # words of a turn that are linked with a question: the rarest, which s
 
 
 def answering(graph: Graph, turn: str, query_concepts: Iterable[str]) -> list[str]:
-    """Name the concepts to link when `turn` was right: those asked for that the graph knows, then the turn's rarest.
+    """List the concepts to link when `turn` was right: known ones of the question, then the turn's rarest.
 
     Nothing without a question: then no one knows what the turn was right for.
     """

@@ -91,7 +91,7 @@ def items(load: float) -> int:
 
 
 def limit_by_load(query: Query) -> Query:
-    """Let a question ask for no more than its reader takes in; one that tells no load stays as it is."""
+    """Return a query that asks for no more than its reader can take in; a query without a load is unchanged."""
     if query.load is None:
         return query
     most = items(query.load)
@@ -134,12 +134,12 @@ def mode_of(graph: Graph) -> Mode:
 
 
 def rerank_of(graph: Graph) -> Rerank | None:
-    """Give whose formula orders what a graph's questions find, None for nobody's."""
+    """Return the graph's reranker, None if it has none."""
     return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
 
 
 def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query:
-    """Let a question that names no mode, or no time zone, be answered as its graph is set."""
+    """Return a query with the graph's mode, reranker and time zone where it names none."""
     defaults: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
     if query.mode is None and query.memory == "episodic":
@@ -822,14 +822,14 @@ def _spreading(query: Query, own: SpreadingParameters) -> SpreadingParameters:
 
 
 def _session(query: Query, view: GraphView) -> str | None:
-    """Name the conversation that is gone on with: the one that is named, that of the filter, or the latest."""
+    """Return the conversation that a query continues: the one it names, else that of its filter, else the latest."""
     if query.session is None and len(query.only.sessions) == 1:
         return query.only.sessions[0]
     return latest_session(view) if query.session is None else query.session
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Name the concepts of a filter by id."""
+    """Return a filter whose concepts are replaced by their ids."""
     if not only.concepts:
         return only
     return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})

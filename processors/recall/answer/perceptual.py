@@ -50,7 +50,7 @@ class AttachmentEncoder(Protocol):
 
 
 def encoder_name(encoder: AttachmentEncoder) -> str:
-    """Name an encoder's model as the log does."""
+    """Return the name of an encoder's model in the log."""
     return f"{PREFIX}{encoder.kind} {encoder.name} {encoder.version}"
 
 

@@ -49,7 +49,7 @@ def _mood_says(guidance: Guidance) -> bool:
 
 
 def apply_guidance(options: RecallOptions, query: Query, meant: GuidanceWords, retriever: Retriever) -> RecallOptions:
-    """Let guidance change what is recalled."""
+    """Return the options of a recall, changed by the query's guidance."""
     guidance = query.guidance
     if guidance == UNGUIDED:
         return options
@@ -111,7 +111,7 @@ def _guided(
 
 
 def _weights(view: GraphView, options: RecallOptions, edges: frozenset[EdgeGroup]) -> dict[str, float]:
-    """Name what counted more or less than by itself: relations that the graph has, edges that a retriever follows."""
+    """Return the changed weights by name: relations that the graph has, and edges that the retriever follows."""
     types = view.relations.types() if "relations" in edges else frozenset()
     weights = {str(name): weight for name, weight in options.spreading.type_weights.items() if name in types}
     if options.episodic != 1.0:

@@ -61,7 +61,7 @@ def _named(view: GraphView, meant: QueryTerms) -> Iterable[int]:
 
 
 def relation_text(relation: KnownRelation) -> str:
-    """Say a relation as somebody would read it behind its source: "lives in Lisbon"."""
+    """Return a relation as a reader would say it after its source: "lives in Lisbon"."""
     return f"{relation.type.replace('-', ' ')} {relation.target_label}"
 
 

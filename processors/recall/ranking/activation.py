@@ -118,7 +118,7 @@ class Activation:
 
 
 def spread(seeds: Integers, nodes: int, edges: Callable[[Integers], Edges], how: SpreadingParameters) -> Activation:
-    """Let energy spread from `seeds`.
+    """Spread energy from `seeds` over `edges`.
 
     seeds  (k,) distinct node numbers below `nodes`
     edges  returns the edges out of ascending node numbers, ordered by (source, target)

@@ -75,7 +75,7 @@ class _Search:
         self._seen = np.zeros(len(inquiry.view.session_tokens), np.bool_)  # sessions that were looked at
 
     def run(self, few: int) -> None:
-        """Look at whatever may be among the best."""
+        """Score all turns that may be among the best."""
         inquiry = self._inquiry
         if inquiry.view.turns <= few:
             self._look_at(np.arange(len(self._seen)))

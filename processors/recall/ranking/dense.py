@@ -43,7 +43,7 @@ class Embedder(Protocol):
 
 
 def model_name(embedder: Embedder) -> str:
-    """Name a model as the log does: its name and version."""
+    """Return the name of a model in the log: name and version."""
     return f"{embedder.name} {embedder.version}"
 
 

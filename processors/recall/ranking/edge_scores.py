@@ -112,14 +112,14 @@ class QuestionMentions:
         return self._of_company(shares)
 
     def new(self) -> Mask:
-        """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
+        """Return for each turn (p,) whether it mentions a word that the turn before it in its session does not."""
         cell = self.row * self.turns + self.at
         is_new = (self.at == self.excerpt.start[self.at]) | ~np.isin(cell - 1, cell)
         has_new: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
         return has_new
 
     def _of_company(self, scores: Floats) -> Floats:
-        """Give lone turns what they would have in company, by the share of turns that are: (p,)."""
+        """Return scores (p,) with those of lone turns scaled by the share of turns that are in company."""
         return np.where(self.laid.lone, self.laid.inquiry.company * scores, scores)
 
     @cached_property
@@ -162,7 +162,7 @@ def find_mentions(laid: SessionLayout) -> tuple[QuestionMentions, QuestionMentio
 
 
 def _answer_inherits(laid: SessionLayout, counts: Floats) -> None:
-    """Let who answers speak of the dates that the question before named: FADING of a mention, in `counts` (k, p)."""
+    """Add to replies the dates that the question before them named: FADING of a mention, in `counts` (k, p)."""
     dates = slice(len(laid.terms.words), len(laid.terms.words) + len(laid.terms.dates))
     if not len(laid.terms.dates):
         return

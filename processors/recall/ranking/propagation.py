@@ -20,7 +20,7 @@ MOST: Final = 100  # of one recall
 
 
 def related(graph: Graph, recalled: Sequence[str]) -> list[str]:
-    """Name the concepts that get a share of what `recalled` ones get: the nearest to the first of those first."""
+    """List the concepts that get a share of the boost of `recalled` ones: first the nearest to the first of those."""
     if not graph.settings.recall_spread:
         return []
     view = graph.view()

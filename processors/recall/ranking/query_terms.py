@@ -54,7 +54,7 @@ def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
 
 
 def speaker_mark(speaker: str) -> str:
-    """Name the node that stands for a speaker: its id, as the extractor marks every turn of theirs."""
+    """Return the id of a speaker's node, with which the extractor marks all turns of that speaker."""
     return f"@speaker:{' '.join(clean(speaker).split()).casefold()}"
 
 

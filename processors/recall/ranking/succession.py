@@ -25,7 +25,7 @@ HISTORY_SHARE: Final = 0.5  # of the score of what is history, by another formul
 def succeeded(
     inquiry: Inquiry, ranking: tuple[Integers, Floats], allowed: Allowed, weights: FlowWeights, limit: int
 ) -> tuple[Integers, Floats]:
-    """Let newer turns take the place of those among the best turns that they made history; best first."""
+    """Replace outdated turns among the best by the newer turns that supersede them; best first."""
     older, newer = inquiry.view.successions
     turn, score = ranking
     if not len(older) or inquiry.terms.past or not np.isin(older, turn).any():

@@ -30,7 +30,7 @@ class FlowWeights(Mapping[str, float]):
         self._weights = {each.name: float(weights.get(each.name, each.weight)) for each in features.FEATURES}
 
     def __getitem__(self, name: str) -> float:
-        """Look a weight up by its feature's name."""
+        """Return the weight of a feature."""
         return self._weights[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -53,7 +53,7 @@ class Terms:
 
 
 def latest_session(view: GraphView) -> str | None:
-    """Name the session in which something was said last, None of an empty graph."""
+    """Return the session of the latest turn, None if the graph is empty."""
     if not view.turns:
         return None
     passages = np.arange(view.turns)

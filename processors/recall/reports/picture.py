@@ -200,7 +200,7 @@ class _Picture:
         )
 
     def _label(self, members: tuple[int, ...]) -> str:
-        """Name a theme by its strongest concepts that are left."""
+        """Return the label of a theme: its strongest concepts that are left."""
         shown = [label for _, label in islice(self._shown.labels(members), 3)]
         return ", ".join(shown or [self._view.labels[number] for number in members[:3]])
 

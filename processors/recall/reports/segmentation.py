@@ -27,7 +27,7 @@ def entropy(text: str) -> float:
 
 
 def how_many(turns: int, bits: float) -> int:
-    """Tell into how many parts a conversation of so many turns falls, at least one."""
+    """Return the number of parts for a conversation of `turns` turns, at least one."""
     return max(1, int((turns * RATE + max(1, min(5, int((bits - 3) * 2)))) / 2))
 
 

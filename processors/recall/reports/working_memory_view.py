@@ -89,7 +89,7 @@ def _last_at(view: GraphView, session: str) -> int:
 
 
 def _themes(view: GraphView, turns: Integers) -> list[str]:
-    """Name the themes that turns touch, the latest first: the topics of a conversation as a stack."""
+    """List the themes of turns, the latest first: the topics of a conversation as a stack."""
     theme_of = {word: theme for theme in view.themes for word in theme.members}
     shown = Shown(view.concept_table)
     themes: dict[str, None] = {}

@@ -306,7 +306,7 @@ def _promising(passages: Sequence[Ranked]) -> int:
 
 
 def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
-    """Name what a reinforcing query records: seeds first, each concept once."""
+    """Return the ids of the concepts that a reinforcing query records: seeds first, each concept once."""
     numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]
     return tuple(view.ids[number] for number in dict.fromkeys(numbers))
 
@@ -317,7 +317,7 @@ def seeds_of(view: GraphView, meant: QueryTerms) -> Integers:
 
 
 def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Activation:
-    """Let energy spread from `seeds` over associations, links of recall and links by topic."""
+    """Spread energy from `seeds` over associations, links of recall and links by topic."""
     return spread(seeds, view.concepts, associations(view, how), how)
 
 

@@ -66,7 +66,7 @@ class Cards:
         return [entry.value for entry in self.entries.get((subject, slot), []) if entry.until is None]
 
     def subject(self, speaker: str, path: str) -> str:
-        """Name of whom a fact speaks: a name, the speaker, or by what they are to one: "Ada's sister"."""
+        """Return the subject of a fact: a name, the speaker, or a person by relation: "Ada's sister"."""
         owner, dot, role = path.partition(_PATH)
         if not dot or role[:1] in ("", " "):
             return self._written.setdefault((path or speaker).casefold(), path or speaker)

@@ -246,7 +246,7 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
 
 
 def _with_kind(value: str, pet: str, operation: str) -> str:
-    """Name the kind of a pet beside a name in small letters: "dog rex"."""
+    """Return a pet's name in small letters with its kind before it: "dog rex"."""
     is_plain = not pet or pet.casefold() in value.casefold() or operation != "add" or not value[:1].islower()
     return value if is_plain else f"{pet} {value}"
 

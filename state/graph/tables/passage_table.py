@@ -245,7 +245,7 @@ class PassageTable(ColumnTable):
         return self.last_of(session) >= 0
 
     def erase(self, turn: str) -> None:
-        """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
+        """Mark a missing turn as erased: only its id is kept, not even the fingerprint of its text."""
         if turn not in self.numbers:
             self._go(turn, ERASED)
 

@@ -107,7 +107,7 @@ def _exact_header(path: Path) -> Transferred | None:
 
 
 def _receive(file: Path, what: Transferred, name: str | None, *, dry_run: bool, json: bool) -> None:
-    """Have a graph received that a file holds, once all of it was found undamaged."""
+    """Import a graph from a file, once the whole file is checked."""
     from streams.cli.exchange.transfer import received, show
 
     with file.open("rb") as stream:

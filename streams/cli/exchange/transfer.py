@@ -117,7 +117,7 @@ async def outgoing(log: LogReader, graph: str, name: str | None = None) -> tuple
 
 
 async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
-    """Have the graph of an exact export received under a name.  Raises BackupDamagedError, before anything is sent."""
+    """Import the graph of an exact export under a name.  Raises BackupDamagedError, before anything is sent."""
     from dataclasses import replace  # here: --help needs none of it
 
     from replay.errors import BackupDamagedError
@@ -144,7 +144,7 @@ async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
 async def _send(
     memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, completes: bool = True
 ) -> int:
-    """Have an export received; return how many events were not there.  Raises EmgasError where one is refused."""
+    """Send an export; return how many events are new.  Raises EmgasError if a message is rejected."""
     from replay.transfer import messages  # here: --help needs none of it
 
     count = 0
@@ -203,7 +203,7 @@ async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
 
 
 async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"]) -> None:
-    """Tell the memory that the graph leaves.  Raises EmgasError where that is refused."""
+    """Send a phase of the graph's move to its memory.  Raises EmgasError if it is rejected."""
     from emgas.messages.transfer import Move  # here: --help needs none of it
 
     async with session(transfer.source, TIMEOUT, begins=False) as here:

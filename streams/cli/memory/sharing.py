@@ -53,7 +53,7 @@ def resume(
 def grant(
     graph: output.Graph, subject: Subject, *, right: Rights, timeout: output.Timeout = 10.0, json: output.Json = False
 ) -> None:
-    """Give a user or program access to a graph; after the first grant, only you and those you named have access."""
+    """Grant a user or program access to a graph; after the first grant, only you and those you named have access."""
     rights = _rights(right)
     _show_access(_changed(graph, timeout, lambda memory: memory.grant(graph, subject, rights)), json=json)
 

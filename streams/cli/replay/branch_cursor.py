@@ -36,7 +36,7 @@ class Cursor:
         self._unsaved = 0
 
     def done(self, partition: int) -> int:
-        """Tell the sequence number of the last event that was dealt with, 0 if none was."""
+        """Return the sequence number of the last processed event, 0 if there is none."""
         return self._done.get(str(partition), 0)
 
     def move(self, partition: int, seq: int, *, at_once: bool) -> None:

@@ -128,7 +128,7 @@ def tell(message: str) -> None:
 
 
 def fail_without(unavailable: Mapping[str, str], what_to_do: str) -> None:
-    """Name the graphs that were left out because they cannot be read, and exit; return if there are none."""
+    """Report the graphs that were left out because they cannot be read, and exit; return if there are none."""
     for graph, why in sorted(unavailable.items()):
         warn(f"graph {graph!r}: {why}")
     if unavailable:

@@ -95,7 +95,7 @@ def _plain(text: str) -> str:
 
 
 def _remaining(graph: Graph, leaving: Leaving) -> str:
-    """Say what a graph forgets, and what remains of it."""
+    """Return how many turns a graph forgets, and how many remain."""
     rest = graph.passages.here - len(leaving.turns)
     return f"{_count(len(leaving.turns), 'turn')} forgotten, {_count(rest, 'turn')} left in {graph.graph_id}. {KEPT}"
 

@@ -54,12 +54,12 @@ def check_here(command: Command, placement: Placement | None) -> None:
 
 
 def moved(graph_id: str, to: str) -> str:
-    """Say where a graph is that was moved."""
+    """Return the error text for a graph that was moved."""
     return f"graph {graph_id!r} was moved to {to}: use it there"
 
 
 def incomplete(graph_id: str) -> str:
-    """Say that a graph is not all here yet."""
+    """Return the error text for a graph that is not complete yet."""
     return f"graph {graph_id!r} is not all here yet: if its import was interrupted, run the same command again"
 
 

@@ -36,7 +36,7 @@ class FileKeys:
         self._cache: dict[str, dict[str, GraphKey]] = {}
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
-        """Give the keys of a graph; its file is read the first time."""
+        """Return the keys of a graph; its file is read at the first call."""
         if graph_id not in self._cache:
             self._cache[graph_id] = self._read(graph_id)
         return self._cache[graph_id]
@@ -73,7 +73,7 @@ class FileKeys:
             return {}
 
     async def refresh(self) -> None:
-        """Let go of what was read: others may have put something since."""
+        """Clear the cache: other processes may have written keys since."""
         self._cache.clear()
 
     def _path(self, graph_id: str) -> Path:

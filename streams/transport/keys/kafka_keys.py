@@ -66,7 +66,7 @@ class KafkaKeys:
         self._send, self._timeout = send, timeout
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
-        """Give the keys of a graph, as they were at the last refresh."""
+        """Return the keys of a graph, as of the last refresh."""
         return self._keys.of(graph_id)
 
     def check(self) -> None:
@@ -148,7 +148,7 @@ class KafkaKeys:
             await self.put(key)
 
     async def write_on(self, now: int) -> None:
-        """Let the broker compact what was replaced, once the segment that holds it is old enough (`now`: ms).
+        """Append a record once the segment with replaced keys is old enough (`now`: ms), so that it is compacted.
 
         Written too early, by a clock that is ahead, it is written again the next time.  Raises TransportError, and as
         `put`.

@@ -33,7 +33,7 @@ class KeyStore(Protocol):
     """See the module's docstring.  Raises KeysError, KeyStoreError."""
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
-        """Give the keys of a graph by their ids, destroyed ones among them."""
+        """Return the keys of a graph by their ids, including destroyed ones."""
 
     def check(self) -> None:
         """Raise KeyStoreError if no key can be had at all: a volume is not mounted, a topic is empty."""
@@ -52,7 +52,7 @@ class MemoryKeys(HeldKeys):
         self.hold(key)
 
     async def refresh(self) -> None:
-        """Know everything already."""
+        """Do nothing: all keys are in memory."""
 
 
 class UnnamedKeys(MemoryKeys):
