@@ -15,7 +15,6 @@ from processors.recall.context import context
 from processors.recall.context.context import (
     HEADING,
     LONG_TURN,
-    SHORT,
     ContextPacker,
     ContextPassage,
     PackedContext,
@@ -141,14 +140,18 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
     assert tokens(text) == cost
 
 
+AT_ONCE = 2 * (LONG_TURN * 10 // 13)  # characters whose number alone says that a text is short
+
+
 @given(
-    st.text(st.sampled_from("ab 1.-_"), max_size=SHORT)
-    | st.text("ab ", min_size=SHORT - 2, max_size=SHORT + 40)
+    st.text(st.sampled_from("ab 1.-_"), max_size=AT_ONCE)
+    | st.text("ab ", min_size=AT_ONCE - 2, max_size=AT_ONCE + 40)
     | st.text("猫狗é ", max_size=LONG_TURN)
 )
-@example("a " * (SHORT // 2))
+@example("a " * (AT_ONCE // 2))
 def test_a_text_whose_length_says_that_it_is_short_has_no_more_tokens(text: str) -> None:
     assert is_short(text) == (tokens(text) <= LONG_TURN or len(text) <= LONG_TURN)
+    assert is_short(text, LONG_TURN // 2) == (tokens(text) <= LONG_TURN // 2 or len(text) <= LONG_TURN // 2)
 
 
 def test_texts_that_differ_in_signs_and_capitals_alone_repeat_each_other() -> None:

@@ -53,6 +53,7 @@ from processors.recall.ranking.silence.evidence import find_evidence
 from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
+from processors.recall.retrieval.breadth import ANSWER, Breadth, breadth_of, with_neighbours
 from processors.recall.retrieval.policies import CORE, Policies, Retriever
 from processors.recall.retrieval.recall import (
     Ranked,
@@ -643,7 +644,8 @@ class _ReplyWriter:
 
     def _packed(self) -> Steps[PackedContext]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
-        packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
+        packer = ContextPacker(self._query.budget, self._breadth.longest)
+        left = most_lines(self._query.budget)
         for place, habit in enumerate(self._matches.habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()
             view = f"habit of {habit.speaker}: {text}"  # no one said it
@@ -676,17 +678,25 @@ class _ReplyWriter:
         """
         query, result = self._query, self._found.passages
         result = result[: most_lines(query.budget)]  # however many more are listed
-        plain = self._question.has_odds
+        plain, breadth = self._question.has_odds, self._breadth
         shown = worth_showing(result, query.retriever, self._graph.settings.drop) if plain else result
+        if breadth.beside and shown:
+            shown = with_neighbours(self._view, shown, breadth.beside, Allowed(self._view, self._options.only))
         is_listed_order = query.context_passages is not None or not self._matches.is_match or not plain
-        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever, breadth.density)
+
+    @cached_property
+    def _breadth(self) -> Breadth:
+        """How broadly the context answers: only turns that are ranked by their odds have neighbours."""
+        is_plain = self._question.has_odds and self._matches.is_match and self._query.context_passages is None
+        return breadth_of(self._query.text) if is_plain and self._query.retriever == "default" else ANSWER
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         return self._turns(ranked.number)
 
     def _line(self, ranked: Ranked) -> ContextPassage:
         turn = self._turn(ranked)
-        requested = () if is_short(turn.text) else self._wanted(turn)
+        requested = () if is_short(turn.text, self._breadth.longest) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._zone)

@@ -7,7 +7,7 @@
             budget is an upper bound: what is much less likely to answer is not handed over.  A passage that
             would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
-    quoted  a turn of more than LONG_TURN tokens contributes the sentences that answer best, word for word, with […]
+    quoted  a turn of more than `longest` tokens contributes the sentences that answer best, word for word, with […]
             where something is left out (sentences.py): so a budget holds several long turns, where it held one
     times   stand above a session, once for each of its days: that of the first turn that is shown
     gaps    an empty line, which costs nothing, stands between sessions
@@ -43,7 +43,6 @@ from state.events.extraction_types import TimeSpan
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
 LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
-SHORT = 2 * (LONG_TURN * 10 // 13)  # characters, no two of which are more than a word where words have spaces between
 LEAST_LINE = 3  # tokens: no line costs less than its speaker, a colon and a word
 HEADING = 3  # tokens of the time above a session
 VIEWS = ("\0", 0)  # what views stand under: no session has such a name
@@ -88,8 +87,9 @@ class PackedContext(NamedTuple):
 class ContextPacker:
     """Packs passages, handed over best first, into a context of `budget` tokens."""
 
-    def __init__(self, budget: int) -> None:
-        self._budget = budget
+    def __init__(self, budget: int, longest: int = LONG_TURN) -> None:
+        """`longest`: tokens of a turn beyond which its best sentences stand for it."""
+        self._budget, self._longest = budget, longest
         self._spent = 0
         self._chosen: list[ContextPassage] = []
         self._shown: dict[int, str] = {}  # passage number → its line
@@ -100,7 +100,7 @@ class ContextPacker:
         """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
         words = _words(passage.text)
         first = _first(words)
-        passage = quoted(passage)
+        passage = quoted(passage, self._longest)
         cost = tokens(shown := line(passage))
         above = HEADING if passage.speaker else 0
         if cost + above > self._budget or self._packed_texts.repeats(words, first):
@@ -130,17 +130,18 @@ class ContextPacker:
         return PackedContext("\n\n".join(blocks), self._spent + cost, shown)
 
 
-def quoted(passage: ContextPassage) -> ContextPassage:
+def quoted(passage: ContextPassage, longest: int = LONG_TURN) -> ContextPassage:
     """Shorten a long passage to its best sentences, and what its times mean to the expressions that are left."""
-    if is_short(passage.text):
+    if is_short(passage.text, longest):
         return passage
-    text = best_sentences(passage.text, passage.query_words, LONG_TURN, tokens)
+    text = best_sentences(passage.text, passage.query_words, longest, tokens)
     return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text))
 
 
-def is_short(text: str) -> bool:
+def is_short(text: str, longest: int = LONG_TURN) -> bool:
     """Return whether a turn is shown whole; most are told by their length alone."""
-    return len(text) <= (SHORT if text.isascii() else LONG_TURN) or tokens(text) <= LONG_TURN
+    at_once = 2 * (longest * 10 // 13)  # characters: where spaces stand between words, no two are more than a word
+    return len(text) <= (at_once if text.isascii() else longest) or tokens(text) <= longest
 
 
 class _PackedTexts:

@@ -34,9 +34,9 @@ def weighed(columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
     return added(vector, columns), reached
 
 
-def per_token(scores: Floats, words: Integers) -> Floats:
+def per_token(scores: Floats, words: Integers, density: float = DENSITY) -> Floats:
     """Score turns of so many words, (k,), by what they answer for each token: ln (P / tokens) = S − ln tokens."""
-    return scores - DENSITY * np.log(np.maximum(words, 1))
+    return scores - density * np.log(np.maximum(words, 1))
 
 
 def carried(view: GraphView, energy: Floats, sources: Integers) -> tuple[Integers, Floats]:

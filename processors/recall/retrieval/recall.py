@@ -31,7 +31,7 @@ from processors.recall.ranking.edge_scores import Mask
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS, MemoryKindRules
-from processors.recall.ranking.passage_scores import per_token
+from processors.recall.ranking.passage_scores import DENSITY, per_token
 from processors.recall.ranking.query_terms import QueryTerms, find_query_terms
 from processors.recall.ranking.silence.evidence import find_evidence
 from processors.recall.ranking.succession import succeeded
@@ -267,12 +267,12 @@ def latest_of(view: GraphView, session: str, options: RecallOptions, limit: int)
     return ()
 
 
-def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
+def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode, density: float = DENSITY) -> list[Ranked]:
     """Order passages, best first, as a context takes them: by what they answer for each token, if scores tell that."""
     if mode != "default" or not passages:
         return list(passages)
     numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
-    order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers)), kind="stable")
+    order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers), density), kind="stable")
     return [passages[place] for place in order.tolist()]
 
 

@@ -55,6 +55,7 @@ _ASKS_STATE: Final = _pattern("asks-state")
 _ASKS_HAPPENED: Final = _pattern("asks-happened")
 _ASKS_PICTURE: Final = _pattern("asks-picture")
 _ASKS_PAST: Final = _pattern("asks-past")
+_ASKS_ACCOUNT: Final = _pattern("asks-account")
 _OF_ASKER: Final = _pattern("of-asker")
 _FORM: Final = _pattern("form")
 _GREETS: Final = _pattern("greets")
@@ -114,6 +115,11 @@ def asks_state(text: str) -> bool:
 def asks_picture(text: str) -> bool:
     """Return whether a question asks for a photo: the picture of, 照片."""
     return _ASKS_PICTURE.search(text) is not None
+
+
+def asks_account(text: str) -> bool:
+    """Return whether a question asks what was said about something: what did they discuss, 大家怎么看."""
+    return _ASKS_ACCOUNT.search(text) is not None
 
 
 def asks_habit(text: str) -> bool:
