@@ -9,8 +9,9 @@ from pathlib import Path
 
 def main() -> None:
     """Run the command, whatever files are in the working directory."""
-    here = Path.cwd()
-    sys.path[:] = [path for path in sys.path if path and Path(path) != here]  # a `state.py` there is not ours
+    here, clone = Path.cwd(), Path(__file__).parents[1]
+    if here != clone:  # else what lies here is EMGAS itself
+        sys.path[:] = [path for path in sys.path if path and Path(path) != here]  # a `state.py` there is not ours
     for entry in entry_points(group="console_scripts", name="emgas"):
         entry.load()()
         return

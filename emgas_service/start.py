@@ -6,6 +6,7 @@ pyproject.toml names them by a path that is the same in the repository and in a 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,10 +23,14 @@ def main() -> None:
 
         fire(sys.argv[2:])
         return
-    import signal  # here: a hook needs neither this nor what follows
+    import atexit  # here: a hook needs none of this
+    import gc
+    import signal
 
     if "worker" in sys.argv[1:]:  # told to stop while it still imports what it needs, it has nothing to let go of
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    gc.set_threshold(50_000, 20, 20)  # what a command imports is never garbage: to look through it took a tenth
+    atexit.register(gc.freeze)  # and at its end a fifth
     if problem := mixed():
         sys.exit(f"error: {problem}")
     from streams.cli.main import main as run  # here: another version's client may not even be importable
@@ -45,7 +50,13 @@ def mixed() -> str | None:
 
     Both bring the package emgas, so one environment needs one of them; of the same version, they do no harm.
     """
-    from importlib.metadata import PackageNotFoundError, version
+    installed = [Path(folder) for folder in sys.path if "-packages" in folder]
+    if not any(any(folder.glob("emgas_client-*")) for folder in installed):
+        return None
+    from importlib.metadata import (  # here: takes as long as all other imports of this file
+        PackageNotFoundError,
+        version,
+    )
 
     try:
         client, service = version("emgas-client"), version("emgas")

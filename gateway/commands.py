@@ -89,11 +89,11 @@ def mcp(
 ) -> None:
     """Start an MCP server on stdio, for Claude, Cursor, VS Code and other assistants."""
     _check_installed()
-    from emgas.importers.files.lines import check_graph
+    from emgas.validation import checked_graph
     from gateway.doors.mcp_stdio import served
 
     try:
-        pinned = None if graph is None else check_graph(graph)
+        pinned = None if graph is None else checked_graph(graph)
     except EmgasError as error:
         fail(str(error), USAGE)
     _run(served(url, pinned, everything=tools == "all"))

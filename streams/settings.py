@@ -7,21 +7,23 @@ EMGAS_ROLE     what a worker does: fold and answer, only the one, or only the ot
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import platformdirs
-from pydantic import ByteSize, Field, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import ByteSize, ConfigDict, Field, field_validator, model_validator
 
 from emgas.client.security import SecuritySettings
-from emgas.messages.settings.memory_settings import PresetName
 from emgas.times import DAY_MS
 from emgas.wire import TopicNames
 from state.memory_budget import DEFAULT_MEMORY
 
 Role = Literal["all", "writer", "reader"]
 ADVISED = ("name", "rate", "summarise", "rewrite", "split", "judge")  # processors/advice/advisor.py
+DEFAULT_PRESET = "default"
 READERS = "-readers"  # behind the workers' group: that of the readers
 
 
@@ -36,10 +38,25 @@ def _lines(file: Path | None) -> list[str]:
         raise ValueError(f"{file} cannot be read ({error.strerror}): name a file with one word a line") from None
 
 
-class WorkerSettings(BaseSettings, SecuritySettings):
-    """Read once, at start; the same for every part of the process."""
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings among variables, by the names of the fields."""
+    named = {name.lower().removeprefix("emgas_"): value for name, value in variables.items() if _is_ours(name)}
+    return {name: value for name, value in named.items() if name in WorkerSettings.model_fields}
 
-    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True, hide_input_in_errors=True)
+
+def _is_ours(variable: str) -> bool:
+    return variable.lower().startswith("emgas_")
+
+
+class WorkerSettings(SecuritySettings):
+    """Read once, at start; the same for every part of the process.  An argument precedes the environment's value."""
+
+    model_config = ConfigDict(
+        frozen=True, hide_input_in_errors=True, extra="forbid", validate_default=True, defer_build=True
+    )
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**_environment(os.environ), **settings})
 
     broker: str | None = Field(None, description="kafka://host:port[,host:port]; without it, the log is embedded")
     data: Path = Field(default_factory=_default_data, description="directory of the embedded log and of the stores")
@@ -55,7 +72,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     )
     tiered: bool = Field(False, description="whether old segments of the log go into remote storage")  # noqa: FBT003 - pydantic's way
     local_days: float = Field(7.0, gt=0, description="after so many days they are there alone, if the log is tiered")
-    preset: PresetName = Field("default", description="preset of graphs that are not configured")
+    preset: str = Field(DEFAULT_PRESET, description="preset of graphs that are not configured")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
@@ -71,7 +88,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     embedder: Path | None = Field(
         None, description="model of text embeddings (`emgas admin model add`): turns are recorded with their vectors"
     )
-    encoders: Annotated[list[str], NoDecode] = Field(
+    encoders: list[str] = Field(
         default_factory=list,
         description="package.module.name of encoders of photos, sounds and films, comma-separated: what comes with "
         "turns is recorded with their vectors",
@@ -85,7 +102,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     advisor_options: dict[str, Any] = Field(
         default_factory=lambda: {"temperature": 0}, description="what it is sent beside model and messages, as JSON"
     )
-    advisor_asks: Annotated[list[str], NoDecode] = Field(
+    advisor_asks: list[str] = Field(
         default_factory=lambda: ["name", "summarise"],
         description="asked for unasked, comma-separated: name, rate, summarise, rewrite (habits), split, judge",
     )
@@ -93,7 +110,7 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     advisor_calls: int = Field(60, ge=0, description="of it within an hour, at most")
     advisor_tokens: int = Field(200_000, ge=0, description="that it is asked for within an hour, reckoned by length")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
-    reply_topics: Annotated[list[str], NoDecode] = Field(
+    reply_topics: list[str] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
     )
     batch_turns: int = Field(64, ge=1, le=1000, description="turns folded and flushed together at most")
@@ -136,6 +153,23 @@ class WorkerSettings(BaseSettings, SecuritySettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("preset")
+    @classmethod
+    def _known_preset(cls, value: str) -> str:
+        if value == DEFAULT_PRESET:
+            return value
+        from emgas.messages.settings.memory_settings import valid_preset  # here: the presets take long to build
+
+        return valid_preset(value)
+
+    @field_validator("advisor_options", mode="before")
+    @classmethod
+    def _options(cls, value: object) -> object:
+        try:
+            return json.loads(value) if isinstance(value, str) else value
+        except json.JSONDecodeError:
+            raise ValueError('must be a JSON object, as {"temperature": 0}') from None
 
     @field_validator("advisor_asks")
     @classmethod

@@ -19,24 +19,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack
 from uuid import uuid4
 
-from emgas.client.bulk import Turns as Published
-from emgas.client.bulk import publish_all
+from emgas import messages
 from emgas.client.connect import connect, is_redacting, named_topics
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import build_filter, build_query
 from emgas.client.request_reply import RequestReply
-from emgas.client.several import distinct_graphs, query_all
 from emgas.client.traces import operation, traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
-from emgas.messages.advice import Advice
-from emgas.messages.contents import List, Read, Turns
-from emgas.messages.extracts import Extract, Extracted, TurnText
-from emgas.messages.filters import Filter
-from emgas.messages.forgetting import Forget, ForgetPreview, PreviewForget
-from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
-from emgas.messages.people import Profile, Profiled
-from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Fallback, MemoryKind, Query, Render, Reply
 from emgas.messages.requests import (
     AnswerMessage,
     Command,
@@ -47,21 +35,28 @@ from emgas.messages.requests import (
     Question,
     Right,
 )
-from emgas.messages.rights import Grant, Revoke
-from emgas.messages.sessions import EndSession, InMind, Recent
-from emgas.messages.settings.memory_settings import Settings
-from emgas.messages.settings.modes import Guidance, Mode
-from emgas.messages.settings.spreading import Spreading
-from emgas.messages.several import Merged
-from emgas.messages.turns import Configure, Erase, Feedback, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.redaction import redact_message
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
 
 if TYPE_CHECKING:
+    from emgas.client.bulk import Turns as Published
     from emgas.client.kafka import Security
+    from emgas.messages.contents import List, Turns
+    from emgas.messages.extracts import Extracted, TurnText
+    from emgas.messages.filters import Filter
+    from emgas.messages.forgetting import ForgetPreview
+    from emgas.messages.operator import Checkpointed, Inspection
+    from emgas.messages.people import Profiled
+    from emgas.messages.pictures import Compared, Pictured
+    from emgas.messages.queries import Description, Fallback, MemoryKind, Query, Render, Reply
+    from emgas.messages.sessions import InMind
+    from emgas.messages.settings.modes import Guidance, Mode
+    from emgas.messages.settings.spreading import Spreading
+    from emgas.messages.several import Merged
+    from emgas.messages.turns import Turn
+    from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
@@ -184,17 +179,17 @@ class MemoryClient:
         """
         with operation(request):
             record = await self._record(request, after, partition)
-            return _expect(request.answer, await self._open.ask(record, self._seconds(timeout)))
+            return _expect(request.answer, await self._open.ask(record, self._seconds(timeout), request.answer))
 
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""
-        turn = turn if isinstance(turn, Turn) else build(Turn, turn)
+        turn = _turn(turn)
         with operation(turn):
             return await self._open.append(self._command_record(turn), self._seconds(timeout))
 
     async def record(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Outcome:
         """Append a turn and return once it is in the graph: accepted, duplicate, or rejected with a reason."""
-        return await self.send(turn if isinstance(turn, Turn) else build(Turn, turn), timeout=timeout)
+        return await self.send(_turn(turn), timeout=timeout)
 
     def publish_many(
         self,
@@ -210,6 +205,7 @@ class MemoryClient:
         With `outcomes=False`, each turn comes with the log's receipt instead, which is faster.  A turn without an
         answer is sent again, up to `tries` times in all, before NoAnswerError is raised (emgas/client/bulk.py).
         """
+        from emgas.client.bulk import publish_all  # here: most programs send a turn at a time
 
         async def send(turn: Turn) -> Outcome | Receipt:
             return await (self.record(turn, timeout) if outcomes else self.publish(turn, timeout))
@@ -282,7 +278,10 @@ class MemoryClient:
         named = {name: value for name, value in options.items() if value is not None}
         graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
-        return await self.send(build_query(spreading, only, named | fields), timeout=timeout)
+        from emgas.client.query_arguments import build_query  # here: most of its messages are only for questions
+
+        query = build_query(spreading, only, named | fields)
+        return await self.send(query, timeout=timeout)
 
     async def query_several(
         self,
@@ -298,6 +297,8 @@ class MemoryClient:
 
         Each passage names its graph.  If a graph fails, its failure is in the answer beside the others' passages.
         """
+        from emgas.client.several import distinct_graphs, query_all  # here: most questions are to one graph
+
         names = [checked_graph(graph) for graph in distinct_graphs(graphs)]
         options |= {"top_passages": top_passages, "timeout": timeout}
         return await query_all(
@@ -322,7 +323,7 @@ class MemoryClient:
         """
         graph = checked_graph(graph)
         fields = {"graph": graph, "after": await self._offset(graph, after), "measures": measures}
-        return await self.send(build(Describe, fields), timeout=timeout)
+        return await self.send(build(messages.queries.Describe, fields), timeout=timeout)
 
     async def turns(
         self,
@@ -347,14 +348,14 @@ class MemoryClient:
         """
         fields = {**_name_lists(ids=ids), "session": session, "concept": concept, "newest": newest, "cursor": cursor}
         fields |= {"limit": limit, "advised": advised, **await self._moment(graph, after, as_of)}
-        return await self.send(build(Read, fields), timeout=timeout)
+        return await self.send(build(messages.contents.Read, fields), timeout=timeout)
 
     async def graphs(self, timeout: float | None = None, *, patterns: Sequence[str] | None = None) -> list[str]:
         """List the graphs that you may read.
 
         patterns  only graphs that match one of these: a name, or a prefix and *
         """
-        request = List(patterns=None if patterns is None else list(patterns))
+        request = messages.contents.List(patterns=None if patterns is None else list(patterns))
         listed = [await self._graphs_of(partition, request, timeout) for partition in range(await self.partitions())]
         return sorted(name for names in listed for name in names)
 
@@ -381,7 +382,7 @@ class MemoryClient:
         options  around, hops, nodes, links, passages: the fields of Picture (emgas/messages/pictures.py)
         """
         moment = await self._moment(graph, after, as_of)
-        return await self.send(build(Picture, {**options, **moment}), timeout=timeout)
+        return await self.send(build(messages.pictures.Picture, {**options, **moment}), timeout=timeout)
 
     async def compare(
         self,
@@ -396,7 +397,7 @@ class MemoryClient:
         """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
         times = {"since": _milliseconds(since), "until": _milliseconds(until)}
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
-        return await self.send(build(Compare, fields), timeout=timeout)
+        return await self.send(build(messages.pictures.Compare, fields), timeout=timeout)
 
     async def recap(
         self,
@@ -413,7 +414,7 @@ class MemoryClient:
         options  limit, words, topics: the fields of Recap (emgas/messages/views.py)
         """
         fields = {**options, **_name_lists(sessions=sessions), **await self._moment(graph, after, as_of)}
-        return await self.send(build(Recap, fields), timeout=timeout)
+        return await self.send(build(messages.views.Recap, fields), timeout=timeout)
 
     async def trend(
         self,
@@ -431,8 +432,11 @@ class MemoryClient:
         only     which turns count: the fields of emgas.Filter
         options  by, offset: the other fields of Trend (emgas/messages/views.py)
         """
-        fields = {**options, "text": text, "only": build_filter(only), **await self._moment(graph, after, as_of)}
-        return await self.send(build(Trend, fields), timeout=timeout)
+        from emgas.client.query_arguments import build_filter  # here: see `query`
+
+        only = build_filter(only)
+        fields = {**options, "text": text, "only": only, **await self._moment(graph, after, as_of)}
+        return await self.send(build(messages.views.Trend, fields), timeout=timeout)
 
     async def habits(
         self,
@@ -449,7 +453,7 @@ class MemoryClient:
         options  speaker, limit
         """
         fields = {**options, "text": text, **await self._moment(graph, after, as_of)}
-        return await self.send(build(Habits, fields), timeout=timeout)
+        return await self.send(build(messages.views.Habits, fields), timeout=timeout)
 
     async def profile(
         self,
@@ -463,7 +467,7 @@ class MemoryClient:
     ) -> Profiled:
         """Return what a graph knows of a person, or of everybody: values, history, evidence, and what has changed."""
         fields = {"name": name, "limit": limit, **await self._moment(graph, after, as_of)}
-        return await self.send(build(Profile, fields), timeout=timeout)
+        return await self.send(build(messages.people.Profile, fields), timeout=timeout)
 
     async def explore(
         self,
@@ -480,7 +484,7 @@ class MemoryClient:
         options  to, hops, relation, limit: the fields of Explore (emgas/messages/views.py)
         """
         fields = {**options, "concept": concept, **await self._moment(graph, after, as_of)}
-        return await self.send(build(Explore, fields), timeout=timeout)
+        return await self.send(build(messages.views.Explore, fields), timeout=timeout)
 
     async def recent(
         self,
@@ -494,19 +498,23 @@ class MemoryClient:
     ) -> InMind:
         """Return the latest turns and keywords of a conversation, by default the latest, and the summary before it."""
         fields = {"session": session, "limit": limit, **await self._moment(graph, after, as_of)}
-        return await self.send(build(Recent, fields), timeout=timeout)
+        return await self.send(build(messages.sessions.Recent, fields), timeout=timeout)
 
     async def end_session(
         self, graph: str, session: str = "main", *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
         """End a conversation.  It is summarised, and the next one starts with the summary."""
-        return await self._command(EndSession, graph, id=id, timeout=timeout, fields={"session": session})
+        return await self._command(
+            messages.sessions.EndSession, graph, id=id, timeout=timeout, fields={"session": session}
+        )
 
     async def extract(self, turns: Sequence[TurnText | Mapping[str, Any]], timeout: float | None = None) -> Extracted:
         """Return what the memory would understand of turns, read as one session.  Nothing is stored.
 
         turns  each with a text, and with speaker, at, language if they matter: the fields of emgas.messages.extracts
         """
+        from emgas.messages.extracts import Extract, TurnText  # here: few programs extract without storing
+
         request = build(Extract, {"turns": [each if isinstance(each, TurnText) else dict(each) for each in turns]})
         partition = partition_of(request.turns[0].text, await self.partitions())  # which one does not matter
         return await self.send(request, partition=partition, timeout=timeout)
@@ -537,6 +545,8 @@ class MemoryClient:
     ) -> Outcome:
         """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
         fields = {"subject": subject, **_name_lists(rights=rights)}
+        from emgas.messages.rights import Grant  # here: few programs grant
+
         return await self._command(Grant, graph, id=id, timeout=timeout, fields=fields)
 
     async def revoke(
@@ -544,6 +554,8 @@ class MemoryClient:
     ) -> Outcome:
         """Revoke rights of a subject in a graph."""
         fields = {"subject": subject, **_name_lists(rights=rights)}
+        from emgas.messages.rights import Revoke  # here: see `grant`
+
         return await self._command(Revoke, graph, id=id, timeout=timeout, fields=fields)
 
     async def configure(
@@ -568,9 +580,11 @@ class MemoryClient:
         rerank    the formula that orders their results, "none" for none; None: unchanged
         timezone  as Europe/Berlin, of turns and questions without one; None: unchanged
         """
+        from emgas.messages.settings.memory_settings import Settings  # here: see `grant`
+
         fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
         fields |= {"mode": mode, "rerank": rerank, "timezone": timezone, "weights": weights and dict(weights)}
-        return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.turns.Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(
         self,
@@ -599,7 +613,7 @@ class MemoryClient:
             **({"word_only": True} if word_only else {}),
             **({} if expected is None else {"expected": expected}),
         }
-        return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.forgetting.Forget, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget_preview(
         self,
@@ -616,7 +630,7 @@ class MemoryClient:
         options  everything, word_only, limit
         """
         fields = {**_name_lists(concepts=concepts, turns=turns, sessions=sessions), **options, "graph": graph}
-        return await self.send(build(PreviewForget, fields), timeout=timeout)
+        return await self.send(build(messages.forgetting.PreviewForget, fields), timeout=timeout)
 
     async def pin(
         self,
@@ -632,7 +646,7 @@ class MemoryClient:
         The outcome is `rejected` if the graph has none of these.
         """
         fields = _name_lists(concepts=concepts, turns=turns)
-        return await self._command(Pin, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.turns.Pin, graph, id=id, timeout=timeout, fields=fields)
 
     async def unpin(
         self,
@@ -645,7 +659,7 @@ class MemoryClient:
     ) -> Outcome:
         """Unpin concepts and turns, so that they fade again."""
         fields = _name_lists(concepts=concepts, turns=turns)
-        return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.turns.Unpin, graph, id=id, timeout=timeout, fields=fields)
 
     async def feedback(
         self,
@@ -664,7 +678,7 @@ class MemoryClient:
         The outcome is `rejected` if the graph has none of these turns.
         """
         fields = {**_name_lists(turns=turns), "value": float(value), "query": query}
-        return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.turns.Feedback, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
@@ -673,7 +687,9 @@ class MemoryClient:
 
         An undo is an event, too: undo it to restore them.  The outcome is `rejected` if there is nothing to undo.
         """
-        return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
+        return await self._command(
+            messages.turns.Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last}
+        )
 
     async def advise(
         self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **advice: Any
@@ -685,7 +701,7 @@ class MemoryClient:
 
         The outcome is `rejected` if the advice does not fit what the graph holds.
         """
-        return await self._command(Advice, graph, id=id, timeout=timeout, fields={**advice, "by": by})
+        return await self._command(messages.advice.Advice, graph, id=id, timeout=timeout, fields={**advice, "by": by})
 
     async def erase(
         self,
@@ -705,24 +721,24 @@ class MemoryClient:
         (docs/security.md).
         """
         fields = {"turn": turn, "speaker": speaker, "whole": whole}
-        return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(messages.turns.Erase, graph, id=id, timeout=timeout, fields=fields)
 
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Return counts of what a partition holds, and its digest."""
-        return await self.send(Inspect(digest=digest), partition=partition, timeout=timeout)
+        return await self.send(messages.operator.Inspect(digest=digest), partition=partition, timeout=timeout)
 
     async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
         """Return the digest of each graph of a partition."""
         digests, page = dict[str, str](), {"": ""}
         while page:
-            request = Inspect(digest=False, graphs_after=max(page))
+            request = messages.operator.Inspect(digest=False, graphs_after=max(page))
             page = (await self.send(request, partition=partition, timeout=timeout)).digests
             digests |= page
         return digests
 
     async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
         """Write a snapshot of a partition, and return its name once it is written."""
-        return await self.send(Checkpoint(), partition=partition, timeout=timeout)
+        return await self.send(messages.operator.Checkpoint(), partition=partition, timeout=timeout)
 
     async def partitions(self) -> int:
         """Count the partitions that `turns`, `events` and `queries` each have."""
@@ -793,6 +809,10 @@ class MemoryClient:
             question = redact_message(question)
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
+
+
+def _turn(turn: Turn | Mapping[str, Any]) -> Turn:
+    return turn if isinstance(turn, messages.turns.Turn) else build(messages.turns.Turn, turn)
 
 
 def _name_lists(**names: Sequence[str]) -> dict[str, Any]:

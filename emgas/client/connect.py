@@ -6,7 +6,6 @@ kafka://host:port[,host:port]    http://host:port, https://…    embedded:DIREC
 from __future__ import annotations
 
 import os
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Unpack, cast
 
 from emgas.client.connection import Connection, Waiting
@@ -84,6 +83,8 @@ def _brokers(address: str) -> str:
 
 def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
     """Build the connection of the installed package that registered `scheme` in "emgas.connections"."""
+    from importlib.metadata import entry_points  # here: Kafka and HTTP need none of it
+
     for entry in entry_points(group="emgas.connections", name=scheme):
         try:
             factory = entry.load()

@@ -35,7 +35,7 @@ _TLS = ("ca_file", "cert_file", "key_file")
 class SecuritySettings(BaseModel):
     """See the module's docstring; the fields are named as the variables."""
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, defer_build=True)
 
     security_protocol: Protocol = "PLAINTEXT"
     sasl_mechanism: Mechanism = "SCRAM-SHA-512"

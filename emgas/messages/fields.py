@@ -82,3 +82,17 @@ class Position(Message):
     partition: int
     watermark: int
     source: int
+
+
+class Attachment(Message):
+    """A file that came with a turn: a photo, a voice note.  Only its address and its caption are stored.
+
+    caption  what is on it, or said in it: remembered like a part of the turn's text
+    sha256   of its bytes, hex, to recognise the same file later
+    """
+
+    uri: str = Field(min_length=1, max_length=2000)
+    mime: str = Field("", max_length=200)
+    kind: Modality = "image"
+    caption: str = Field("", max_length=2000)
+    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")

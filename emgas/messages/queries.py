@@ -8,13 +8,12 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import Message, Milliseconds, Name, Origin, Position, Role, Text, Zone
+from emgas.messages.fields import Attachment, Message, Milliseconds, Name, Origin, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
+from emgas.messages.relations import KnownRelation
 from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion, Right
 from emgas.messages.settings.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.settings.spreading import Spreading
-from emgas.messages.turns import Attachment
-from emgas.messages.views import KnownRelation
 
 MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]

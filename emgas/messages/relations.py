@@ -12,6 +12,10 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
+from pydantic import Field
+
+from emgas.messages.fields import Message
+
 # phrase  several words that name one thing, without a known kind: "support group"
 # part    a word inside another, of Chinese, or a piece of one: it finds turns, but is never shown
 # guess   a Chinese word that no dictionary has, maybe a wrong split: not shown until it is frequent
@@ -82,3 +86,22 @@ PeopleRelation = Literal[
 ]
 RELATION_TYPES: Final[tuple[RelationType, ...]] = get_args(RelationType)
 BOTH_WAYS: Final = frozenset({"contrast", "synonym"})  # these say the same from either side
+
+
+class KnownRelation(Message):
+    """A relation of two concepts: how many turns state it, when first and last (ms), and the latest by id."""
+
+    source: str
+    type: RelationType | PeopleRelation
+    target: str
+    source_label: str
+    target_label: str
+    times: int
+    first: int
+    last: int
+    ids: list[str]
+    history: bool = Field(
+        default=False,
+        description="outdated: later turns replaced all that state it",
+        exclude_if=lambda it: not it,
+    )

@@ -16,7 +16,6 @@ from importlib import import_module
 from operator import or_
 from typing import Annotated, Any, Final, TypeVar
 
-import orjson
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 
 import emgas.messages
@@ -63,7 +62,6 @@ INBOUND: TypeAdapter[Command] = TypeAdapter(
 )
 REQUEST: TypeAdapter[Question] = TypeAdapter(_union(QUESTIONS, Field(discriminator="kind")), config=_LATER)
 ANSWER: TypeAdapter[AnswerMessage] = TypeAdapter(_union(ANSWERS, Field(discriminator="kind")), config=_LATER)
-_ANSWERS: Final[dict[str, type[AnswerMessage]]] = {each.model_fields["kind"].default: each for each in ANSWERS}
 
 
 def read_inbound(value: bytes) -> Command:
@@ -77,10 +75,3 @@ def read_inbound(value: bytes) -> Command:
         except ValidationError:  # it may be something else, spelled unusually; if not, the reason is reported below
             pass
     return INBOUND.validate_json(value)
-
-
-def read_answer(value: bytes) -> AnswerMessage:
-    """Read an answer.  Raises ValidationError."""
-    fields = orjson.loads(value)
-    answer = _ANSWERS.get(str(fields.get("kind"))) if isinstance(fields, dict) else None
-    return ANSWER.validate_json(value) if answer is None else answer.model_validate_json(value)

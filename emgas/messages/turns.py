@@ -11,25 +11,11 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Origin, Role, Text, Zone
+from emgas.messages.fields import Attachment, GraphId, Metadata, Milliseconds, Name, Origin, Role, Text, Zone
 from emgas.messages.requests import Command, Request
 from emgas.messages.settings.memory_settings import PresetName, Settings, Weights
 from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import offset_of
-
-
-class Attachment(Message):
-    """A file that came with a turn: a photo, a voice note.  Only its address and its caption are stored.
-
-    caption  what is on it, or said in it: remembered like a part of the turn's text
-    sha256   of its bytes, hex, to recognise the same file later
-    """
-
-    uri: str = Field(min_length=1, max_length=2000)
-    mime: str = Field("", max_length=200)
-    kind: Modality = "image"
-    caption: str = Field("", max_length=2000)
-    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
 
 
 class Turn(

@@ -12,7 +12,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.fields import Message, Name, Position, Text
 from emgas.messages.filters import Filter
-from emgas.messages.relations import PeopleRelation, RelationType
+from emgas.messages.relations import KnownRelation, RelationType
 from emgas.messages.requests import AnswerMessage, PastQuestion
 from emgas.messages.sessions import Ending, SessionState
 
@@ -150,25 +150,6 @@ class KnownConcept(Message):
     anchored: bool = Field(
         default=False,
         description="of an important turn: it fades more slowly",
-        exclude_if=lambda it: not it,
-    )
-
-
-class KnownRelation(Message):
-    """A relation of two concepts: how many turns state it, when first and last (ms), and the latest by id."""
-
-    source: str
-    type: RelationType | PeopleRelation
-    target: str
-    source_label: str
-    target_label: str
-    times: int
-    first: int
-    last: int
-    ids: list[str]
-    history: bool = Field(
-        default=False,
-        description="outdated: later turns replaced all that state it",
         exclude_if=lambda it: not it,
     )
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from emgas.messages.turns import Attachment, Turn
+from emgas.messages.fields import Attachment
+from emgas.messages.turns import Turn
 from emgas.times import MINUTE_MS
 from processors.text import tables
 

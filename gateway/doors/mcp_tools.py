@@ -36,12 +36,12 @@ from emgas.messages.forgetting import ForgetPreview
 from emgas.messages.people import Person, PersonChange
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import MemoryKind, Reply, Theme
-from emgas.messages.relations import RelationType
+from emgas.messages.relations import KnownRelation, RelationType
 from emgas.messages.requests import Outcome
 from emgas.messages.sessions import Inherited
 from emgas.messages.settings.modes import Guidance, How, Mode, Weighting
 from emgas.messages.several import AskedGraph
-from emgas.messages.views import Inferred, KnownConcept, KnownRelation, SessionRecap
+from emgas.messages.views import Inferred, KnownConcept, SessionRecap
 from emgas.times import milliseconds
 from emgas.validation import describe
 from gateway.auth.access import caller

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from processors.text import tables
@@ -50,20 +50,30 @@ class _Row(NamedTuple):
     ends: bool
     words: tuple[str, ...]  # without one of which the pattern, which takes longer, need not be tried
     begins: tuple[str, ...]  # likewise, but as they are written: "" where that is not known
-    pattern: re.Pattern[str]
+    source: str  # of the pattern
 
     def may_be_in(self, text: str) -> bool:
         """Return whether a text holds what the pattern begins with."""
         return any(map(text.__contains__, self.begins))
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return the pattern, compiled when one of its words is first said."""
+        return _compiled(self.source)
 
 
 # How many patterns begin, and what a text then holds.
 _BEGINNINGS: Final = {r"\b[Mm]y ": ("my ", "My "), r"\bI": ("I",)}
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(_whole(pattern))
+
+
 def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
     begins = next((words for beginning, words in _BEGINNINGS.items() if pattern.startswith(beginning)), ("",))
-    return _Row(slot, how == "ends", tuple(words.split("|")), begins, re.compile(_whole(pattern)))
+    return _Row(slot, how == "ends", tuple(words.split("|")), begins, pattern)
 
 
 _TRIGGERS: Final = Triggers([_row(*row) for row in tables.rows(__package__, "statements")], lambda row: row.words)

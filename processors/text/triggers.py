@@ -40,7 +40,7 @@ class Triggers(Generic[Rule]):
 
     def __init__(self, rules: Sequence[Rule], words_of: Callable[[Rule], Sequence[str]]) -> None:
         """List the words of all rules once.  Each must hold more than blanks."""
-        self._rules = rules
+        self.rules = rules
         self._places: dict[str, list[int]] = {}
         for place, rule in enumerate(rules):
             for word in words_of(rule):
@@ -53,4 +53,4 @@ class Triggers(Generic[Rule]):
         if not any(map(words_in, pieces)):  # as of most texts
             return []
         present = {word for piece in pieces for word in words_in(piece) if word in lower}
-        return [self._rules[place] for place in sorted({place for word in present for place in self._places[word]})]
+        return [self.rules[place] for place in sorted({place for word in present for place in self._places[word]})]

@@ -6,6 +6,7 @@ import os
 
 if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():  # else the operator chose
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # our arrays are small: more threads only wait for each other, spinning
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some is to read every package's metadata
 
 from pathlib import Path
 from typing import Annotated

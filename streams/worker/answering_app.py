@@ -177,6 +177,14 @@ class AnsweringApp(faust.App):
             timers=timers,
         )
 
+    def _read(self, topic: str, name: str, take: Callable[[StreamT[bytes]], Awaitable[None]]) -> None:
+        """Read a topic by an agent.  `App.agent` would also look through every module for where it is declared."""
+        channel, on_error = self._raw_topic(topic), self._on_agent_error
+        make: Any = self.conf.Agent
+        agent = make(take, name=name, app=self, channel=channel, on_error=on_error, help=take.__doc__)
+        self.agents[agent.name] = agent
+        self.topics.beacon.add(agent)
+
     def _raw_topic(self, name: str, **options: Any) -> Any:
         """Make a Faust topic of bytes."""
         raw: dict[str, Any] = {"key_serializer": "raw", "value_serializer": "raw"}

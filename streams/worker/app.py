@@ -119,8 +119,8 @@ class MemoryApp(AnsweringApp):
                 **options,
             )
         )
-        self.agent(self._raw_topic(topics.turns), name="turns")(self._take_turns)
-        self.agent(self._raw_topic(topics.queries), name="queries")(self._take_queries)
+        self._read(topics.turns, "turns", self._take_turns)
+        self._read(topics.queries, "queries", self._take_queries)
         # Weakly: Faust keeps what is connected with the class, and so would every worker that a process ever had.
         self.on_partitions_revoked.connect(self._revoked, weak=True)
         self.on_partitions_assigned.connect(self._assigned, weak=True)

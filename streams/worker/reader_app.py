@@ -53,7 +53,7 @@ class ReaderApp(AnsweringApp):
         self._is_erased = False  # whether something was erased since the past was last forgotten
         self.ownership = Following(self._following_context())
         self._query_handler = QueryHandler(self._answering(timers={}))
-        self.agent(self._raw_topic(settings.topics.queries), name="queries")(self._take_queries)
+        self._read(settings.topics.queries, "queries", self._take_queries)
 
     def _following_context(self) -> FollowingContext:
         return FollowingContext(

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.messages.turns import Attachment, Turn
+from emgas.messages.fields import Attachment
+from emgas.messages.turns import Turn
 from emgas.redaction import NAMES, count_redacted, find_secrets, redact, redact_bytes, redact_message, secrets_of
 
 UPPER, LOWER, DIGITS = string.ascii_uppercase, string.ascii_lowercase, string.digits

@@ -60,3 +60,11 @@ def test_the_package_runs_as_the_command_also_beside_a_module_named_as_ours(tmp_
     env = environment(tmp_path) | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("emgas ")
+
+
+def test_the_package_runs_as_the_command_in_a_clone(tmp_path: Path) -> None:
+    env = environment(tmp_path) | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "emgas", "--version"], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("emgas ")

@@ -35,8 +35,8 @@ import numpy
 from msgspec.structs import replace
 
 from emgas import Turn
+from emgas.messages.fields import Attachment
 from emgas.messages.transfer import Move
-from emgas.messages.turns import Attachment
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE

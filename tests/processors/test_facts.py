@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,10 @@ from emgas.messages.people import Profile
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.reports.people import list_people
 from processors.text.facts.card import CardChange, Cards, cards
+from processors.text.facts.chinese import ChineseReading
+from processors.text.facts.english import EnglishReading
 from processors.text.facts.facts import facts
+from processors.text.facts.frames import FactReading
 from processors.text.questions.slots import slot_question
 from state.events.extraction_types import Fact
 from state.graph.graph import Graph
@@ -184,3 +190,19 @@ def test_the_cards_as_of_a_time_are_the_fold_of_what_was_said_until_then(texts: 
 def test_a_fact_with_defaults_is_written_shortly() -> None:
     (fact,) = (each for each in facts("I live in Rome.") if each.slot == "home")
     assert fact == Fact("home", "Rome", relation="lives-in", start=fact.start, end=fact.end)
+
+
+@pytest.mark.parametrize("reading", [EnglishReading, ChineseReading])
+def test_every_frame_has_a_pattern_that_compiles(reading: type[FactReading]) -> None:
+    assert all(frame.pattern.pattern for frame in reading.frames.rules)
+
+
+def test_a_frame_is_compiled_when_a_text_first_holds_one_of_its_words() -> None:
+    script = (
+        "from processors.text.facts import facts, frames; before = frames.compiled.cache_info().currsize; "
+        "facts.facts('I rent a room in Ghent.'); print(before, frames.compiled.cache_info().currsize)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert before == 0
+    assert 0 < after < 40

@@ -17,7 +17,7 @@ from tests.support.cli import PATIENCE
 
 # What takes long to import, and what a list of options needs none of.
 HEAVY = {
-    *("aiohttp", "aiokafka", "cryptography", "faust", "networkx", "numpy", "prometheus_client", "pydantic_settings"),
+    *("aiohttp", "aiokafka", "cryptography", "faust", "networkx", "numpy", "prometheus_client"),
     *("rapidfuzz", "rjieba", "rocksdict", "yake", "fastapi", "mcp", "httpx2"),
     *(
         "emgas.client.client",

@@ -23,12 +23,11 @@ from msgspec.structs import asdict
 from emgas.limits import EARLIEST_MS
 from emgas.messages.advice import Advised, TextPart
 from emgas.messages.explanations import Why
-from emgas.messages.fields import Position
+from emgas.messages.fields import Attachment, Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import NOTHING_ANSWERS, Query, RecalledPassage, Reply, Timing
+from emgas.messages.relations import KnownRelation
 from emgas.messages.settings.modes import Mode, Rerank
-from emgas.messages.turns import Attachment
-from emgas.messages.views import KnownRelation
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, cast, get_args
 
-from emgas.messages.relations import PeopleRelation, RelationType
-from emgas.messages.views import KnownRelation
+from emgas.messages.relations import KnownRelation, PeopleRelation, RelationType
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.relations import related
 from processors.text.facts.card import INFERRED, Cards, Entry

@@ -18,8 +18,8 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.relations import BOTH_WAYS, RelationType
-from emgas.messages.views import Inferred, KnownRelation
+from emgas.messages.relations import BOTH_WAYS, KnownRelation, RelationType
+from emgas.messages.views import Inferred
 from processors.recall.ranking.query_terms import QueryTerms
 from state.graph.tables.relation_table import Related
 from state.graph.view import GraphView

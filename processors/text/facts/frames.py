@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final, NamedTuple, Protocol, get_args
 
 from msgspec.structs import replace
@@ -32,14 +33,19 @@ _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # 
 
 
 class Frame(NamedTuple):
-    """A row of data/facts.tsv."""
+    """A row of data/facts.tsv.  Its pattern is compiled when one of its words is first said: most never are."""
 
     slot: str
     relation: str
     how: str
     whom: str
     words: tuple[str, ...]
-    pattern: re.Pattern[str]
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what a clause must match."""
+        return compiled(self.source)
 
 
 class Subject(NamedTuple):
@@ -89,7 +95,7 @@ def frames(language: str) -> Triggers[Frame]:
             slot, _, relation = named.partition("/")
             listed = SLOTS.get(slot)
             relation = "" if relation == "-" else relation or (listed.relation if listed else "")
-            result.append(Frame(slot, relation, how, whom, tuple(_triggers(words)), _compiled(pattern)))
+            result.append(Frame(slot, relation, how, whom, tuple(_triggers(words)), pattern))
     return Triggers(result, lambda frame: frame.words)
 
 
@@ -101,7 +107,8 @@ def _triggers(words: str) -> Iterator[str]:
             yield from WORDS[word[1:]] if word.startswith("=") else (word.strip(),)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern that may name a group several times: all but the first get a number."""
     counts: defaultdict[str, int] = defaultdict(int)
 

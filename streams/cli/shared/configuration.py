@@ -13,7 +13,6 @@ another program may have set it.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -86,6 +85,8 @@ def _of_file(file: Path | None) -> Mapping[str, str]:
     path = named if named.name else Path(platformdirs.user_config_dir("emgas", appauthor=False)) / FILE
     if not named.name and not path.is_file():
         return {}
+    import tomllib  # here: few have a file
+
     try:
         settings = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:

@@ -77,10 +77,10 @@ T = TypeVar("T")
 
 def graph_id(name: str | None) -> str | None:
     """Return the id of a graph if it is valid, else exit."""
-    from emgas.importers.files.lines import check_graph  # here: --help needs none of it
+    from emgas.validation import checked_graph  # here: --help needs none of it
 
     with explained():
-        return name if name is None else check_graph(name)
+        return name if name is None else checked_graph(name)
 
 
 Graph = Annotated[
