@@ -20,7 +20,7 @@ from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.passage_scores import DENSITY
 from processors.recall.retrieval.recall import Ranked
 from processors.text.language import clean
-from processors.text.question_types import asks_account
+from processors.text.questions.answer_kinds import asks_account
 from state.graph.view import GraphView
 
 
