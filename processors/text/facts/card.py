@@ -22,6 +22,7 @@ from processors.text.facts.vocabulary import ROLES, is_single
 from state.events.extraction_types import Fact
 
 INFERRED: Final = 0.5
+_SURE: Final = 0.8
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
 _STRONG: Final = frozenset({"employer", "habit", "owns", "partner", "job"})  # an end tells that the value held before
 _SWAPPED: Final = frozenset({"drinks", "medication"})  # whose swap tells both values, even where none was known
@@ -188,7 +189,9 @@ class _Folding:
     def end(self, subject: str, fact: Fact, value: str) -> None:
         """End a value that a slot holds, or whatever it holds."""
         if not value or value.casefold().split()[0] not in _POINTING:
-            self._end(subject, fact.slot, value, is_strong=bool(value) and fact.slot in _STRONG)
+            self._end(
+                subject, fact.slot, value, is_strong=bool(value) and fact.slot in _STRONG and fact.confidence >= _SURE
+            )
 
     def _end(self, subject: str, slot: str, value: str, *, is_strong: bool = False) -> None:
         entries = self._cards.entries.get((subject, slot), [])

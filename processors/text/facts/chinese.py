@@ -45,6 +45,9 @@ _THEY: Final = pattern("zh", "they")
 _BEGINS: Final = pattern("zh", "begins")
 
 
+_PLACES: Final = frozenset({"ns", "nz", "nt", "nrt", "nr"})
+
+
 class _Name(NamedTuple):
     start: int
     end: int
@@ -71,8 +74,12 @@ class ChineseReading(FactReading):
         return 0 if self.unsure.search(clause) or clause.rstrip("。.!").endswith("吧") else len(clause)
 
     def holds(self, fact: Fact) -> bool:
-        """Return whether a fact may hold: a person is no job, 我导师是郑教授."""
-        return fact.slot != "job" or all(name.text != fact.value for name in self._people)
+        """Return whether a fact may hold: a person is no job, 我导师是郑教授, and 大红 in 大红人 is no place."""
+        if fact.slot == "job":
+            return "·" not in fact.value and not fact.value.startswith(tuple(name.text for name in self._people))
+        end = self.sentence.find(fact.value) + len(fact.value)
+        is_people = fact.slot == "hometown" and self.sentence.startswith("人", end)
+        return not is_people or any(tag in _PLACES for _, tag in chinese_names.cut(fact.value, STANDARD))
 
     @cached_property
     def _people(self) -> list[_Name]:
@@ -119,6 +126,7 @@ class ChineseReading(FactReading):
         role, first, last = match["role"], match.start("role") + self.offset, match.end() + self.offset
         owner, begin = self._owner(match.start())
         is_title = any(name.start <= first and last <= name.end for name in self._people)
+        is_title |= bool(owner) and _ROLES[role] not in _FAMILY and self.sentence[match.start() - 1] != "的"  # 王大夫
         if owner is None or is_title:
             return
         link = _LINK.match(self.sentence, match.end())
@@ -173,10 +181,19 @@ class ChineseReading(FactReading):
         if match := _WHOSE.search(self.sentence, 0, place):
             return ("", match.start()) if match["me"] else (self.company.other or None, match.start())
         end = place - 1 if self.sentence[place - 1 : place] == "的" else place
-        if name := self._ending(end):
+        if (name := self._ending(end)) and not (name.text.isupper() and end == place):  # AI助手
             return name.text, name.start - self.offset
-        begins = not place or self.sentence[place - 1] in _BEFORE_ROLES
-        return ("", place) if begins else (None, 0)
+        if place and self.sentence[place - 1] not in _BEFORE_ROLES:
+            return None, 0
+        teller = self._third(place)  # Bart和堂哥Adam: a cousin of Bart
+        return (teller.text, place) if teller else ("", place)
+
+    def _third(self, place: int) -> _Name | None:
+        """Return of whom the sentence speaks up to a place, if it begins with a name and not with who speaks."""
+        first = self._starting(0)
+        return (
+            first if first and place and first.end - self.offset < place and "我" not in self.sentence[:place] else None
+        )
 
     def _joined(self) -> Iterator[Fact]:
         """Find who are something to one another by a verb: 结婚, 嫁给, 归…管."""
@@ -221,12 +238,14 @@ class ChineseReading(FactReading):
             if topic and not begins:
                 subjects = [topic, *subjects]
             topic = next((Subject(each.who, 0) for each in subjects if not each.is_start), topic)
+            if _OTHERS.search(sentence, start, end) and not any(each.who for each in subjects):
+                topic = None  # 我知道他喜欢旅游，喜欢画画: who likes them is not known
             yield Clause(start, sentence[start:end], subjects)
 
     def _subjects(self, clause: str, start: int) -> list[Subject]:
         """List of whom a clause speaks: 我, 我妹妹, a name, 他 where that is known, a role alone at its beginning."""
         subjects = [
-            Subject("" if match["we"] else match["name"] or f".{match['role']}", match.end())
+            self._own(match, start)
             for match in _SELF.finditer(clause)
             if match["we"] is None or not _BEGINS.match(clause, match.end())
         ]
@@ -245,6 +264,14 @@ class ChineseReading(FactReading):
             Subject(who, match.end()) for match in _THEY.finditer(clause) if (who := self._pronoun(match, place))
         ]
         return [*sorted(subjects, key=lambda each: each.end), Subject("", 0, is_start=True)]
+
+    def _own(self, match: re.Match[str], start: int) -> Subject:
+        """Return who speaks, or who is something to them: 我, 我妹妹, 我妹妹周宁."""
+        if match["we"]:
+            return Subject("", match.end())
+        name = match["name"] and self._starting(start + match.start("name"))
+        is_whole = name and name.text == match["name"]
+        return Subject(name.text, match.end()) if name and is_whole else Subject(f".{match['role']}", match.end("role"))
 
     def _pronoun(self, match: re.Match[str], place: int) -> str | None:
         if match.group() == "你":
@@ -299,5 +326,6 @@ _EARLY: Final = 6  # characters from where a clause begins: a subject there is i
 _REFUSES: Final = re.compile("不要|不想|别")
 _WHEN: Final = re.compile("(?:今年|现在|目前|已经|昨天|今天|刚刚?|最近|一直|都|也|还|就|上个月|去年|终于)*$")
 _ROLE_LAST: Final = pattern("zh", "role_last")
+_OTHERS: Final = re.compile("(?:知道|觉得|认为|听说|相信|发现|记得|感觉|看)[他她它]")
 _STATED: Final = re.compile(r"^.*(?=[,;,；\s])")
 _OTHER_TOPIC: Final = re.compile("我|咱|你|他|她|它|这|那|大家|别人")

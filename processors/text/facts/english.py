@@ -61,6 +61,8 @@ _BARE_VERB: Final = pattern("en", "bare_verb")
 _BARE_STATE: Final = pattern("en", "bare_state")
 _SUBJECT: Final = pattern("en", "subject")
 _BEHIND_NAME: Final = pattern("en", "behind_name")
+_BEFORE_YOU: Final = pattern("en", "before_you")
+_OBJECT_BEFORE: Final = pattern("en", "object_before")
 _NOISE: Final = pattern("en", "noise")
 
 
@@ -82,6 +84,11 @@ class EnglishReading(FactReading):
         unsure = self.unsure.search(clause)
         return unsure.end() - 1 if unsure else len(clause)
 
+    def holds(self, fact: Fact) -> bool:
+        """Return whether a fact may hold: one is no relative of oneself, "I'm Aunt Monica"."""
+        is_own = bool(fact.role) and not fact.subject and fact.value.casefold() == self.company.speaker.casefold()
+        return super().holds(fact) and not is_own
+
     def is_name(self, name: str) -> bool:
         """Return whether a capitalised word may name a person, a firm or the like."""
         return name[:1].isupper() and name.split(maxsplit=1)[0].casefold() not in WORDS["noname"]
@@ -97,6 +104,8 @@ class EnglishReading(FactReading):
     def owner(self, whose: str, place: int) -> str | None:
         """Return whose something is by "my", "your", "Ravi's" or "her" at a place; None where that is not known."""
         low = whose.casefold()
+        if whose in ("My", "Our", "Your", "Her", "His") and self.sentence[max(0, place - 2) : place - 1].isalpha():
+            return None  # All My Children
         if low in ("my", "our", "i", "we", "mine", "ours", ""):
             return ""
         if low == "your":
@@ -209,37 +218,41 @@ class EnglishReading(FactReading):
             if _ASKS.match(sentence) or not re.search("[,;]", sentence):
                 return
             sentence = sentence[: max(sentence.rfind(","), sentence.rfind(";"))]
-        carried = Subject("", 0)
+        carried: Subject | None = Subject("", 0)
         for start, end, goes_on in _cuts(sentence):
             text = sentence[start:end].rstrip()
             begin = start + len(text) - len(text.lstrip())
             if text := text.lstrip():
-                clause = self._clause(begin, text, carried if goes_on else None)
+                clause = self._clause(begin, text, carried if goes_on else None, is_bare=not goes_on)
                 if self.asking:  # "You're a teacher, aren't you?"
                     clause = clause._replace(
                         subjects=[each for each in clause.subjects if each.who != self.company.other]
                     )
-                carried = next((each for each in clause.subjects if not each.is_start), carried)
+                carried = next((each for each in clause.subjects if not each.is_start), None)
                 yield clause
 
-    def _clause(self, start: int, text: str, carried: Subject | None) -> Clause:
+    def _clause(self, start: int, text: str, carried: Subject | None, *, is_bare: bool) -> Clause:
         """Return a clause with its subjects; one that lacks a subject gets the one before, or who speaks."""
-        lead = " " if carried else _bare(text)
-        first = [] if not lead else [Subject(carried.who if carried else "", len(lead.rstrip().partition("'")[0]))]
-        subjects = [Subject(who, end + len(lead)) for who, end in self._subjects(text, start)]
+        lead = " " if carried else _bare(text) if is_bare else ""
+        first = [Subject("", len(lead.rstrip().partition("'")[0]))] if lead else []
+        if carried:
+            first = [carried._replace(end=0)]
+        subjects = [each._replace(end=each.end + len(lead)) for each in self._subjects(text, start)]
         return Clause(start - len(lead), lead + text, [*first, *subjects, Subject("", 0, is_start=True)])
 
-    def _subjects(self, clause: str, start: int) -> Iterator[tuple[str, int]]:
+    def _subjects(self, clause: str, start: int) -> Iterator[Subject]:
         for match in _SUBJECT.finditer(clause):
             who = self._who(clause, match, start)
             if who is not None:
-                yield who, match.end()
+                several = (match["they"] or match["role"] or "").casefold()
+                is_third = not (match["self"] or match["you"] or several in ("they", "parents"))
+                yield Subject(who, match.end(), is_third=is_third)
 
     def _who(self, clause: str, match: re.Match[str], start: int) -> str | None:
-        if match["self"]:
-            return ""
-        if match["you"]:
-            return self.company.other or None
+        if match["self"]:  # not "the desserts I bake"
+            return None if _OBJECT_BEFORE.search(clause, 0, match.start()) else ""
+        if match["you"]:  # not "someone like you"
+            return (self.company.other or None) if _BEFORE_YOU.search(clause, 0, match.start()) else None
         if match["they"]:
             return self.company.means.get(self.offset + start + match.start()) or self._introduced()
         if match["owner"]:
@@ -298,13 +311,26 @@ def _bare(clause: str) -> str:
 def _cuts(sentence: str) -> Iterator[tuple[int, int, bool]]:
     """Yield the clauses of a sentence, each with whether it goes on with the subject of the one before."""
     cuts = [(match.start(), match.end(), False) for match in _JOIN.finditer(sentence) if not _is_pair(sentence, match)]
-    cuts += [(match.start(), match.end(), True) for match in _CARRY.finditer(sentence)]
+    cuts += [(match.start(), match.end(), True) for match in _CARRY.finditer(sentence) if _goes_on(sentence, match)]
     begin, carried = 0, False
     for start, end, goes_on in sorted(cuts):
         if start >= begin:
             yield begin, start, carried
             begin, carried = end, goes_on
     yield begin, len(sentence), carried
+
+
+def _goes_on(sentence: str, match: re.Match[str]) -> bool:
+    """Return whether a verb goes on with the subject before: "and playing games" does behind "I'm", not "I love"."""
+    verb, before = sentence[match.end() :].partition(" ")[0], sentence[: match.start()].casefold()
+    if verb in ("love", "like", "hate") and before.rpartition(verb)[1]:  # "I love the music and love theme"
+        return False
+    return not verb.endswith("ing") or bool(_IN_PROGRESS.search(sentence[: match.start()]))
+
+
+_IN_PROGRESS: Final = re.compile(
+    r"(?:'m|'re|'s|\b(?:am|are|is|been))\b(?: \w+ly| now| still)? \w+(?:ing|ed)\b", re.IGNORECASE
+)
 
 
 def _is_pair(sentence: str, match: re.Match[str]) -> bool:

@@ -17,13 +17,15 @@ from typing import Final
 
 from processors.text.facts.chinese import ChineseReading
 from processors.text.facts.english import EnglishReading
-from processors.text.pronouns.mentions import KIN, TurnBefore
+from processors.text.facts.vocabulary import ROLES
+from processors.text.pronouns.mentions import TurnBefore
 from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, Fact, Mention
 
 SURE: Final = 0.8  # confidence from which a pronoun says of whom a fact speaks
 _HAN: Final = re.compile(f"[{HAN}]")
 _SPEAKER: Final = "@speaker:"
+_KIN: Final = frozenset(word for roles in ROLES.values() for word in roles)
 
 
 def facts(
@@ -64,6 +66,11 @@ class Company:
     def _before(self) -> Sequence[TurnBefore]:
         return self._find()
 
+    @property
+    def speaker(self) -> str:
+        """Who speaks; "" where that is not known."""
+        return _named(self._speaker) if self._speaker else ""
+
     @cached_property
     def other(self) -> str:
         """The other one, where two speak; else ""."""
@@ -82,7 +89,7 @@ class Company:
         labels = {each.id: each.label for each in self._concepts}
         return {
             mention.start: f".{mention.concept}"
-            if mention.concept in KIN
+            if mention.concept in _KIN
             else labels.get(mention.concept) or _named(mention.concept)
             for mention in self._mentions
             if mention.confidence >= SURE and mention.concept != self._speaker

@@ -27,9 +27,19 @@ _SENTENCE: Final = re.compile(
 _NEVER: Final = "never"
 # A field with its default is left out of the bytes of an event: only the same object counts as that.
 _OPERATIONS: Final[dict[str, Operation]] = {name: name for name in get_args(Operation)}
-_OF_FRAMES: Final[dict[str, Operation]] = _OPERATIONS | {"set1": "replace", "quantity": "set", "endall": "end"}
-_CONFIDENCE: Final = {"infer": 0.5, "add": 0.85}
+_OF_FRAMES: Final[dict[str, Operation]] = _OPERATIONS | {
+    "set1": "replace",
+    "quantity": "set",
+    "endall": "end",
+    "endknown": "end",
+}
+_CONFIDENCE: Final = {"infer": 0.5, "add": 0.85, "endknown": 0.6}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了
+
+
+_WITHOUT_S: Final = re.compile(
+    r"(?: (?:now|still|also|just|really))* (?:live|work|play|own|have|speak|study|drive|collect)\b", re.IGNORECASE
+)  # "Dick Clark, live in Times Square" says no "lives"
 
 
 class Frame(NamedTuple):
@@ -52,11 +62,13 @@ class Subject(NamedTuple):
     """Of whom a clause speaks, as a fact names them, and where in it what is said of them begins.
 
     is_start  only a clause that begins so speaks of them: "Joined the choir."
+    is_third  the verb behind it has an s: she likes
     """
 
     who: str
     end: int
     is_start: bool = False
+    is_third: bool = False
 
 
 class Clause(NamedTuple):
@@ -79,6 +91,8 @@ class _Taken(NamedTuple):
 class CompanyView(Protocol):
     """Those whom a turn may mean: the other speaker, names of people, pronouns by where they stand."""
 
+    @property
+    def speaker(self) -> str: ...
     @property
     def other(self) -> str: ...
     @property
@@ -174,7 +188,8 @@ class FactReading:
         """Keep a fact of the sentence, placed in the text, unless it is there."""
         if self.holds(fact) and (fact.value != fact.subject or fact.operation == "end"):
             start, end = max(fact.start, 0) + self.offset, min(fact.end + self.offset, len(self.text))
-            key = (fact.subject, fact.slot, fact.operation, fact.value.casefold())
+            operation = "set" if fact.operation == "add" else fact.operation
+            key = (fact.subject, fact.slot, operation, fact.value.casefold())
             self._found.setdefault(key, replace(fact, start=start, end=end))
 
     def _read(self, fitting: list[Frame]) -> None:
@@ -184,7 +199,7 @@ class FactReading:
             here = [frame for frame in fitting if any(word in low for word in frame.words)]
             limit, is_past = (self.states_up_to(clause.text), bool(self.past.search(low))) if here else (0, False)
             for frame in here:
-                if is_past and frame.how not in ("end", "endall", _NEVER):
+                if is_past and frame.how not in ("end", "endall", "endknown", _NEVER):
                     continue
                 for who, match in _matches(frame, clause):
                     if match.end() <= limit or frame.slot == "plan":
@@ -226,8 +241,11 @@ def _matches(frame: Frame, clause: Clause) -> Iterator[tuple[str, re.Match[str]]
         yield from (("", match) for match in frame.pattern.finditer(clause.text))
         return
     for subject in clause.subjects:
-        fits = frame.whom == "start" or not (subject.is_start or (frame.whom == "self" and subject.who))
-        if fits and (match := frame.pattern.match(clause.text, subject.end)):
+        is_other = {"self": subject.who, "base": subject.is_third, "third": not subject.who}.get(frame.whom)
+        if frame.whom != "start" and (subject.is_start or is_other):
+            continue
+        match = frame.pattern.match(clause.text, subject.end)
+        if match and not (subject.is_third and _WITHOUT_S.match(match.group())):
             yield subject.who, match
 
 
@@ -248,7 +266,7 @@ def _facts(frame: Frame, slot: str, groups: Mapping[str, str], clause: str) -> I
                 operation,
                 relation=(frame.relation or slot) if operation == "relate" else frame.relation if holds else "",
                 old=old[:200],
-                confidence=_CONFIDENCE.get(operation, 0.9),
+                confidence=_CONFIDENCE.get(frame.how, 0.9),
             )
 
 

@@ -5,31 +5,41 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from processors.text.facts.lists import listed
 from processors.text.facts.vocabulary import WORDS
 
 _SPACES: Final = re.compile(r"\s+")
 _BEFORE: Final = re.compile(
-    r"^(?:(?:an?|the|my|our|some|to|own|it's|in|on|for|really|very|old|this|that|just|about)\b ?)+(?=\S)", re.IGNORECASE
+    r"^(?:(?:an?|the|my|our|some|both|to|own|it's|in|on|for|really|very|old|this|that|just|about)\b ?)+(?=\S)",
+    re.IGNORECASE,
 )
 _BEHIND: Final = re.compile(
-    r"(?: (?:now|again|already|these days|any ?more|any longer|today|too|as well|instead|right now|at the moment"
-    r"|of course|though|lol|btw|tbh|ngl|fr|a lot|very much|so much|myself|on .*day|last .*|this (?:week|month|year)"
-    r"|yesterday|tonight|recently|lately|well|and|or|but|for years))+$",
+    r"(?: (?:now|again|already|these days|any ?more|any longer|today|too|as well|instead|right now"
+    r"|at the moment|of course|though|originally|lol|btw|tbh|ngl|fr|a lot|very much|so much|myself|on .*day|last .*"
+    r"|this (?:week|month|year)|yesterday|tonight|recently|lately|well|and|or|but|for years))+$",
     re.IGNORECASE,
 )
 _PARTICLES: Final = re.compile("(?:了|啦|吧|呢|啊|哦|呀|的|嘛|咧|咯|哈)+$")
-_SEVERAL: Final = frozenset({"speaks", "child", "pet", "hobby", "plays", "likes", "dislikes"})
-_AND: Final = re.compile(r",| and |、|和|跟")
 _OWNER: Final = re.compile(r"^(?:my|our|the|new) ")
 _LIKED: Final = re.compile(
-    r"\b(?:is|was|are|were|i|i'm|it|it's|you|they|he|she|we|'d|that|so|lets|let|just|going|be|being|your|their|his|her)\b"
+    r"\b(?:is|was|are|were|i|i'm|it|it's|you|they|he|she|we|'d|that|so|lets|let|just|going|be|being|your|their|his|her|them"
+    r"|him|me|us|this|these|those|themselves|yourself|everywhere)\b|^(?:doing|playing|having|seeing|hearing|making|have|be|get|see|hear|do|go|try|say|know|think|join|share|come|watch|make|take)$"
 )
 _JOB_ENDING: Final = re.compile(
     r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
-    r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$|^teach"
+    r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
+    r"|^teach(?:es|ing)?\b(?! (?:me|him|her|us|them|you|an?|it|that|this)\b)"
 )
 _HAN_JOBS: Final = WORDS["职"] | {"设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计"}
+_NOT_STUDIED: Final = re.compile(
+    "技能|时$|时候|自己|内容|东西|知识|方法|经验|新的|新[词事物]|感兴趣|[这那]|别人|榜样|做人|乖|坏|聪明"
+)
+_POINTING_HAN: Final = re.compile("^[这那它]|(?<!吉)[他她它]")
 _ASKED: Final = frozenset("我你吗什么谁哪")
+_GENERIC_HAN: Final = re.compile(
+    "一[家份本个部段间所]|^(?:当前|目前|现在|某|那家|这家|新)(?:的)?(?:公司|单位)"
+    "|^(?:看|听|想|用|玩|吃|喝|写|读|忙|找|等|对|跟|和|给|为|帮|努力|认真|尽|说|讲|问|谈|瞎|乱|试)|工作"
+)
 _NO_PLACE: Final = re.compile("考虑|思考|学习|如何|是否|寻找|一直|这|那|旁边|外面|家里|手机|网上")
 
 
@@ -41,8 +51,9 @@ def plain(value: str) -> str:
 
 def divided(slot: str, how: str, raw: str) -> list[str]:
     """Return the values that a text lists for a slot: several where one may hold several."""
-    parts = _AND.split(raw) if slot in _SEVERAL and how in ("add", "set") and raw else [raw]
-    return [plain(part) for part in parts]
+    parts = listed(slot, raw) if how in ("add", "set") else [raw]
+    values = [plain(part) for part in parts]
+    return [_HABITS.get(value, value) for value in values] if slot == "habit" else values
 
 
 def slot_name(slot: str, key: str, how: str) -> str:
@@ -57,6 +68,7 @@ def slot_name(slot: str, key: str, how: str) -> str:
     return name[:200]
 
 
+_HABITS: Final = {"smoke": "smoking", "vape": "vaping"}
 _CALLED: Final = {
     **dict.fromkeys(("电话号码", "手机号", "手机号码", "号码", "手机"), "电话"),
     **dict.fromkeys(("phone", "number", "mobile number"), "phone number"),
@@ -91,6 +103,7 @@ def is_valid(slot: str, value: str, clause: str) -> bool:
         not low
         or (low in WORDS["nothing"] and (slot, low) != ("likes", "job"))
         or low.split()[0] in WORDS["pointing"]
+        or low in WORDS.get(f"no{slot}", ())
         or len(low) > 60
     ):
         return False
@@ -99,18 +112,22 @@ def is_valid(slot: str, value: str, clause: str) -> bool:
 
 def _may_be_han(slot: str, value: str) -> bool:
     if slot == "job":
-        return value.endswith(tuple(_HAN_JOBS)) and not set(value) & _ASKED
+        return (value.endswith(tuple(_HAN_JOBS)) or value in WORDS["行"]) and not set(value) & _ASKED
     if slot == "owns":
-        return any(word in value for word in WORDS["物"])
-    if set(value) & _ASKED or value[0] in "这那它他她" or len(value) > 16:
+        return any(value.startswith(word) or value.endswith(word) for word in WORDS["物"])
+    if set(value) & _ASKED or _POINTING_HAN.search(value) or len(value) > 16:
+        return False
+    if slot == "studies" and _NOT_STUDIED.search(value):
+        return False
+    if slot == "employer" and _GENERIC_HAN.search(value):
         return False
     return not (slot in ("employer", "home", "hometown", "school") and _NO_PLACE.search(value))
 
 
 def _may_be(slot: str, value: str, low: str) -> bool:
     if slot == "job":
-        return (
-            low in WORDS["job"]
+        return not _DOING.match(low) and (
+            low in WORDS["job"] | WORDS["trade"]
             or low.rsplit(maxsplit=1)[-1] in WORDS["job"]
             or bool(_JOB_ENDING.search(low))
             or any(low.endswith(f" {job}") for job in WORDS["job"] if " " in job)
@@ -121,21 +138,25 @@ def _may_be(slot: str, value: str, low: str) -> bool:
         return (
             not words.isdisjoint(named)
             or any(f" {word} " in f" {low} " for word in words if " " in word)
-            or (slot == "owns" and value[:1].isupper())
+            or (slot == "owns" and all(word[:1].isupper() or word[0].isdigit() for word in value.split()))
         )
-    if slot in ("likes", "dislikes", "hobby") and _LIKED.search(low):
+    if (slot in ("likes", "dislikes", "hobby") or slot.startswith("favourite")) and _LIKED.search(low):
         return False
     if slot == "home" and _NO_HOME.search(low):
         return False
     if slot in ("home", "hometown", "employer"):
-        return low.split(maxsplit=1)[0] not in _NOWHERE and low not in WORDS["noplace"] - {"school"}
-    return (slot, low) not in _EMPTY
+        return (
+            not low[0].isdigit()
+            and low.split(maxsplit=1)[0] not in _NOWHERE
+            and low not in WORDS["noplace"] - {"school"}
+        )
+    return True
 
 
+_DOING: Final = re.compile(r"\w+ing (?:the|my|your|his|her|our|an?|some|this|that)\b")
 _NO_HOME: Final = re.compile(
     r"\b(?:shift|team|department|position|role|unit|desk|group|bed|couch|phase|level|project)s?$"
 )
-_EMPTY: Final = {("pet", "pet"), ("school", "school"), ("school", "the school"), ("school", "college")}
 _NOWHERE: Final = WORDS["noplace"] - {"school", "night", "general"}
 
 
