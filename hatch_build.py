@@ -1,4 +1,4 @@
-"""What makes a wheel safe to install beside any program: its layers lie in one package, `emgas_service`.
+"""Put all layers of a wheel into one package, `emgas_service`, so that it is safe to install beside any program.
 
 In the repository, and in an editable install, an import path is a file path: state/graph/graph.py is state.graph.graph.
 `state`, `streams` and `replay` are names that any program may have for itself, so a wheel must not own them: there the
@@ -7,13 +7,13 @@ file is emgas_service/state/graph/graph.py, and whatever imports or names it say
     from state.graph import view              →  from emgas_service.state.graph import view
     "streams.cli.memory.demo_worker"          →  "emgas_service.streams.cli.memory.demo_worker"
     import state.graph                        the build fails: the name that it binds would change
-    f"state.graph.{name}"                     the build fails: nobody can tell what it names
+    f"state.graph.{name}"                     the build fails: the name is known only at run time
 
-Only these places change, found by their position in the syntax tree; every line keeps its number.  What lies in HOME in
-the repository already (the entry points) goes the same way.  emgas/ is not touched: that name is ours.
+Only these places change, found by their position in the syntax tree; every line keeps its number.  The entry points,
+which are in HOME in the repository already, are rewritten likewise.  emgas/ is not changed: that name is ours.
 
-The explorer, which no repository holds, is built before (scripts/page).  Where it cannot be, for want of a network, the
-wheel says so and does without, unless EMGAS_REQUIRE_PAGE=1: all else works.
+The explorer is not in the repository: it is built before (scripts/page).  If it cannot be built, for example without a
+network, the build warns and leaves it out, unless EMGAS_REQUIRE_PAGE=1: everything else works.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ QUOTES = "\"'"
 
 
 class UnmovableError(Exception):
-    """A line that cannot be rewritten so that it means the same.  Whoever wrote it: say it as the message does."""
+    """A line cannot be rewritten with the same meaning.  Write it as the message proposes."""
 
 
 class PageNotBuiltError(Exception):
-    """There is no explorer, and this wheel was to have one.  Whoever builds: see what scripts/page says."""
+    """The explorer, which this wheel needs, is not built.  Run scripts/page to see why."""
 
 
 def files(root: Path) -> Iterator[Path]:

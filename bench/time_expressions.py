@@ -1,8 +1,8 @@
-"""Are dates in text understood?  Our grammar beside libraries, on tables of expressions whose meaning is known.
+"""Compare our date grammar with libraries, on tables of expressions whose meaning is known.
 
     python -m bench.time_expressions tests/processors/data/time_expressions.tsv …
 
-A row is: the day it is said, the text, and the spans that its expressions mean, "; " between them, "-" for none.
+A row holds the day of the text, the text, and the spans that its expressions mean, "; " between them, "-" for none.
 
     noted      spans that a library found;  meant: those that it should have
     right      share of what it noted that is the very span: day, weekend, month …
@@ -10,7 +10,7 @@ A row is: the day it is said, the text, and the spans that its expressions mean,
     covered    share of what is meant that it noted rightly;  and about: what it noted at least a part of
     ms         CPU time for a text, the median over all
 
-What is not installed is told on stderr and left out.
+Libraries that are not installed are reported on stderr and left out.
 """
 
 from __future__ import annotations

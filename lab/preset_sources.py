@@ -46,7 +46,7 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
         Choice("dream_every", "memory replay when idle, how often is not given", "once a day of the graph's time"),
         Choice("recall_spread", "paths that were used get stronger, by how much is not given", "half of the boost"),
         Choice("links_below", "strength fades by Ebbinghaus, a link goes below a threshold, not given", "0.5"),
-        Choice("prune_below", "a node goes with the last of its links, not by itself"),
+        Choice("prune_below", "a node is pruned only with the last of its links"),
         Choice("long_windows", "strength falls exponentially, one curve"),
         Choice("long_recalls", "one curve"),
         Choice("masks", "opacity falls by Ebbinghaus, thresholds θ1 > θ2, not given", "a question says", "`render`"),
@@ -124,7 +124,7 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
             "k",
             "3 · (1 + 5.67 C); its code: 25 semantic, 5 lexical, 5 structured",
             "",
-            "the article's, 3 to 20, by its C, where nobody says how many",
+            "the article's, 3 to 20, by its C, if no number is set",
         ),
     ),
     "hello-agents": (

@@ -62,7 +62,7 @@ def _importers(arrows: Arrows) -> Arrows:
 def _reaching(file: str, importers: Arrows) -> dict[str, int]:
     """Map each test file that reaches `file` to the imports between, those of SHARED not counted."""
     distances, left = {file: 0}, [file]
-    while left:  # a file comes again when a shorter way to it is found
+    while left:  # a file is visited again if a shorter path to it turns up
         path = left.pop()
         further = distances[path] + (not path.startswith(SHARED))
         for other in importers.get(path, ()):

@@ -1,15 +1,15 @@
-"""Listeners that ask who comes: what a secured test broker needs, written by `scripts/kafka start --secured`.
+"""Write the files of a secured test broker, whose listeners authenticate clients: `scripts/kafka start --secured`.
 
     SASL_PLAINTEXT   PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER (unsigned tokens: who says so, is)
     SASL_SSL         the same behind TLS
     SSL              TLS, and a certificate of the client's own
 
-    security/ca.pem, other-ca.pem   who signed the broker's certificate, and somebody else
+    security/ca.pem, other-ca.pem   the authority of the broker's certificate, and another one
     security/client.pem             key and certificate of a client, CN=client
     security/listeners.json         where each listens: {"SASL_SSL": "127.0.0.1:9095", …}
 
-ACLs hold: nobody may do anything but what an ACL allows, except whoever comes by the plain listener (`ANONYMOUS`) and
-the user `admin`.  The users below have their name and "-secret" as their password.  openssl makes the certificates.
+ACLs are in force: a client may do only what an ACL allows, except by the plain listener (`ANONYMOUS`) and as the user
+`admin`.  The password of each user below is its name and "-secret".  openssl makes the certificates.
 """
 
 import json

@@ -138,9 +138,9 @@ class Partition:
         self._recently_read: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: dict[str, None] = {}  # graphs, in the order in which they were folded: so they are let go of
-        self._to_compact: dict[str, None] = {}  # graphs of which something may be due to be merged
+        self._to_compact: dict[str, None] = {}  # graphs that may have tables to merge
         self._loaded = 0  # pieces that were read of pairs, or merged, since the last flush
-        self._changed: set[str] = set()  # graphs of which something was flushed
+        self._changed: set[str] = set()  # graphs with flushed changes
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
         self._access: dict[str, Mapping[str, Collection[str]]] = {}  # of graphs without an event since it was read
         self._aside: dict[str, Aside] = {  # graphs that cannot be read
@@ -392,14 +392,14 @@ class Partition:
                 raise missing(self._graph_keys, graph_id)
 
     def _has_key(self, graph_id: str) -> bool:
-        """Return whether there is what seals a graph, if it is encrypted.  Raises KeysError."""
+        """Return whether a graph has its key, or needs none because it is not encrypted.  Raises KeysError."""
         return living(self._graph_keys, graph_id) is not None or not self.is_encrypted(graph_id)
 
     def _may_store(self, graph_id: str) -> bool:
-        """Return whether tables of a graph may be written; without its key, they would lie in the store in clear.
+        """Return whether tables of a graph may be written; without its key, they would be stored unencrypted.
 
-        Nor while all of it is erased and no key of it was ever seen here: its rows would be taken for rows in clear, of
-        which those that no one reads again are deleted.  An erasure of what is said later needs them all.
+        They may not be written either while the whole graph is erased and its key was never here: its rows would look
+        unencrypted, and unread rows of that kind are deleted.  But erasing later turns needs all rows.
         """
         try:
             return self._has_key(graph_id) and (bool(self._graph_keys.of(graph_id)) or not self._ends_erased(graph_id))

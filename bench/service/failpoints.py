@@ -41,7 +41,7 @@ from streams.worker.embedded_connection import EmbeddedConnection
 
 GRAPHS = ("ada", "bob", "cleo")
 ALL_ON = "eve"  # the graph in which everything is switched on
-ERASED = "dora"  # the graph of which every life erases the turn that it begins with
+ERASED = "dora"  # in this graph, every life erases its own first turn
 TURNS = 8  # of each graph, a day apart, in each life
 FIRST_DAY = 20_000  # since 1970
 EVENTFUL = (

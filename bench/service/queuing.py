@@ -1,6 +1,6 @@
-"""How long processes ran, and how long they stood in line for a core: what a busy machine adds to every answer.
+"""How long processes ran, and how long they waited for a core: the time that a busy machine adds to every answer.
 
-Linux counts both for each thread (/proc/PID/task/TID/schedstat).  Elsewhere nothing is known, and nothing is told.
+Linux counts both for each thread (/proc/PID/task/TID/schedstat).  Other systems report nothing.
 """
 
 from __future__ import annotations

@@ -60,6 +60,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         done = self.create_future()
         try:
             done.set_result(func(*args))
-        except Exception as error:  # noqa: BLE001 - whoever waits for the thread is told
+        except Exception as error:  # noqa: BLE001 - the waiting task gets the error
             done.set_exception(error)
         return done

@@ -367,7 +367,7 @@ async def clock_jump(run: FaultyRun) -> None:
     machine.ahead_ms = run.chance.choice([-DAY_MS, DAY_MS, 15_000, -15_000])
     run.ahead_ms = max(run.ahead_ms, machine.ahead_ms)
     run.note(f"the clock of {machine.name} is {machine.ahead_ms} ms ahead")
-    await _while(run, 1.0, 40.0)  # nobody heals it with the rest: cut off, it stays wrong
+    await _while(run, 1.0, 40.0)  # if this is cancelled, the clock stays wrong: healing does not reset it
     machine.ahead_ms = 0
 
 

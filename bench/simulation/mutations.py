@@ -1,6 +1,6 @@
-"""The protections, each of which can be switched off: a simulation that does not notice has no teeth.
+"""Switch off one protection of the code at a time: a good simulation then reports a violation.
 
-`without(name)` runs its block on the real code without that protection, as a bug might have it.
+`without(name)` runs its block on the real code without that protection, as if a bug had removed it.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ KEEPING = {
     "keys stay destroyed",
     "rights to undo",
     "names split",
-}  # are missed where something is kept, for somebody
+}  # only runs with erasures and rights can detect these
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""What must hold after every run, whatever went wrong in it.  Each complaint is a violation.
+"""Invariants that must hold after every run, whatever faults it had.  Each complaint is a violation.
 
-Safety, of the log as it is in the end, by rules of their own beside those of the fold:
+Safety of the final log, checked by rules that are independent of the fold:
 
     fold        each live state is the fold of its log, from nothing: the owner's, a standby's and a reader's
     zombie      what counts was written by the process whose claim is the latest before it
@@ -12,9 +12,9 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
                 worker may take its records for the old one's until the next tick: either may be what it judged
     letter      what was rejected is in dead-letters
     told        what a window decided is in changes, and nothing else does; every question gets an answer or a refusal
-    time        no turn counts as said later than its worker could know; an imported graph is told no time of day
+    time        no turn counts as said later than its worker could know; an imported graph gets no time of day
 
-Liveness is asked of the running world (world.py).
+Liveness is checked in the running world (world.py).
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ LAST = (1 << DEPTH) - 1  # ordinal that a graph can have
 
 
 class CountedEvent(NamedTuple):
-    """An event that counts, who wrote it, whose claim it followed, and of which topic `turns` it tells."""
+    """An accepted event, its writer, the owner of the claim before it, and the id of its topic `turns`."""
 
     offset: int
     event: DataEvent
     writer: str
     owner: str
     source_topic: str
-    is_first: bool  # of its topic: reading began anew
+    is_first: bool  # of its topic: reading starts at its beginning
 
 
 class FoldedLog(NamedTuple):
@@ -77,7 +77,7 @@ class FoldedLog(NamedTuple):
     watermark: int
     counted: list[CountedEvent]
     digests: dict[int, str]
-    seized: list[str]  # rights that somebody had no right to
+    seized: list[str]  # rights that a subject took without permission
 
 
 class Lagging(NamedTuple):
@@ -226,7 +226,7 @@ class Oracle:
         log = WholeLog(self._broker.log(self._topics.events, partition), self._keys)
         try:
             return [f"branch: {complaint}" for complaint in await unlike(log, live, extractor)]
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody can branch this
+        except Exception as error:  # noqa: BLE001 - any error means that this cannot be branched
             return [f"branch: partition {partition} cannot be branched: {type(error).__name__}: {error}"[:400]]
 
     def _all(self, partition: int, live: Partition, expected: FoldedLog) -> Iterator[str]:
@@ -307,14 +307,14 @@ class Oracle:
             is_erased = (topic, source) in sealed  # whatever it was
             replies = self._answers.get(sent.correlation, {}) if place == partition and not is_erased else {}
             if sent.kind == "good" and replies.get("status") == "accepted" and (sent.graph, sent.id) not in seen:
-                yield f"once: turn {sent.id} of {sent.graph} was told to be accepted, and is not recorded"
+                yield f"once: turn {sent.id} of {sent.graph} was reported as accepted, but is not recorded"
 
     def _mistimed(self, each: CountedEvent) -> Iterator[str]:
         event, graph = each.event, getattr(each.event, "graph", "")
         if isinstance(event, TurnRecorded) and event.at > self._latest_ms:
             yield f"time: turn {event.id} at {each.offset} was said at {event.at}, after {self._latest_ms}"
         if graph == self._ledger.imported and event_time(event) > self._imported_until:
-            yield f"time: {graph} was imported, and is told the time of day at {each.offset}"
+            yield f"time: {graph} was imported, but gets the time of day at {each.offset}"
 
     def _misjudged(self, partition: int, each: CountedEvent) -> Iterator[str]:
         source = source_of(each.event)
@@ -326,7 +326,7 @@ class Oracle:
         if not is_rejected and kinds and kinds <= {"bad", "poison"}:
             yield f"once: a bad turn was taken at {each.offset}: {type(each.event).__name__}"
         if is_rejected and f"{self._topics.turns}/{partition}@{source}" not in self._letters:
-            yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
+            yield f"letter: turn {source} was rejected at {each.offset}, but has no dead letter"
 
     def _kinds(self, each: CountedEvent, partition: int, source: int) -> set[str]:
         """Return the possible kinds of the record that an event accounts for; empty if no client sent such a record.

@@ -42,9 +42,9 @@ RECOVERED = 12  # and recovery
 LOST_PORTIONS = 0.05  # part of them that recovery leaves out, as Faust's queue does when partitions come and go
 COMMIT_SECONDS = 1.0  # Faust's broker_commit_interval, as streams/worker/app.py has it
 READ_AGAIN = 0.3  # part of the assignments after which turns are read again that are accounted for
-LEFT_OUT = 0.01  # part of the turns that are fetched, and come to nobody
+LEFT_OUT = 0.01  # share of the fetched turns that no stream receives
 STOP_SECONDS = 20.0  # as streams/cli/operate/worker.py has it
-PROCESS: ContextVar[Process | None] = ContextVar("process", default=None)  # of which this task is one
+PROCESS: ContextVar[Process | None] = ContextVar("process", default=None)  # the process that this task belongs to
 
 
 def task_of_process(loop: asyncio.AbstractEventLoop, coro: Any, context: Any = None) -> asyncio.Task[Any]:
@@ -216,9 +216,9 @@ class Process:
             self.kill()
 
     def passes(self, step: Step) -> None:
-        """Die at the passage that is fatal: nothing behind it is done.
+        """Stop the process at the fatal step: nothing after it happens.
 
-        In a window that is where it is written, and no one is told.
+        In a window that is where it is written, before any client is notified.
         """
         if step is self.freezes_at:
             self.freeze()

@@ -339,9 +339,9 @@ class SimulatedRun:
         if silent:
             self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
         for sent in rejected:
-            replies = self.client.told(sent.correlation)  # read again while its partition halts, it is told that, too
+            replies = self.client.told(sent.correlation)  # a turn that is read twice may get more than one reply
             if not any(outcome.get("status") == "rejected" for outcome in replies):
-                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {replies}")
+                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm got {replies}")
 
     async def _done(self, requests: list[bytes]) -> None:
         """Wait until what is under way has come to its end: its answers among it."""
@@ -374,7 +374,7 @@ class SimulatedRun:
         for partition in range(self.settings.partitions):
             owner = self.owner(partition)
             if owner is None:
-                self.complaints.append(f"live: nobody owns partition {partition} in the end")
+                self.complaints.append(f"live: no worker owns partition {partition} in the end")
                 continue
             live: Partition = owner.app.ownership.writers[partition].state
             self.complaints += await oracle.complaints(
@@ -409,8 +409,8 @@ class SimulatedRun:
                     continue
                 try:
                     yield Lagging(process.name, partition, state.position.watermark, state.digest())
-                except (StoreCorruptError, GraphUnavailableError) as error:  # whoever owns it next makes it good first
-                    self.note(f"{process.name} holds partition {partition}, of which something is unavailable: {error}")
+                except (StoreCorruptError, GraphUnavailableError) as error:  # the next owner repairs it first
+                    self.note(f"{process.name} holds partition {partition}, but a graph is unavailable: {error}")
 
     @property
     def steps(self) -> int:

@@ -1,6 +1,6 @@
-"""The hot kernels, for a tool that counts instructions (bench/speed/instructions.py): what it runs.
+"""The hot kernels that bench/speed/instructions.py runs under a tool that counts instructions.
 
-    python -m bench.speed.kernels [NAME …]      each: set up, run once for nothing, mark, run, mark
+    python -m bench.speed.kernels [NAME …]      each: set up, run once to warm up, mark, run, mark
 
     decode, encode   the event of a turn, from and to the bytes of the log
     extract          the concepts of a turn's text
@@ -9,12 +9,12 @@
     open             a graph of 100 turns from its tables
     first_recall     a question to a graph of 100 turns that was just opened
     recall           a question to the same, again
-    recall_pruned    a question to a graph of 9,000 turns, not all of which it looks at
+    recall_pruned    a question to a graph of 9,000 turns that reads only some of them
     answer           a whole answer of a graph of 100 turns: the question's words, recall, turns that are read, context
 
-Between the two marks nothing else runs: no collector, no other thread.  What is measured is a function of the code
-alone, so that two runs count the same; what a kernel needs is made before the first mark.  All of them run in one
-process, for under such a tool a process takes 20 s to import what it needs.
+Between the two marks nothing else runs: no garbage collector, no other thread.  The count depends only on the code, so
+two runs count the same; a kernel's input is made before the first mark.  All kernels run in one process, because
+imports take 20 s under such a tool.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _store() -> Kernel:
 
 
 def closed(turns: int) -> Batch:
-    """Make what is stored of a graph of so many turns, most of which its tables know of."""
+    """Return the stored rows of a graph of `turns` turns, most of them in its tables."""
     store = MemoryStore()
     state = _claimed(store)
     _folded(state, list(zipf.turns(turns)))
@@ -127,7 +127,7 @@ def closed(turns: int) -> Batch:
 
 
 def opened(rows: Batch) -> Graph:
-    """Open a graph of which that is stored."""
+    """Open the graph with these stored rows."""
     store = MemoryStore()
     store.write(rows)
     graph = Partition(store).graph(zipf.GRAPH)
@@ -217,7 +217,7 @@ def main() -> None:
         kernel = KERNELS[name]()
         run(kernel)
         print(name, kernel.times, flush=True)
-    os._exit(0)  # nobody waits for what is tidied up behind the marks
+    os._exit(0)  # skip the cleanup: it is not measured
 
 
 if __name__ == "__main__":

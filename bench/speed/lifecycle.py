@@ -79,7 +79,7 @@ class LifecycleWorker:
         """Fold a turn, behind the windows that end before it."""
         self.tick(event.graph, event.at)
         self._append(event, "turns")
-        with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
+        with self._timed("turns"):  # counting belongs to folding, though the fold defers it to the first read
             self.graph(event.graph).settle()
 
     def tick(self, graph: str, at: int) -> None:

@@ -197,7 +197,7 @@ async def _bytes(home: Path, graphs: int = 40, turns: int = 100) -> dict[str, fl
                 [each.model_copy(update={"graph": f"g{number}"}) for each in turns_list]
             ):
                 pass
-        reader = connection.app._reader  # noqa: SLF001 - nobody else asks for its topics
+        reader = connection.app._reader  # noqa: SLF001 - only this reads its topics
         sizes = {}
         for topic in (settings.topics.events, settings.topics.turns):
             records = [r async for batch in reader(topic).read(0, 0, 10**9) for r in batch]
@@ -244,7 +244,7 @@ def format_plan(sections: Mapping[str, Mapping[str, Any]], cost: Measured, want:
 def main() -> None:
     """Compute, and print one JSON object or tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", action="store_true", help="measure anew")
+    parser.add_argument("--measure", action="store_true", help="measure again")
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     for name, default in asdict(Workload()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)

@@ -1,11 +1,11 @@
-"""Does a memory on Kafka stay whole, and alive, whatever happens?  Real brokers, real workers, faults by seed.
+"""Check that a memory on Kafka stays consistent and alive under faults: real brokers, real workers, faults by seed.
 
     python -m bench.torture --minutes 20 --json
     python -m bench.torture --minutes 5 --seed 7 --kinds "worker killed,network cut"
 
-Every kind has its turn before any has its second; the order, and all chance in a fault, comes from the seed (what the
-machine does with it does not).  After each the liveness oracle is asked, and how long it took is told: from when the
-harm was undone, or, of harm that lasts, from when it was done.  In the end, the safety oracles (scene.py).
+Every kind of fault happens once before any happens twice; the seed decides the order and all random choices (but not
+the timing of the machine).  After each fault the liveness oracle runs, and its duration is reported: from the end of
+the fault, or, if the fault lasts, from its start.  The safety oracles run at the end (scene.py).
 
     faults, kinds      how many were done, and of how many kinds     stuck    not alive within --patience
     lost, duplicated   of what was acknowledged, but not erased      broken   promises that were not kept

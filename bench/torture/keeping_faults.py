@@ -160,7 +160,7 @@ async def _refused(scene: Scene, what: str, call: Callable[[], Awaitable[Outcome
 
 @kind("branched")
 async def branched(scene: Scene) -> AsyncIterator[None]:
-    """Branch what this kind of fault has told: graphs of which turns were erased, taken back and forgotten."""
+    """Branch the graphs of this module's faults, in which turns were erased, undone and forgotten."""
     graph = await _publish(scene, 12)
     await _erased(scene, graph, "k1")
     await _insist(lambda: scene.memory.forget(graph, turns=["k2"]))

@@ -1,11 +1,11 @@
 """A TCP proxy that stands before Kafka's brokers, to cut, delay, hang and reset what goes through it.
 
-A client that was told one broker's address learns all others from that broker, and would go around a plain proxy.  So
-in the two answers that name brokers (Metadata, FindCoordinator) this one puts its own ports in the place of theirs:
-same host, so the same length, in every version of the protocol.
+A client that knows one broker's address learns all others from that broker, and would bypass a plain proxy.  So this
+one replaces the ports in the two answers that name brokers (Metadata, FindCoordinator) by its own: the host is the
+same, so the length is the same, in every version of the protocol.
 
     async with Proxy(["127.0.0.1:9092"]) as proxy:
-        proxy.address                 what a client is told
+        proxy.address                 the bootstrap address for a client
         proxy.cut()                   connections end, new ones are refused
         proxy.hang(DOWN)              nothing comes back any more: what was sent arrives, its acknowledgement does not
         proxy.delay(1.5)              each way, seconds

@@ -1,8 +1,8 @@
-"""What is tortured, and by what it is told whether it is well.
+"""The cluster under test, and the oracles that check it.
 
 Two workers share the partitions, each behind a proxy of its own; a client that goes to the brokers directly publishes
-turns to one graph of each partition all the time, days apart, so that windows close, and asks.  What the owner called
-accepted is acknowledged: none of it may ever be lost, or count twice.
+turns to one graph of each partition all the time, days apart, so that windows close, and queries them.  A turn that the
+owner reported as accepted is acknowledged: it may never be lost, or count twice.
 
     await scene.lives()      the liveness oracle: each partition accounts for a new turn and answers a question about it
     await scene.examined()   the safety oracles, once, in the end
@@ -41,13 +41,13 @@ PARTITIONS = 4
 WORKERS = 2
 SESSION_SECONDS = 6  # the least that a broker grants
 TICK_SECONDS = 2
-FIRST_DAY = 19_000  # since 1970: what is told lies in the past, and stays there
+FIRST_DAY = 19_000  # since 1970: all turns are in the past, and stay there
 APART_MS = DAY_MS // 4
 TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
 ASK_SECONDS = 10.0  # that a question of the traffic may take: a client's default
 SETTLES_WITHIN = 15.0  # the group; a fault that comes earlier meets a rebalance
 SECONDS_BETWEEN_TRIES = 0.1
-LONGEST_TRY_SECONDS = 16.0  # a client that is told nothing becomes more patient
+LONGEST_TRY_SECONDS = 16.0  # a client without a reply waits longer at its next try
 WORDS = ["kettle", "garden", "museum", "violin", "harbour", "lantern", "orchard", "compass", "blanket", "meadow"]
 
 
@@ -153,7 +153,7 @@ class Scene:
 
     @property
     def settings(self) -> WorkerSettings:
-        """What a command is told."""
+        """The settings of the `emgas` commands."""
         return WorkerSettings(
             broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix="torture",
             partitions=PARTITIONS, replication=self.replication, encryption=True, kek_file=self.kek,
@@ -348,7 +348,7 @@ class Scene:
             for other in self.others(worker):
                 await other.up()
         diverged += [f"the reader alone: {each}" for each in await self._diverged_of_reader()]
-        recorded = await self._recorded()  # last: whoever was asked above whether all lives had turns accepted, too
+        recorded = await self._recorded()  # last: the liveness checks above recorded turns, too
         return {**self.findings.compared(recorded), "diverged": len(diverged), "divergences": diverged}
 
     async def _recorded(self) -> list[tuple[str, str]]:

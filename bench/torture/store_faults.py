@@ -81,7 +81,7 @@ async def disk_full(scene: Scene) -> AsyncIterator[None]:
         yield
         balloon.unlink(missing_ok=True)
         yield
-    finally:  # where nobody lives meanwhile, too: the disk would stay full, and mounted
+    finally:  # also if no worker recovers: the disk would stay full, and mounted
         await worker.down()
         await _run("umount", str(worker.home))
         await worker.up()

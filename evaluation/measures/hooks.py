@@ -143,7 +143,7 @@ def table(results: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def sentences(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say what all prompts of the data sets got on average, every prompt weighing the same."""
+    """Return sentences on what the prompts of all data sets got on average, each prompt with the same weight."""
     measured = [result["hooks"] for result in results.values() if "hooks" in result]
     needing, ordinary = ([each[kind] for each in measured] for kind in KINDS)
 

@@ -107,7 +107,7 @@ class GuardedProtocol(H11Protocol):
         super().__init__(*arguments)
         self._room, self.peer = room, ""
         self._is_counted = False
-        self._phase: tuple[str, Any] = ("", None)  # what is waited for, and of which request
+        self._phase: tuple[str, Any] = ("", None)  # the phase that the deadline limits, and its request
         self._deadline = float("inf")
         self._timer: asyncio.TimerHandle | None = None
 

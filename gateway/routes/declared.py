@@ -30,7 +30,7 @@ from gateway.routes.examples import TAGS, operation_of
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 OF_PATH = ("graph", "kind")
 DryRun = Annotated[bool, Query(description="return what would be done; nothing is changed")]
-NEVER = (*OF_PATH, "after")  # over HTTP, nobody has an offset to wait for
+NEVER = (*OF_PATH, "after")  # clients over HTTP have no offset to wait for
 
 
 def _add_command(message: type[Request], method: str, path: str) -> None:

@@ -30,7 +30,7 @@ from processors.recall.retrieval.recall import (
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-SOURCES: Final = 20  # of the most active concepts name passages: the seed's N, of which it gives no number
+SOURCES: Final = 20  # most active concepts that name passages: the seed's N, which has no number there
 # The seed's table 2 gives ranges, no defaults: F in 0–1, D in 0–1, 3–10 iterations, delta "tiny", self-decay optional.
 # Ours: F 0.1 (above 0, or everything fires, T6), D 0.5 (the middle), 3 iterations (the fewest), delta 0.001, self-decay
 # off as in its main text.

@@ -42,7 +42,7 @@ def invented(text: str, sources: Iterable[str], named: Collection[str], concepts
     """
     numbers = {number for source in sources for number in _NUMBER.findall(source)}
     if not numbers.issuperset(_NUMBER.findall(text)):
-        return "it gives a number that nobody said"
+        return "it states a number that is not in the sources"
     shared = _words(named) & _words(concepts)
     if len(shared) * LEAST < len(_words(named)):
         return "most of what it names was not said"

@@ -126,7 +126,7 @@ def _unit(name: str) -> Unit:
 
 
 def _stepped(anchor: Days, steps: int, unit: Unit, reference: date, *, is_whole: bool) -> Days | None:
-    """Step on from what an expression counts from, None where nobody can be sure what is meant.
+    """Return the days that are `steps` units after `anchor`, None if the meaning is uncertain.
 
     is_whole  whether the unit itself is meant ("the following week"), and not a day in it ("a week later")
     """

@@ -124,7 +124,7 @@ def _first_codes(pattern: str) -> set[str]:
 
 
 def parse(text: str, language: str, now: datetime) -> list[Atom]:
-    """Read a text into atoms of which those that mean a time have one of the codes that rules make."""
+    """Return the atoms of a text.  An atom that means a time has one of the codes that the rules produce."""
     atoms = scan(text, language)
     for number in range(1, PASSES + 1) if atoms else ():
         atoms = _Pass(text, grammar(language), number, now, atoms).reduced()

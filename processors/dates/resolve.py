@@ -34,7 +34,7 @@ from state.events.extraction_types import TimeKind, TimeSpan
 
 LIKELY: Final = 0.9
 MAYBE: Final = 0.6
-TRIED: Final = 100  # times of one text that are read: what repeats itself for ever is no conversation
+TRIED: Final = 100  # most times that are read in one text: a longer list is no conversation
 _FIRST: Final = EPOCH.toordinal()
 EPOCH_MOMENT: Final = datetime_of(0)
 _IS_HAN: Final = re.compile(f"[{HAN}]")

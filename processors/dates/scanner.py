@@ -97,7 +97,7 @@ class Lexicon:
         self._gate_signs = re.compile("|".join(["[0-9]", *map(re.escape, sorted(self.gate))]))
 
     def _gate(self) -> list[str]:
-        """List the tokens without one of which no text holds a time."""
+        """List the gate tokens: a text without any of them mentions no time."""
         telling = [tokens for entries in self._firsts.values() for tokens, codes in entries if tells(codes)]
         if self.language in UNSPACED:
             return ["".join(tokens) for tokens in telling]

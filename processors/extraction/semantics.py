@@ -38,9 +38,9 @@ class Named(NamedTuple):
 def added(
     extraction: Extraction, text: str, words: Sequence[Word], *, original: str, speaker: str | None
 ) -> Extraction:
-    """Add to what was found in a clean, simplified text by `speaker` (a tag) what else it says.
+    """Add kinds, phrases and relations to the extraction of a clean, simplified text by `speaker` (a tag).
 
-    original  the text as it was said, of which relations name the characters
+    original  the unchanged text; relations refer to its characters
     """
     weights = {concept.id: concept.weight for concept in extraction.concepts}
     spans = phrases(text, words)
@@ -60,7 +60,7 @@ def added(
 def _certain_relations(
     stated: Iterable[StatedRelation], speaker: str | None, weights: dict[str, float]
 ) -> Iterable[StatedRelation]:
-    """Keep what is said of concepts: a word that was left out of a long text is none, nor is nobody."""
+    """Yield the relations whose ends are concepts: no words that the extraction left out, no missing speaker."""
     for relation in stated:
         ends = (end for end in (relation.source, relation.target) if end.phrase is None)
         if all((end.form or speaker) in weights for end in ends):

@@ -1,10 +1,10 @@
-"""Tags: what a turn or a question has besides words.  Who spoke, when, and whether a time is told or asked for.
+"""Tags of a turn or a question besides its words: who spoke, when, and whether it states or asks for a time.
 
     @speaker:caroline   a turn of hers                          turns only
     @month:2023-05      a turn of that month (UTC), or that     ... or a question that states it
     @day:2023-05-08     tells of that month or day ...          ... or a question that states it
-    @time               the turn tells a time ("last week")     the question asks for one ("when")
-    @name               the turn names somebody or something    the question asks who, where, which
+    @time               the turn states a time ("last week")    the question asks for one ("when")
+    @name               the turn names a person or a thing      the question asks who, where, which
     @number             the turn gives a number                 the question asks how many
 
 Patterns decide, in English and Chinese; what "last week" means comes from processors/dates/resolve.py.  Texts come

@@ -1,12 +1,11 @@
-"""Which concepts of a turn stand in one clause, or in one window of tokens: facts that only some graphs ask for.
+"""Find the concepts of a turn that are in one clause, or in one window of tokens, for graphs that count by these.
 
     clauses   processors/text/clauses.py                                            setting `clauses`        SEEDS P12
     windows   runs of sentences of `window_tokens` words, each beginning with the last `window_overlap` of the one
               before; only of turns that are longer than a window                   setting `window_tokens`  SEEDS P4
 
-Each part of the text is read by the extractor as a question is, and what is found in it is looked up among the turn's
-concepts: so any extractor will do.  Marks ("@speaker:…") stand in every unit.  What no part shows by itself stands
-alone.
+The extractor reads each part of the text as a question, and the part's concepts are looked up among the turn's: so this
+works with any extractor.  Marks ("@speaker:…") are in every unit.  A concept that no part holds is a unit of its own.
 """
 
 from __future__ import annotations

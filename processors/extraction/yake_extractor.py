@@ -81,7 +81,7 @@ class YakeExtractor:
         return semantics.added(extraction, simplified(text), words, original=original, speaker=tags.by(clean(speaker)))
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
-        """Find the concepts a question names.  Names stay even where they might address somebody."""
+        """Find the concepts of a question.  Names stay, even if they may only address a person."""
         text = _bounded(text)
         times = [] if at is None else anchored(text, at, self.language.language_of(text))
         marks = tags.of_query(simplified(text), times)

@@ -1,6 +1,6 @@
-"""Anchors: why a turn holds faster than others, found in what it says.  SEEDS S28, H3, M24.
+"""Anchors: reasons in its text why a turn is kept longer than others.  SEEDS S28, H3, M24.
 
-    remember   somebody asks to keep it            forced, as it is kept because somebody wants that
+    remember   a speaker asks to keep it           forced: kept because a person wants it
     health     an allergy, a blood type            spontaneous: what people keep unasked
     code       a password, a number to dial        forced
     birthday   a birthday, an anniversary          spontaneous
@@ -28,7 +28,7 @@ _ASKS: Final = ("?", "？")
 class _AnchorRule(NamedTuple):
     anchor: Anchor
     importance: float
-    words: tuple[str, ...]  # without one of which the pattern, which takes much longer, need not be tried
+    words: tuple[str, ...]  # a text without one of these cannot match the pattern, which takes much longer
     pattern: re.Pattern[str]
 
 

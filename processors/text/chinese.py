@@ -89,7 +89,7 @@ class Segmenter:
         return dictionary
 
 
-STANDARD: Final = Segmenter()  # with nobody's words added
+STANDARD: Final = Segmenter()  # without added words
 segmented: Final = STANDARD.segmented
 
 

@@ -1,11 +1,11 @@
-"""Where a text greets, thanks or addresses somebody: spans whose words are said but not talked about.
+"""Find where a text greets, thanks or addresses a person: such words are not what the text is about.
 
-Two kinds: fixed expressions ("take care", "by the way": data/greetings.tsv), and vocatives: a name in the place where
-one calls somebody.
+Two kinds: fixed expressions ("take care", "by the way": data/greetings.tsv), and vocatives: a name at a place where
+people address each other.
 
     Hey Caroline!  Thanks, Melanie.      after a greeting, thanks or a cry
     That's so cool, Caroline!            after a comma, at the end of a sentence
-    Caroline, that's great               before a comma, when the rest speaks to or about somebody
+    Caroline, that's great               before a comma, when the rest addresses or describes a person
 
 Who the speakers are is not known here, so the place decides.  "My brother, Tom." keeps Tom: a possessive or an article
 shortly before the comma introduces a name; and "Boston, Massachusetts." keeps both: a capital stands before the comma.
@@ -54,7 +54,7 @@ def expressions(text: str) -> list[Span]:
 
 
 def vocatives(text: str) -> list[Span]:
-    """Find where `text` calls somebody by name: (start, end) of each name."""
+    """Find the vocatives of `text`: (start, end) of each name that addresses a person."""
     called = {match.span(1) for pattern in _VOCATIVES for match in pattern.finditer(text)}
     called.update(match.span(1) for match in _AT_THE_END.finditer(text) if not _introduced(text, match.start()))
     return sorted(called)

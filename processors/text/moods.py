@@ -1,4 +1,4 @@
-"""How thoroughly somebody of this mood wants to search: in a hurry, not at all; curious, much (SEEDS S7).
+"""How thorough a search a mood asks for: short if the reader is in a hurry, long if the reader is curious (SEEDS S7).
 
 Few patterns of English and Chinese decide (data/moods.tsv); a mood that is none of them says nothing about it.
 """

@@ -1,4 +1,4 @@
-"""What a name names, by itself and by what stands beside it: a person, a place, an organisation, a product.
+"""Find the kind of a name, from the name and the words beside it: a person, a place, an organisation, a product.
 
     New York, Lisbon, 深圳, Yara          listed_kind: data/names.tsv, data/first_names.tsv
     Nguyen lent me his drill             what people alone do: its place (shown_as_person)
@@ -53,7 +53,7 @@ LONGEST_ENDING: Final = max(map(len, _ENDS_HAN))
 
 
 def listed_kind(name: str) -> Kind | None:
-    """Return what a name names that is known by itself, as it is written; None for all others."""
+    """Return the kind of a name that is in our lists, as it is written; None for all others."""
     return _KINDS.get(name) or ("person" if is_first_name(name) else None)
 
 

@@ -106,9 +106,9 @@ def made(text: str, words: Sequence[Word]) -> Phrase:
 
 
 def kinds(text: str, words: Sequence[Word], by_surface: Sequence[Phrase] = ()) -> dict[str, Kind]:
-    """Map single words to their kind: normal form → kind, of those that are known or shown by what is beside them.
+    """Return the kinds of single words, by normal form: kinds from our lists, or from the words beside them.
 
-    by_surface  the phrases of the text: York is nobody where New York is named
+    by_surface  the phrases of the text: York is no person inside New York
     """
     inside = {word.start for phrase in by_surface if phrase.kind in _THINGS for word in phrase.words}
     by_form: dict[str, Kind] = {}
@@ -310,7 +310,7 @@ def _noun_run(words: Sequence[Word], place: int) -> list[Word]:
 
 
 def _is_head(words: Sequence[Word], run: Sequence[Word]) -> bool:
-    """Return whether the verb at the end of a run is the noun of a term, 深度学习: nobody does it, and to nothing."""
+    """Return whether the verb at the end of a run is the noun of a term, 深度学习: it has no agent and no object."""
     after = next((word for word in words if word.start == run[-1].end), None)
     is_verb_there = after is not None and (after.tag.startswith(("n", "eng")) or after.tag in _ASPECTS)
     return run[-1].form in _HEADS and run[-2].form not in _AGENTS and run[-2].tag != PERSON and not is_verb_there

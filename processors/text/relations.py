@@ -51,7 +51,7 @@ class _RelationRule(NamedTuple):
     type: RelationType
     source: str
     target: str
-    triggers: tuple[str, ...]  # without one of which the pattern, which takes much longer, need not be tried
+    triggers: tuple[str, ...]  # a text without one of these cannot match the pattern, which takes much longer
     pattern: re.Pattern[str]
     is_back: bool
 
@@ -291,7 +291,7 @@ def _is_nothing(endpoint: Endpoint) -> bool:
 
 
 def _is_named_kind(endpoint: Endpoint) -> bool:
-    """Return whether what is named is of a kind of which each has a name: a cat, 一只橘猫."""
+    """Return whether an endpoint is of a kind whose members have names: a cat, 一只橘猫."""
     form = endpoint.words[-1].form
     return form in _WORDS["kinds"] or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
 

@@ -9,8 +9,8 @@ from typing import Final
 # extensions.  Radicals and strokes (2E80-2FDF, 31C0-31EF) also have the script Han, but are symbols: left out.
 HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
-# Scripts of which a tokenizer makes about one token a character: Han; Thai and Lao, Myanmar, Khmer, kana with the signs
-# before it, which write no spaces; and Hangul.
+# Scripts in which a character is about one token: Han; Thai and Lao, Myanmar, Khmer, kana with the signs before it,
+# which are written without spaces; and Hangul.
 DENSE: Final = HAN + "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\uac00-\ud7af"
 
 # What continues a word but is no letter for `re`: vowel signs and accents of the scripts that have them.

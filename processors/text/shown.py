@@ -1,10 +1,10 @@
-"""Concepts as people are shown them: words that somebody would say, and whole names.
+"""Concepts as people see them: words that are fit for people, and whole names.
 
     york    ──▶  New York        most turns that hold the word hold it inside that phrase
-    half    ──▶  –               it finds turns, and tells nobody what a talk was about (data/unshown.tsv)
+    half    ──▶  –               it finds turns, but does not say what a talk was about (data/unshown.tsv)
     类票    ──▶  –               a wrong cut of the segmenter, maybe, until it came in some turns
 
-What finds turns knows nothing of this: it changes what is listed, and no score.
+Recall does not use this: it changes what is listed, and no score.
 """
 
 from __future__ import annotations

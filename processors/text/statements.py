@@ -6,9 +6,9 @@
     我不再喝咖啡了                        does 咖啡, which ends
     "no latte today"                    skips latte                     (processors/lifecycle/habits/habits.py)
 
-Whoever says another value of the same slot later has changed it (processors/lifecycle/turns/supersession.py).  A few
-precise patterns of English and Chinese decide (data/statements.tsv), never a question, a wish or what was once; what is
-not sure is no statement.
+A later value of the same slot replaces an earlier one (processors/lifecycle/turns/supersession.py).  A few precise
+patterns of English and Chinese decide (data/statements.tsv).  A question, a wish, a past state or an uncertain sentence
+is no statement.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LEADING: Final = re.compile(r"^(?:an?|the|now|currently|about|called) ")
 class _Row(NamedTuple):
     slot: str
     ends: bool
-    words: tuple[str, ...]  # without one of which the pattern, which takes longer, need not be tried
+    words: tuple[str, ...]  # a text without one of these cannot match the pattern, which takes longer
     begins: tuple[str, ...]  # likewise, but as they are written: "" where that is not known
     source: str  # of the pattern
 

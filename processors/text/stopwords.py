@@ -25,7 +25,7 @@ _LISTS: Final = _lists()
 ENGLISH: Final = _LISTS["english"]
 ENGLISH_CONTENT: Final = _LISTS["english-content"]  # words of the classic list that people do talk about
 
-# Stopwords that are names when somebody writes them as names (processors/text/language.py says when).
+# Stopwords that are names when they are written as names (see processors/text/language.py).
 TITLE_NAMES: Final = _LISTS["title-names"]  # the language, the man, the month
 CAPITAL_NAMES: Final = _LISTS["capital-names"]  # the country, the trade
 

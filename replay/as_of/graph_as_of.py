@@ -1,20 +1,20 @@
 """A graph as it was: the fold of its own events up to an offset of the log, or up to a time.
 
-As of time T counts what was said by T, whenever it was recorded: history that was imported late counts by when it was
-said.  So the graph as of T equals one that was built from only the events up to T, in their order, and then told T:
+The graph as of time T holds all turns up to T, even those that were recorded later: imported history counts by the time
+of its turns.  So it equals a graph that was built from only the events up to T, in their order, and then ticked to T:
 
     events in the log     a  b  W1 c  W2 d  W3 e        W: end of a window, recorded before what brought the time
     their times           1  2  5  6  8  20 22 7        as of 10: d lies beyond, e came late
     as of 10, with e      a  b  W1 c  ·· e  ··          ··: windows decided again, as closed with e in the graph
 
-Up to the first event that lies beyond T, everything is as the log recorded it: facts, nothing is decided again.  From
-there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
-before T, are decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph
-is told the time T, and so are graphs that were not told when they fell silent.
+Up to the first event after T, the graph is as the log recorded it, and nothing is decided again.  Later windows of the
+log depend on events that do not count, so they are left out; windows that end before a late event, or before T, are
+decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph is ticked to
+T, even if the log holds no tick after its last turn.
 
-Who may not see what was forgotten since T (`hides`) is shown that graph without it: each later Forgotten takes out, at
-its place among what came late, what it names, and what the graph of then has through that alone.  What was said after
-it stays, though it tells of a time before; a Forgotten that was taken back hides nothing.
+If the reader may not see what was forgotten since T (`hides`), the graph is shown without it: each later Forgotten
+removes, at its place among the late events, what it names, and what the graph has only through that.  Turns that were
+recorded after it stay, even those about an earlier time; a Forgotten that was undone hides nothing.
 
     as of 10, hidden      a  b  W1 c  ·· F' e  ··       F: forgotten at 22, between 20 and 7; F': with all that it left
 """

@@ -1,8 +1,8 @@
-"""What tells that a log is restored in part: each record that a restore appends says how far its partition will go.
+"""Mark a log as partly restored: each record that a restore appends holds the final length of its partition.
 
-A worker on such a log would write behind what is there, and the rest could never be appended where it belongs.  It
-could not be told from a memory whose topic `turns` was recreated, which must go on.  So a restore marks its records, in
-a header that no backup holds; the last record of a log tells the rest (streams/ingest/source.py asks).
+A worker on such a log would append its own events, and the rest of the backup could never follow at its place.  Without
+a mark, such a log looks like a memory whose topic `turns` was recreated, which must go on.  So a restore marks its
+records with a header that no backup holds; streams/ingest/source.py checks the last record of the log.
 """
 
 from __future__ import annotations

@@ -277,7 +277,7 @@ def _omitted_at(field: Any) -> Any:
 
 
 _FIELDS = {kind: _fields(kind) for kind in SCHEMA.__args__}
-_TURN: Any = msgspec.defstruct(  # a turn as it is written: fields in that order, of which those that say nothing go
+_TURN: Any = msgspec.defstruct(  # a turn as it is written: fields in that order, without those that hold their default
     "_TURN",
     [(name, Any) if default is _ALWAYS else (name, Any, default) for name, default in _FIELDS[TurnRecorded]],
     omit_defaults=True,

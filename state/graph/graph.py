@@ -239,7 +239,7 @@ class Graph(GraphTables):
         self.clock = max(self.clock, event.at)
         numbers = self.concepts.numbers_of(event.concepts, event.at)
         passage = self.passages.add(event, self.events, numbers)
-        if event.uncounted:  # a gate set it aside: found behind the others, and lost for nobody
+        if event.uncounted:  # a gate set it aside: recall still finds it, behind the others
             self.passages.archive(passage)
             self.uncounted += 1
         self.relations.add(passage, event.relations, self.concepts.numbers)

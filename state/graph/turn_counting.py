@@ -25,8 +25,8 @@ from state.graph.graph_tables import GraphTables
 #
 #     clauses   two concepts were said together where one clause holds both: within the turn, and as an exchange
 #     windows   a turn's exchange is the turn and as many before it in its session as fit into `window_overlap` of
-#               `window_tokens` words; a turn longer than such a window is several, of which the first has what was
-# before
+#               `window_tokens` words; a longer turn is several windows, and the first one includes what was
+#               said before
 #
 # A pair counts once for a turn, however many of its units hold it, so that what is counted stays a number of turns, as
 # the counts of its concepts are.  Only graphs that want this come here: it goes turn by turn.

@@ -24,7 +24,7 @@ from state.graph.tables.lists import Growable, Lists, stable_order
 from state.graph.tables.passage_table import PassageTable
 
 NO_TURN: Final = 1 << 31
-MANY = 1 << 19  # postings, of which those of a concept are looked for at first
+MANY = 1 << 19  # postings: from so many on, those of a concept are first searched for one by one
 LOOKS = 32  # times that one is looked for
 LOOKED_FOR_MANY: Final = 4  # times of that, to look for many in one go
 MANY_WORDS = 1 << 14  # that are not listed yet
@@ -32,7 +32,7 @@ WORDS_LOOKED = 8  # parts of words
 WORDS_LOOKED_PACKED: Final = 64  # the same while ids are packed: to look through them takes less
 AT_ONCE: Final = 1 << 18  # postings
 PREFIX: Final = 4  # letters by which words are found that begin alike
-FEW: Final = 1 << 8  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
+FEW: Final = 1 << 8  # concepts: so few are all searched; an index of them would take 150 bytes each
 WORD_BYTES: Final = 150
 
 

@@ -47,7 +47,7 @@ class ChangeFeed:
         self._events = events
         self._up_to = -1  # offset in `events` of the last event that was looked at
         self.caught_up = False
-        self._dark: set[str] = set()  # graphs of which events do not open
+        self._dark: set[str] = set()  # graphs with events that cannot be decrypted
 
     async def publish(self, appended: Sequence[AppendedEvent]) -> None:
         """Send the window events among accepted ones; return once all are acknowledged.

@@ -2,8 +2,8 @@
 
     POST {url}/chat/completions   {"model": …, "messages": […], **options}      ──▶  choices[0].message.content
 
-The server is not trusted: it may be slow, break off, send megabytes, redirect, or answer what it likes.  It is told
-nothing but the tasks and its key, is followed nowhere, and of what it says at most ANSWER_BYTES are read.
+The server is not trusted: it may be slow, break off, send megabytes, redirect, or answer anything.  It gets only the
+tasks and its key, its redirects are not followed, and at most ANSWER_BYTES of its answer are read.
 """
 
 from __future__ import annotations

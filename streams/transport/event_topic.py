@@ -4,9 +4,9 @@
     writing(settings, partitions)   a WritableLog (replay/backup/restore.py); refused while a worker lives
     appending(settings)             the same, where it is; on Kafka also beside live workers
 
-Embedded, the directory's lock tells that a worker lives, and the topics are born with `partitions` if there are none.
-On Kafka the members of the consumer group tell it, at that moment; and a record that comes to lie elsewhere than it
-must, because another process wrote meanwhile, ends a restore.
+With an embedded log, the directory's lock shows that a worker lives, and missing topics are created with `partitions`.
+On Kafka the current members of the consumer group show it.  A restore fails if a record gets another offset than it
+must, because another process wrote meanwhile.
 """
 
 from __future__ import annotations

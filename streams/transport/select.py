@@ -225,7 +225,7 @@ async def filling(settings: WorkerSettings, source: str) -> AsyncIterator[None]:
 async def _kafka(settings: WorkerSettings) -> Transport:
     from streams.transport.kafka.transport import KafkaTransport
 
-    if settings.role != "writer":  # which answers nobody
+    if settings.role != "writer":  # a writer answers no queries
         await check_finished(settings)
     reader = _kafka_reader(settings)
     names = settings.topics
@@ -263,7 +263,7 @@ def _give_birth(settings: WorkerSettings, log: EmbeddedLog) -> None:
     turns = settings.topics.turns
     if turns not in log.topics():
         for topic in sorted(plan(settings.topics, settings.partitions), key=lambda each: each.name == turns):
-            log.create_topic(topic)  # `turns` last: it tells that all are there, whatever kills us meanwhile
+            log.create_topic(topic)  # `turns` last: if it exists, all exist, even after a crash
 
 
 async def create(settings: WorkerSettings, *, without: Collection[str] = ()) -> None:

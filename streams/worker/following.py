@@ -1,11 +1,11 @@
-"""Which partitions a reader holds: each folded from the log as it grows, and never written to.
+"""The partitions that a reader follows: it folds each from its growing log, and never writes to it.
 
     hold(partitions)   hold exactly these: open each, fold it to the end of its log, then follow the log
     release()          let go of all
 
-A reader claims nothing, so no one notices it.  What fails concerns one partition: it is closed, opened again and folded
-on, at once and then less and less often; what waits for an answer from it is told (QueryHandler).  What waits for one
-that is let go of is not: the next reader finds the question in the log.
+A reader claims nothing, so workers do not notice it.  A failure affects one partition: the reader closes it, opens it
+again and folds on, at first at once and then less and less often; waiting queries get an error (QueryHandler).  Queries
+of a released partition get none, because the next reader finds them in the log.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from streams.transport.keys.key_store import KeyStore, refreshed
 
 log = logger("worker")
 LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
-FOLD_BATCH = 64  # records, then who waits for one of them is told
+FOLD_BATCH = 64  # records that are folded before waiting tasks are notified
 
 
 class Followed:

@@ -403,7 +403,7 @@ PRESETS = {
     ),
 }
 
-# How questions are answered that name no mode: the mode, and whose formula orders what it finds ("": nobody's).
+# The mode and the reranker ("" for none) of questions that name no mode.
 PRESET_MODES: dict[str, tuple[Mode, Rerank | Literal[""]]] = {
     "emgas": ("literal", ""),
     "soulmem": ("staged", ""),

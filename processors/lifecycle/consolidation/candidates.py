@@ -23,7 +23,7 @@ from state.graph.graph import Graph
 
 T_MIN: Final = DAY_MS  # recalls within a day count as at one time
 LOOKED_AT: Final = 64  # turns that hold a word, the latest, among which candidates are looked for
-UNTOLD: Final = 50  # percent: how much a turn matters where nobody said
+UNTOLD: Final = 50  # percent: the importance of an unrated turn
 
 Link = tuple[str, str]
 

@@ -1,13 +1,13 @@
-"""What becomes of a graph's themes: groups of words (clustering.py) that outlive windows.
+"""Decide how a graph's themes change in a window.  A theme is a group of words (clustering.py) that outlives windows.
 
     born      a group that comes from no topic
-    changed   the topic of which a group holds most, with other words, or with other strongest ones, than before
-    merged    several topics that one group holds most of: the largest lives on (of equals, the oldest), others died
-    split     a group that comes mostly from a topic that lives on elsewhere, or not at all
-    died      no group holds enough of it, or too few of its words are left
+    changed   a topic goes on in the group that holds most of it, with other words or other strongest words
+    merged    one group holds most of several topics: the largest goes on (of equals, the oldest), the others died
+    split     a group comes mostly from a topic that goes on in another group, or not at all
+    died      no group holds enough of the topic, or too few of its words are left
 
-A new topic's id counts on: "topic-7" is the eighth that was ever born here.  Topics that were not regrouped change in
-one way only: when words were forgotten, a label may name a word that is gone, or too few words may be left.
+The ids of topics are numbered: "topic-7" is the eighth topic of the graph.  A topic that is not regrouped changes only
+when words are forgotten: its label may hold a word that is gone, or too few words may be left.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""What recurs: habits, which a consolidation window finds among its new turns and those that are near them.
+"""Find habits, which recur: a consolidation window looks for them among its new turns and the turns near those.
 
-    a habit is anchored     in a word that all of its members hold, of one speaker
-    found                   where enough turns on enough days hang together by affinity_above; or by LOWER of that, if
+    anchored                all its members are by one speaker and hold one word, the anchor
+    found                   if the affinity of enough turns on enough days is above affinity_above; or LOWER of that, if
                             they are regular: at about the same hour, on the same day of the week or every few days
-    grows                   by new turns that hold its anchor and are near, by LOWER, to one of its latest members
-    "no latte today"        今天没喝拿铁 counts for nothing, and is an exception; as is a pause of more than twice the
-                            time between two days of it
+    grows                   by new turns with its anchor whose affinity to one of its latest members is above LOWER
+    "no latte today"        今天没喝拿铁 does not count, and is an exception; so is a pause of more than twice the
+                            usual time between two days
 
-A habit is an abstract: a passage of its own (habit_texts.py) that is linked to its members, which stay.  It is valid by
-how it is made: all that it says is counted from its members (consistency), each of which holds its anchor (coverage)
-and is in no other habit (no redundancy).  Deciding is a pure function of the graph: its work is that of the new turns,
-each of whose words leads to LOOKED_AT turns at most.  Near: affinity.py.  Source: SEEDS P18-P25, P40, S22.
+A habit is an abstract: a passage of its own (habit_texts.py) with links to its members, which stay.  Its construction
+makes it valid: its content is counted from its members (consistency); every member holds its anchor (coverage) and is
+in no other habit (no redundancy).  The decision is a pure function of the graph.  Its cost grows with the new turns: a
+word of theirs leads to LOOKED_AT turns at most.  Affinity: affinity.py.  Source: SEEDS P18-P25, P40, S22.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def recurring(graph: Graph, fresh: Sequence[int], at: int) -> list[MemoryConsoli
 
 
 def recurring_steps(graph: Graph, fresh: Sequence[int], at: int) -> Steps[list[MemoryConsolidated]]:
-    """Find the same in steps, each of which takes a few milliseconds at most.  The graph must not change meanwhile."""
+    """Find the same in steps of a few milliseconds at most.  The graph must not change meanwhile."""
     settings = graph.settings
     if not settings.habit_members or not fresh:
         return []
@@ -160,7 +160,7 @@ class _Window:
         return self._graph.rhythm.affinity_above * LOWER
 
     def _add_new(self, events: list[MemoryConsolidated]) -> Steps[None]:
-        """Add the new habits: those with most members first, of which each turn belongs to one."""
+        """Append the new habits to `events`, those with most members first.  A turn belongs to one habit."""
         anchors = yield from self._anchors()
         for speaker, anchor in anchors:
             free = [passage for passage in self._holders(anchor, speaker) if passage not in self._taken]
@@ -374,7 +374,7 @@ def _pauses(days: Any, every: float, *, working: bool) -> list[Exempt]:
 
 
 def _without_covered(exceptions: Sequence[Exempt]) -> list[Exempt]:
-    """Leave out a day of which a turn speaks where a pause holds it already."""
+    """Return the exceptions without the days of turns that a pause already includes."""
     pauses = [each for each in exceptions if not each.turn]
     return [
         each

@@ -1,12 +1,12 @@
-"""Answers: from a query of the wire and a graph, as it is or was, to the reply.
+"""Answers: compute the reply to a query from a graph, as it is now or was at an earlier time.
 
     Query ──▶ _Question ────▶ _Matches ─────────▶ why each passage came ─▶ a context for the prompt ─▶ Reply
               _prepare        _match: recall.py   explanation.py            context.py
 
-Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
-and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
-others in meanwhile.  They may change the graph.  The answer is that of the moment at which it began all the same, or
-GraphChangedError says that it has to begin again.
+Nothing is changed: an `Answer` holds the reply, and beside it what a reinforcing question should record.  A long
+question reads, explains and packs many turns, so an answer is a generator that yields every few milliseconds; its
+caller may run other tasks meanwhile, and these may change the graph.  The answer still describes the graph at its
+start; if that is impossible, it raises GraphChangedError and must begin again.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow
 from state.graph.view import GraphView
 
-# How many things somebody can take in: an answer of 7 ± 2 items, by how busy who reads it is.  SEEDS P47.
+# How many items a reader can take in: an answer has 7 ± 2, depending on the reader's load.  SEEDS P47.
 #
 #     load 0     nothing else to do: 9        load 0.5   7        load 1   busy: 5
 #
@@ -100,7 +100,7 @@ def limit_by_load(query: Query) -> Query:
     return query.model_copy(update={"top_passages": listed, "context_passages": most if packed is None else packed})
 
 
-# What advisors said of a turn, told to whoever asks: it stands beside the turn, whose text is as it was said.
+# Advice on a turn, as a reply shows it: beside the turn, whose text stays unchanged.
 
 
 def advice_on(graph: Graph, turn: str) -> Advised | None:
@@ -158,13 +158,13 @@ SAME_FROM: Final = 12  # characters: so long a text that one speaker said twice 
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
 MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTRUSTED: Final = ("tool", "web")  # origins whose texts anyone may have written: mode inject leaves them out
-UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
+UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # the caller measures the time: this module has no clock
 
 
 class QueriedGraph(NamedTuple):
-    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded.
+    """The graph that a query reads, None if it has no events; how to read a turn of it; how far its log is folded.
 
-    now  when it is asked, in the graph's own time (ms); None: as its clock stands
+    now  time of the query, in the graph's own time (ms); None: the graph's clock
     """
 
     graph: Graph | None
@@ -557,7 +557,7 @@ class _ReplyWriter:
         return Answer(reply, recalled, restored, packed)
 
     def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
-        """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
+        """Put habits before the turns; each habit takes the place of one turn if the query limits their number."""
         best = passages[0].score if passages else 0.0
         top = self._query.top_passages
         result = [*(_habit(habit, best) for habit in self._matches.habits), *passages]
@@ -856,7 +856,7 @@ def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> 
 
 
 def _nothing(query: Query, position: Position) -> Reply:
-    """Make the reply of a graph that nobody wrote to."""
+    """Return the reply of a graph that has no events."""
     return Reply(
         graph=query.graph,
         found=False,

@@ -1,6 +1,6 @@
-"""Why a passage was recalled: every term of its score, and the edges over which energy came to it.
+"""Explain why a passage was recalled: every term of its score, and the edges over which energy reached it.
 
-Computed again from the view and the question: whoever folds the same log to the same offset gets the same answer.
+It is computed again from the view and the question: every fold of the same log to the same offset explains the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a reply says of how it was found: its mode, the mode's constants, the stages, and what guidance did.
+"""Describe how a reply was computed: its mode, the mode's constants, the stages, and the effect of guidance.
 
-Guidance becomes options of recall (`guided`), and what it did is told from the same (`how`): nothing is said that did
-not happen.  SEEDS S7.
+Guidance changes the options of a recall (`apply_guidance`), and the description is made from the same options: so it
+never reports an effect that did not happen.  SEEDS S7.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def related(view: GraphView, number: int, limit: int) -> list[KnownRelation]:
 
 
 def find_relations(view: GraphView, meant: QueryTerms) -> list[KnownRelation]:
-    """List what turns say of the concepts that a question names, whoever asks among them: MOST at most."""
+    """List the relations of the concepts that a question names, including its asker: MOST at most."""
     named = {end for number in _named(view, meant) for end in same(view, number)}
     edges = view.relations.around(sorted(named))
     last = {each: int(view.of_turns("at", np.array(each.passages)).max()) for each in edges}

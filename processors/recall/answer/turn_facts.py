@@ -1,7 +1,7 @@
-"""Learning what turns tell of themselves: reading those that nobody read yet, for filters that ask for it.
+"""Read the facts of turns that no query has read yet, for filters that need them.
 
-The first question of a graph reads all of its turns, step by step, and lets others in between; the next only what has
-come since (state/graph/tables/turn_facts.py).
+The first question of a graph reads all its turns in steps, and other tasks run in between; the next question reads only
+the turns that have arrived since (state/graph/tables/turn_facts.py).
 """
 
 from __future__ import annotations

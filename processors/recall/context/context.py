@@ -145,11 +145,11 @@ def is_short(text: str, longest: int = LONG_TURN) -> bool:
 
 
 class _PackedTexts:
-    """The words of the passages chosen so far, by those words of which two that are alike have one in common.
+    """The words of the passages chosen so far, by their first words: similar texts have one of these in common.
 
-    Texts that share SAME of all their words lack at most 1 − SAME of those of either: so of any so many and one more of
-    a text's words, in one order for all, the other has one, among its own first.  Prefix filtering: Chaudhuri, Ganti &
-    Kaushik 2006.
+    Two texts that share SAME of all their words each lack at most 1 − SAME of the other's words.  So if the words of
+    all texts are in one order, two such texts have a word in common among their first ones.  This is prefix filtering:
+    Chaudhuri, Ganti & Kaushik 2006.
     """
 
     def __init__(self) -> None:

@@ -44,9 +44,9 @@ def sentences(text: str) -> list[str]:
 
 
 def best_sentences(text: str, query_words: Sequence[QueryWord], budget: int, cost: Callable[[str], int]) -> str:
-    """Quote the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
+    """Return the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
 
-    The best sentence is quoted at any length.  A text of which no sentence is worth anything is quoted from its start.
+    The best sentence is quoted at any length.  If no sentence is worth anything, the quote starts at the beginning.
     """
     parts = sentences(text)
     if cost(text) <= budget or not parts:

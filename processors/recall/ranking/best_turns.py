@@ -31,7 +31,7 @@ from processors.recall.ranking.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD
 
-SOON_DONE: Final = 2000  # laid-out turns of which every feature is computed at once
+SOON_DONE: Final = 2000  # laid-out turns whose features are computed all at once
 FEW: Final = 8000  # turns of a graph that is looked at whole: sooner done than to ask which of it may matter
 AT_ONCE: Final = 500  # turns, the best bounds first, that are looked at in the third step; then MORE times as many
 MORE: Final = 4
@@ -262,7 +262,7 @@ class _Extremes(TurnColumns):
 
     @cached_property
     def importance(self) -> Floats:
-        is_rated = self.view.extremes("importance")[1] >= 0  # else nobody said of any turn how much it matters
+        is_rated = self.view.extremes("importance")[1] >= 0  # else no turn has an importance
         pinned = self.view.extremes("pinned")[1] > 0
         least, most = 0.0 if is_rated else UNTOLD, 1.0 if is_rated or pinned else UNTOLD
         return self._all(most if self._much else least)

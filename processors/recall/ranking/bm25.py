@@ -1,7 +1,7 @@
 """BM25, the one place where its formula stands.
 
     s(d) = Σ over the words w of a question:  idf(w) · tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length))
-    idf  = ln(1 + (n − h + ½) / (h + ½)),   n documents, h of which hold w
+    idf  = ln(1 + (n − h + ½) / (h + ½)),   n documents, h that hold w
 
 Source: Robertson & Zaragoza 2009, with the idf of Lucene, which is never negative.  k1 and b were tuned on
 conversations (docs/recall.md).  A document is a turn, or a whole session.

@@ -1,14 +1,14 @@
-"""The optional dense view: texts as vectors, and how their likeness joins a score of passages.  Off by default.
+"""The optional dense view: texts as vectors, and how their similarity joins a score of passages.  Off by default.
 
     recall   Σ weight · feature + weight · z(cos),   z(x) = (x − mean) / deviation       (features.py `dense`)
     others   fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos))
 
-Standardising makes models comparable whose cosines lie in other ranges.  For scores that are no log-odds, as BM25's,
-what is less like the question than the average counts nothing; the form and 0.6 are of an early study (docs/recall.md).
+Standardising makes models with different ranges of cosines comparable.  With scores that are no log-odds, as BM25's,
+only a similarity above the average counts; the form and 0.6 come from an early study (docs/recall.md).
 
-A model is never fetched: whoever wants this view hands in an Embedder (streams/plugins/embedders.py loads one from a
-path).  A worker that has one records the vector of each turn in the log, with the model's name and version
-(TurnEmbedded in state/events/events.py); a question is compared with vectors of exactly that model.
+A model is never downloaded: the caller supplies an Embedder (streams/plugins/embedders.py loads one from a path).  A
+worker with an embedder records the vector of each turn in the log, with the model's name and version (TurnEmbedded in
+state/events/events.py); a question is compared only with vectors of exactly that model.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Embedder(Protocol):
         """What tells this model's vectors from another's: equal versions give equal vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts: (n, d), one vector for each, of length 1; zeros for a text of which the model knows nothing."""
+        """Return a vector (n, d) of length 1 for each text; zeros for a text without anything that the model knows."""
 
 
 def model_name(embedder: Embedder) -> str:

@@ -5,31 +5,30 @@
                   mentions it                  nearly the same counts in part (query_expansion.py)
     inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
                   it, in its session           those before it (ellipsis, "it", "there": what is talked about stays);
-                                               the longer the heir, the less it inherits: who says much says it anew
+                                               a longer turn inherits less, because it repeats the words that it needs
     session       concept → session → its      BM25 of the session, with the rarity among sessions
                   turns
     coverage      concept → turns nearby       share of the question that is said here, one turn away (0.6) or two
                                                (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
     bridge        concept → turn → concept →   the strongest concept that the turn shares with the turns that match
-                  lone turn                    best, and that nobody asked for
+                  lone turn                    best, and that is not in the question
     kinds         concept → its members →      for every asking word, how rare the rarest member is that the turn holds
                   turn                         (hyponyms.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
-`inherited`, `session` and `coverage` are of company.  Where all turns are alone in their sessions (passages, notes),
-they are 0: they would only count the match again.  Such a turn has its match and what concepts tell of each other,
-`association` and `bridge`, which count more there.  In company, what a turn says itself is part of its session and of
-what is said nearby: else its neighbours would have for a word what it has not, and rank before it.  For the same reason
-a lone turn among others in company has of `session` and `coverage` what it says itself, by the share of turns that are
-in company.
+`inherited`, `session` and `coverage` depend on other turns of the session.  If every turn is alone in its session
+(passages, notes), they are 0, because they would only count the match again.  Such a turn has its match, and
+`association` and `bridge`, which count more there.  A turn's own words are part of its session and its neighbourhood:
+otherwise its neighbours would get more for a word than the turn itself.  For the same reason, a lone turn in a graph
+with other sessions gets `session` and `coverage` for its own words, scaled by the share of turns that are in company.
 
-What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
-weighs no more than a short one against what a turn is in itself (features.py).  What was tried: docs/recall.md.
+The energy of a seed is its idf.  `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long and
+a short question have the same weight against a turn's own features (features.py).  Experiments: docs/recall.md.
 
-A term is computed for turns that are laid out (inquiry.py), one by one: what else is laid out must not change a bit of
-it.  So rows are added up one after the other (`added`), never by a matrix product, whose order depends on its size.
-Beside each term stands how much it can be at most for turns of sessions that were not touched (best_turns.py).
+A term is computed for each turn of a SessionLayout (inquiry.py); the other turns of the layout must not change a bit of
+it.  So rows are added in order (`added`), never by a matrix product, whose order depends on its size.  Each term has an
+upper bound for turns of sessions that the question does not touch (best_turns.py).
 """
 
 from __future__ import annotations
@@ -254,10 +253,10 @@ class Bridge(NamedTuple):
 
 
 def find_bridges(inquiry: Inquiry) -> Bridge | None:
-    """Find the bridges of a question, None where there is no lone turn or no match.
+    """Return the bridges of a question, None if there is no lone turn or no match.
 
-    A concept that nobody asked for is as strong as it is rare, times what the best turns say of it: the share of each
-    by its match, times the BM25 of its mentions.
+    The strength of a concept outside the question is its rarity times the sum over the best turns: the share of a
+    turn by its match, times the BM25 of its mentions.
     """
     best, match = _best_matches(inquiry) if inquiry.any_lone else (np.zeros(0, np.int64), np.zeros(0))
     if not len(best):

@@ -46,14 +46,14 @@ class LateFeature(NamedTuple):
 class Feature(NamedTuple):
     """A feature of a turn.
 
-    compute       turns that are laid out → (p,) its value of each
-    weight        what it is worth by default; 0 switches it off
-    most          turns of sessions that nothing led to → (p,) at least its value of each, or the value itself; None
-                  if nobody knows.  Where it is not the value itself, that is never below 0
-    without_flow  what it is worth where nothing flows (weights.py NO_FLOW); 0 for an edge type
+    compute       turns of a layout → (p,) the value of each
+    weight        its default weight; 0 switches it off
+    most          turns of untouched sessions → (p,) an upper bound of the value of each, or the value itself; None
+                  if there is no bound.  A bound that is not the value itself is never below 0
+    without_flow  its weight if no energy flows (weights.py NO_FLOW); 0 for an edge type
     is_edge       whether it is an edge type, over which energy comes from elsewhere
-    reaches       whether a turn that has it may be recalled for it; the others only order what was reached
-    late          where it is dear, and never below 0: how it is computed of any turns, and what it is at most
+    reaches       whether it can make a turn recallable; other features only order the recalled turns
+    late          for an expensive feature that is never below 0: how to compute it, and its upper bound
     """
 
     name: str
@@ -66,7 +66,7 @@ class Feature(NamedTuple):
     late: LateFeature | None = None
 
 
-HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
+HISTORY: Final = -2.5  # how much worth a turn loses when a later turn says that it no longer holds
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
 ASKS_ONLY: Final = 60.0  # words of a turn that asks something, and says as much besides
 
@@ -106,7 +106,7 @@ def _names(turns: TurnColumns) -> Floats:
 
 
 def _reply(turns: SessionLayout) -> Floats:
-    if len(turns.terms.named) != 1:  # it is nobody's turn to reply
+    if len(turns.terms.named) != 1:  # the question is about no speaker, or about several
         return _nothing(turns)
     return turns.speaker * np.where(turns.is_first > 0, 0.0, np.roll(turns.asks, 1))
 
@@ -182,8 +182,8 @@ def _has_mark(mark: str, turns: TurnColumns) -> Floats:
     return turns.bears(mark) if mark in turns.terms.wants else np.zeros(len(turns.turn))
 
 
-# The weights are those of a conditional logit (evaluation/fit/fitting.py) over all forms of talk at once, each of which
-# weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
+# The weights come from a conditional logit (evaluation/fit/fitting.py) over all forms of talk, each with the same
+# weight, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
 # tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them; so are `history` and

@@ -303,7 +303,7 @@ class TurnColumns(Remembers):
 
     @cached_property
     def is_history(self) -> Floats:
-        """1 for the turns of which another says that it holds no more, unless the question asks for the past."""
+        """1 for the turns that a later turn supersedes, unless the question asks for the past."""
         older, _ = self.view.successions
         if self.terms.past or not len(older):
             return np.zeros(len(self.turn))
@@ -320,7 +320,7 @@ class TurnColumns(Remembers):
 
     @property
     def strongest(self) -> Floats:
-        """At least the idf · energy of the strongest concept that each turn holds and nobody asked for."""
+        """An upper bound of the idf · energy of the strongest concept of each turn that is not in the question."""
         return np.full(len(self.turn), self.inquiry.woken[1].max(initial=0.0))
 
     @cached_property

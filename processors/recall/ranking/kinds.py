@@ -1,16 +1,16 @@
-"""Kinds of memory: what differs from the default when a question asks for one, as data.  SEEDS H1–H6, H9, H10.
+"""Kinds of memory, as data: how each differs from the default when a question asks for it.  SEEDS H1–H6, H9, H10.
 
     all       every turn, by the default weights
-    working   what is in mind of a conversation alone (working.py), by the source's formula; 5 where nobody says how
-              many
+    working   only the turns in working memory (working_memory.py), by the source's formula; 5 if the question sets no
+              number
     episodic  score · recency · (0.8 + 0.4 importance), recency = max(0.1, e^(−0.05 a day)) by the graph's clock.  A
               score is a logarithm of odds here, so its factors are terms, their logarithms, in the place of the
               default's own term for importance
 
-    semantic  what is known, whenever it was said: relations of the concepts asked for come with the answer
-              (related.py), and turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), twice as many
-              looked at as come back (lab/rerankers); what is history behind what came in its place (succession.py)
-    perceptual  turns that something came with, ranked anew (perceptual.py)
+    semantic  knowledge of any age: relations of the concepts in the question come with the answer (relations.py), and
+              turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), among twice as many as come back
+              (lab/rerankers); outdated turns come after those that supersede them (succession.py)
+    perceptual  turns with attachments, ranked again (perceptual.py)
 
 A kind is a filter, terms and constants of the one engine.
 """
@@ -49,14 +49,14 @@ def moment(view: GraphView, turns: Integers) -> Floats:
 
 @dataclass(frozen=True)
 class MemoryKindRules:
-    """What a kind of memory asks for.
+    """The options of a kind of memory.
 
-    in_mind  whether only what is in mind of a conversation comes back, weighed as working.py does
-    depth    how many turns come back where nobody says; None: as many as the question needs
-    without  features that are worth nothing
-    terms    what is added to a turn's score besides, by its name in an explanation;  most: all of it, at most
-    rerank   by whose formula the best are ordered anew, None for nobody's
-    tells    whether relations of what is asked for come with the answer
+    in_mind  whether only turns in working memory come back, with the weights of working_memory.py
+    depth    default number of turns; None: as many as the question needs
+    without  features that are switched off
+    terms    further terms of a turn's score, by name in an explanation;  most: upper bound of their sum
+    rerank   the reranker that orders the best turns, None for none
+    tells    whether relations of the concepts in the question come with the answer
     """
 
     in_mind: bool = False

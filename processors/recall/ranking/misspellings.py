@@ -1,11 +1,11 @@
-"""Words that nobody ever said, and what was probably meant: the beginning of a word, or one with a typing error in it.
+"""Find the words that an unknown word probably means: it may be the beginning of a word, or have a typing error.
 
     beginning   prescrib → prescribe           the shortest words that go on from it, ALIKE at most
     error       bisciut → biscuit              one letter wrong, doubled, left out or swapped with the next; two from
                                                LONG letters on; of short words only one too many or too few
 
-Asked only of a word that has no node of its own, no relative (query_expansion.py), and stands in no dictionary:
-"winter" is no error for "winner".  What is meant is a seed of less than a word's weight.  SEEDS H11.
+Used only for a word that has no node, no relative (query_expansion.py), and is in no dictionary: "winter" is no error
+for "winner".  The meant word is a seed with less than a word's weight.  SEEDS H11.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 
 
 def find_corrections(view: GraphView, word: str) -> dict[str, float]:
-    """Map the words of a graph that somebody who wrote `word` probably meant to their weights as seeds; {} for none."""
+    """Return the words of a graph that `word` probably means, with their weights as seeds; {} if there are none."""
     if not _WORD.fullmatch(word) or not _is_latin(word) or in_dictionary(word):
         return {}
     begun = sorted((each for each in view.words_beginning(word[:PREFIX]) if each.startswith(word)), key=len)

@@ -1,9 +1,9 @@
-"""What is strengthened beside what a question woke: neighbours, by a share of it.  MoFox v2, SEEDS M25.
+"""Strengthen the neighbours of recalled concepts by a share of their boost.  MoFox v2, SEEDS M25.
 
     on access    `recall_spread` (there .5) of `recall_boost`, one step far, the `recall_related` (there 5) nearest
                  neighbours of each concept by PPMI
 
-Decided once, by whoever records the recall, as the nearest are others tomorrow.  Off by default.
+Decided once, when the recall is recorded, because the nearest neighbours change later.  Off by default.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""What a question puts in: the nodes of the graph where its energy starts, and what else it says about its answer.
+"""The terms of a question: the nodes of the graph where its energy starts, and the properties of a good answer.
 
     words     its concepts that the graph knows, at weight 1; of an unknown Chinese word the graph may know a part, or a
               longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
-    relatives what means nearly the same as one of its words, known to the graph or not
+    relatives words with nearly the same meaning as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
-    meant     what was probably meant by a word that nobody ever said: misspellings.py
-    keywords  of the conversation that it goes on from ("and then what did she buy?"), at weight WEAK
-    dates     the days and months it states, or that "last week" means
-    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
-              asker, if that is known
+    meant     words that an unknown word probably means: misspellings.py
+    keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
+    dates     the days and months that it states, or that "last week" means
+    speakers  the speakers that it names, at weight SPEAKER: many turns are theirs, so a name says little.  "My" names
+              the asker, if that is known
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
 
-A name of a speaker is that speaker, not a word: "Caroline" in a turn is mostly somebody talking to her.
+A speaker's name stands for that speaker, not for a word: "Caroline" in a turn mostly addresses her.
 """
 
 from __future__ import annotations
@@ -122,9 +122,9 @@ class QueryTerms:
 def find_query_terms(
     view: GraphView, question: Extraction, text: str, asker: str = "", weak: Iterable[int] = ()
 ) -> QueryTerms:
-    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known.
+    """Return the terms of `question`, extracted from `text`, in `view`; `asker` is "" if unknown.
 
-    weak  words of the conversation that it goes on from, by number
+    weak  words of the conversation that it continues, by number
     """
     plain = clean(text)
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)

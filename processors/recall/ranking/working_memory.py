@@ -1,7 +1,7 @@
-"""Working memory: what is in mind of a conversation, a view of the graph that nobody keeps.  SEEDS H1, H2, M13, M14.
+"""Working memory: the turns that a conversation has in mind, computed at each query.  SEEDS H1, H2, M13, M14.
 
-    in mind    turns of the conversation that goes on, said within LIFE; of more than CAPACITY, those of the highest
-               importance · decay stay, of equal ones the newer
+    in mind    turns of the current conversation, said within LIFE; of more than CAPACITY, those with the highest
+               importance · decay, among equal ones the newer
     score      (0.7 tf-idf + 0.3 keywords) · decay · (0.8 + 0.4 importance)
     tf-idf     cosine of the question's and the turn's words, each by how often and how rare
     keywords   share of the question's words that the turn holds

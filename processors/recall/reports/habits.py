@@ -1,4 +1,4 @@
-"""What recurs in a graph, told to whoever asks: its habits, and how near they are to each other.
+"""Report the habits of a graph, and how near they are to each other.
 
 groups   habits at .7, .5 and .3 of  γ · cos + (1 − γ) · e^(−Δt / τ)  of what they are about, and Δt between them;
          each level holds the one before it.  SEEDS P21, P23

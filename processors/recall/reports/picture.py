@@ -53,7 +53,7 @@ class _Links(NamedTuple):
 
 
 def draw_picture(graph: Graph | None, request: Picture, extractor: Extractor, position: Position) -> Steps[Pictured]:
-    """Draw a graph, None for one that nobody wrote to.  Raises GraphChangedError: begin again."""
+    """Return the picture of a graph, None if it has no events.  Raises GraphChangedError: begin again."""
     if graph is None or graph.is_blank:
         return Pictured(graph=request.graph, found=False, position=position)
     return (yield from _Picture(graph, request).steps(extractor, position))
@@ -105,9 +105,9 @@ class _Picture:
         return strengths
 
     def _strongest(self, strengths: Floats) -> Integers:
-        """Choose the strongest words that somebody would say, then others if there is room; lay them out by strength.
+        """Choose the strongest words that are fit for people, then others if there is room; order them by strength.
 
-        Those that are in the archive come behind all others.
+        Archived words come after all others.
         """
         order = np.lexsort((self._words, -strengths[self._words], self._view.is_archived[self._words]))
         ranked = self._words[order]

@@ -208,7 +208,7 @@ def _sessions_with(view: GraphView, concepts: Integers) -> Integers:
 
 
 def _telling(view: GraphView, passages: Integers, worth: dict[int, float]) -> list[int]:
-    """Pick the passages that hold most of what is told, for their length; in their order."""
+    """Return the passages with the highest worth for their length, in their order."""
     chosen = np.isin(view.posting_passage, passages)
     weights = [worth.get(number, 0.0) for number in view.posting_concept[chosen].tolist()]
     sums = np.bincount(view.posting_passage[chosen], weights, len(view.passage_at))[passages]
@@ -241,7 +241,7 @@ def _repeats(one: _Sentence, other: _Sentence) -> bool:
 
 
 def _gain(sentence: _Sentence, worth: dict[str, float], covered: Counter[str]) -> float:
-    """Weigh what a sentence tells that was not said yet; the longer it is, the more of it that takes."""
+    """Return the worth of a sentence's concepts that are not covered yet, relative to its length."""
     gain = sum(worth.get(concept, 0.0) / 4 ** covered[concept] for concept in sentence.concepts)
     return float(gain / math.sqrt(sentence.words))
 

@@ -1,9 +1,9 @@
-"""What a question may name: the default is here, any other is loaded when it is first named.
+"""The policies that a question may name: the default is here, any other is loaded when it is first named.
 
 Retriever   a way from a question to its passages       RecallRequest ─▶ RecallResult
-Reranker    a formula that orders the best of them anew
-Renderer    how a turn is shown, other than as it was said
-Policies    all of them, by name; what loads others is an argument (streams/plugins/policies.py), as no I/O is done here
+Reranker    a formula that orders the best of them again
+Renderer    a way to show a turn other than by its own text
+Policies    all of them, by name; the loader of others is an argument (streams/plugins/policies.py): no I/O here
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ class Reordering(NamedTuple):
 
 @dataclass(frozen=True)
 class Reranker:
-    """A formula that orders the best passages anew.
+    """A formula that orders the best passages again.
 
     reorder    the request, (k,) numbers of passages and (k,) their scores, to another order; a pure function
-    fetched    how many times as many as are wanted are ordered
-    fetched_episodes     the same of a question for episodes, None where it has no formula for them
-    depth_by_complexity  whether the complexity of a question says how many passages come back
+    fetched    how many times as many passages it orders as come back
+    fetched_episodes     the same for a question for episodes, None if it has no formula for them
+    depth_by_complexity  whether the complexity of a question decides how many passages come back
     """
 
     name: Rerank

@@ -46,7 +46,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
-LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
+LOOKED_AT: Final = 5  # times as many words as are listed: some of them are left out as not fit for people
 DROP: Final = 6.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
 MASS: Final = 0.94  # of all that passages promise, beyond which a context shows no more of them
 EVEN: Final = 1.5  # what scores are divided by for that: they are surer of the best than they are right
@@ -57,23 +57,23 @@ RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 
 @dataclass(frozen=True)
 class RecallOptions:
-    """What to recall.
+    """The options of a recall.
 
     spreading  the constants of the mode's retriever, or a variation of them by `dataclasses.replace`
     concepts   how many of the most active concepts to list
-    passages   how many passages to rank at most; for a context, `most_lines` (context.py) says how many;
+    passages   how many passages to rank at most; for a context, `most_lines` (context.py) decides;
                None: as many as the question needs (processors/text/questions/answer_kinds.py `depth`)
-    flow       default mode: what each edge type and each property of a turn is worth (weights.py)
-    asker      who asks: "my" means this speaker; "" if nobody knows
-    only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
-    few        turns of a graph that is looked at whole (best_turns.py): it changes no result
-    memory     of which kind (kinds.py)
-    session    conversation that is gone on with, None for none, as it is at `now` (ms)
-    rerank     by which formula the best are ordered anew (policies.py), None for none
-    weak       ids of concepts that are sought too, weakly: what a mood or a role says
-    depth      how thoroughly it is searched, 0 to 1; None: as the question's words tell
-    rounds     2: ask again with what the best passages of the first round hold
-    episodic, semantic  how much counts what was said in one place, and what belongs together at all; 1 each by itself
+    flow       default mode: the weight of each edge type and each property of a turn (weights.py)
+    asker      the speaker that "my" means; "" if unknown
+    only       which passages may come back, its concepts by id; its metadata is ignored (filters.py)
+    few        largest number of turns in a graph that is searched whole (best_turns.py): it changes no result
+    memory     kind of memory (kinds.py)
+    session    conversation that is continued, None for none, as it is at `now` (ms)
+    rerank     reranker of the best passages (policies.py), None for none
+    weak       ids of concepts that are weak seeds: what a mood or a role adds
+    depth      how thorough the search is, 0 to 1; None: as the question's words tell
+    rounds     2: search again with the words of the best passages of the first round
+    episodic, semantic  weights of links within one place, and of links between concepts; by default 1 each
     """
 
     mode: Mode = "default"
@@ -187,11 +187,11 @@ NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=Fals
 def recall(
     view: GraphView, question: Extraction, text: str, options: RecallOptions, cosine: Floats | None = None
 ) -> RecallResult:
-    """Recall from `view` what answers the question `text`, of which `question` was extracted, by the default retriever.
+    """Recall from `view` the passages that answer the question `text` with the extraction `question`, in default mode.
 
     cosine  (p,) of each passage with the question, if there are embeddings
 
-    A greeting, and a question of which the graph knows nothing, nor what is near it, bring back nothing.
+    The result is empty for a greeting, and for a question whose words and related words the graph does not know.
     """
     if greets(clean(text)):
         return NOTHING

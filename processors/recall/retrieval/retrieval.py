@@ -1,6 +1,6 @@
-"""One question, one answer path: whichever retriever is named, what it finds becomes the same RecallResult.
+"""The one path from a question to its RecallResult, for all retrievers.
 
-the retriever (policies.py)  ─▶  a second round, if that is asked for  ─▶  the best ordered anew, if that is
+the retriever (policies.py)  ─▶  a second round, if requested  ─▶  the best passages reranked, if requested
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def second_round(request: RecallRequest, retriever: Retriever, first: RecallResu
 
 
 def _further(request: RecallRequest, best: list[int]) -> tuple[str, ...]:
-    """Find the words that the best passages hold most, by how rare they are, and nobody asked for."""
+    """Return the ids of the words outside the question that the best passages hold most, weighted by rarity."""
     view = request.view
     _, concept, _ = view.concepts_of_turns(np.array(best, np.int64))
     words, times = np.unique(concept[~view.marks(concept)], return_counts=True)

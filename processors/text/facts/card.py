@@ -24,8 +24,8 @@ from state.events.extraction_types import Fact
 INFERRED: Final = 0.5
 _SURE: Final = 0.8
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
-_STRONG: Final = frozenset({"employer", "habit", "owns", "partner", "job"})  # an end tells that the value held before
-_SWAPPED: Final = frozenset({"drinks", "medication"})  # whose swap tells both values, even where none was known
+_STRONG: Final = frozenset({"employer", "habit", "owns", "partner", "job"})  # the end of one implies its value
+_SWAPPED: Final = frozenset({"drinks", "medication"})  # a swap of these states both values, even if neither was known
 _POINTING: Final = frozenset(["it", "that", "this", "him", "her", "them"])
 _OUT_OF_WORK: Final = ("unemployed", "retired", "失业", "退休", "between jobs", "待业")
 _PATH: Final = "."

@@ -1,12 +1,12 @@
-"""Whom the English pronouns he and she mean, by rules and 23 weights: no model, no parser.
+"""Find the person that "he" or "she" means in English, by rules and 23 weights: no model, no parser.
 
     Barry: "Tom met my boss."   Mia: "What did he say?"      he ──▶ Tom 0.79
 
 Names, people by role ("my boss", "the guy") and who speaks are candidates of a conversation.  A pronoun weighs those
 that fit it (gender, who speaks, who is spoken to, not the subject of its own clause) by how near they are, their place
-in the sentence and what the last pronoun meant, against "nobody that was named".  One that means nobody begins an
-unnamed candidate, so that the next "he" is left alone as well.  The confidence is the share of the best, times that of
-the pronoun before it in the chain, calibrated on labelled talk: never above 0.9.
+in the sentence and what the last pronoun meant, against "an unnamed person".  A pronoun that means an unnamed person
+adds an unnamed candidate, so that the next "he" is left alone as well.  The confidence is the share of the best, times
+that of the pronoun before it in the chain, calibrated on labelled talk: never above 0.9.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SHORT: Final = re.compile(r"(.+?)('(?:s|re|ll|ve|d|m)|n't)$", re.IGNORECASE)
 _BREAKS: Final = frozenset('.!?…,;:—-"“')
 _OPENS: Final = frozenset('.!?…"“-:;—')
 _BOUNDS: Final = frozenset(",.!?…")
-_FRESH: Final = 4  # words after which somebody who was called by name can be spoken of
-FORGOTTEN: Final = 12  # turns after which nobody means one any more
+_FRESH: Final = 4  # words after which a person who was addressed can be spoken of
+FORGOTTEN: Final = 12  # turns after which a person is no longer meant
 _ASKS_WHO: Final = re.compile(r"\bwho\b[^.!]*\?\s*$", re.IGNORECASE)
 _OWN: Final = frozenset({"my", "his", "her", "your", "our", "their", "its"})
 _ALONE: Final = frozenset(  # people who are meant without "my" or "the": Mom, grandpa
@@ -153,7 +153,7 @@ class PronounAsked(NamedTuple):
 
 @dataclass(eq=False)
 class Candidate:
-    """Somebody who was named, who speaks, or whom a pronoun meant and nobody named.
+    """A person in the conversation: named, speaking, or unnamed and only meant by a pronoun.
 
     how     how it was meant last: name, role, pronoun, nobody     place  and as what: subject, object, owner, called …
     sure    how surely the pronoun that meant it last did so
@@ -161,7 +161,7 @@ class Candidate:
 
     name: str
     gender: str
-    kind: str = "person"  # or many, nobody
+    kind: str = "person"  # or many, nobody: values of `kind`
     at: tuple[int, int, int] | None = None
     last: Place = NOWHERE
     how: str = "name"
@@ -275,7 +275,7 @@ class Conversation:
 
     @property
     def asked_who(self) -> bool:
-        """Whether the turn before asked who: a name alone is an answer, and calls nobody."""
+        """Whether the turn before asked who: then a name alone is an answer, not an address."""
         return self._asked_who
 
     def others(self, speaker: str) -> list[str]:
@@ -283,7 +283,7 @@ class Conversation:
         return [name for name in self._speakers if name != speaker]
 
     def choose(self, asked: PronounAsked) -> tuple[Candidate, float] | None:
-        """Return the best candidate that fits a pronoun, and its share; None where nobody that was named is better."""
+        """Return the best candidate that fits a pronoun, and its share; None if an unnamed person fits better."""
         pool = [each for each in self._candidates if self._fits(each, asked)]
         if asked.case == "self":
             pool = [each for each in pool if each.last[:2] == asked.here[:2]] or pool
@@ -297,7 +297,7 @@ class Conversation:
         return pool[best], share * (_PAIRED if any(_is_paired(pool[best], each) for each in pool) else 1)
 
     def unnamed(self, gender: str) -> Candidate:
-        """Return a new candidate that nobody named."""
+        """Return a new candidate without a name."""
         candidate = Candidate("", gender, "nobody")
         self._candidates.append(candidate)
         return candidate

@@ -183,10 +183,10 @@ def _bound(
 
 
 def _meant(kind: str, named: Sequence[Sequence[Concept]], talking: set[str]) -> tuple[str, float] | None:
-    """Find the concept that is meant, and how surely.
+    """Return the concept that is meant, and the confidence.
 
     named    what was named in this turn before, and in each turn before it, the latest first
-    talking  names of those who talk: nobody calls them she
+    talking  names of the speakers: "she" means none of them
     """
     fitting = [[concept.id for concept in turn if _fits(kind, concept, talking)] for turn in named]
     distinct = set().union(*fitting)

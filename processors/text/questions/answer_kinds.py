@@ -1,6 +1,6 @@
-"""What kind of answer a question wants, and whether a turn holds one: a name (who, where, which), a number, a list.
+"""Find the kind of answer that a question wants, and whether a turn holds one: name (who, where, which), number, list.
 
-    @name     the turn names somebody or something      the question asks who, where, which
+    @name     the turn names a person or a thing        the question asks who, where, which
     @number   the turn gives a number                   the question asks how many, how much, how long
 
 Besides: whether a question asks how things are now or once were, and whether it is about who asks it.
@@ -65,7 +65,7 @@ _KEYWORDS: Final = re.compile(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
 
 
 def holds_name(text: str) -> bool:
-    """Return whether a clean, simplified text names somebody or something; whom it merely addresses does not count."""
+    """Return whether a clean, simplified text names a person or a thing; people who are only addressed do not count."""
     plain = text
     for start, end in greetings.vocatives(text):
         plain = plain[:start] + " " * (end - start) + plain[end:]

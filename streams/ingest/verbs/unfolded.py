@@ -21,7 +21,7 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 
-HEARD: Final = 512  # sessions of which the last texts are kept
+HEARD: Final = 512  # sessions whose latest texts are kept
 NO_ONE: Final = ("assistant", "system", "tool", "web")  # roles and origins of turns that state nothing of who speaks
 
 Session = tuple[str, str]  # of a graph, both by id

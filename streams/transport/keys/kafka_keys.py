@@ -109,7 +109,7 @@ class KafkaKeys:
         async with self._changing:  # what is read must not take the place of what is put meanwhile
             _, end = await self._reader.bounds(PARTITION)
             records = [each async for batch in self._reader.read(PARTITION, self._next, end) for each in batch]
-            for record in records:  # at once: of one place, nobody may see any but the newest
+            for record in records:  # without a pause: no reader may see an outdated record of a key
                 self._try(record)
             self._next = max(self._next, end)
 

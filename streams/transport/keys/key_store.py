@@ -23,7 +23,7 @@ from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys
 
 if TYPE_CHECKING:
-    from state.partition import DueErasure  # here: whoever asks a memory needs no graph, nor numpy
+    from state.partition import DueErasure  # here: a client needs neither a graph nor numpy
 
 log = logger("keys")
 Random = Callable[[int], bytes]

@@ -48,7 +48,7 @@ def is_han(text: str) -> bool:
 
 
 class _Mentions(NamedTuple):
-    """Mentions of a question's words, (m,) each: of which word, in which turn, and as what share of one, at most 1."""
+    """Mentions of a question's words, (m,) each: the word, the turn, and the share of a mention, at most 1."""
 
     word: Integers
     passage: Integers

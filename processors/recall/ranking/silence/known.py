@@ -53,7 +53,7 @@ WEIGHTS: Final = read_weights(rows(__package__, "known"))
 
 
 def likelihood_of(evidence: Floats, baseline: float, weights: Weights = WEIGHTS) -> float:
-    """Compute how likely a graph with this baseline holds an answer to a question of which it holds `evidence`."""
+    """Return the probability that a graph with this baseline holds an answer to a question with this `evidence`."""
     odds = weights.constant + float(weights.evidence @ evidence) - baseline
     return float(1 / (1 + np.exp(-odds)))
 
