@@ -33,6 +33,7 @@ import typer
 from bench.speed.ingesting import sentences
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
+from emgas.messages.operator import Inspect
 from emgas.messages.turns import Turn
 from emgas.wire import partition_of
 from state.events.events import Claim, decode
@@ -120,7 +121,7 @@ async def _round(settings: WorkerSettings, workers: Workers, memory: MemoryClien
     _, claimed = (await _claims(settings, partition))[-1]
     workers.start(*killed)
     for number in range(await memory.partitions()):
-        await _until(lambda number=number: memory.inspect(number, digest=False, timeout=5.0))  # type: ignore[misc]  # bound at once
+        await _until(lambda number=number: memory.send(Inspect(digest=False), partition=number, timeout=5.0))  # type: ignore[misc]  # bound at once
     await asyncio.sleep(SETTLED_SECONDS)
     return {"first_turn_s": taken - began, "first_answer_s": question_time - began, "claimed_s": claimed / 1000 - at}
 

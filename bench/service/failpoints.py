@@ -25,9 +25,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from emgas.client import switches
 from emgas.client.client import MemoryClient
+from emgas.messages.operator import Checkpoint
 from emgas.messages.requests import Outcome
-from emgas.messages.turns import Turn
+from emgas.messages.rights import Grant
+from emgas.messages.sessions import EndSession
+from emgas.messages.turns import Erase, Feedback, Pin, Turn, Unpin
 from emgas.times import DAY_MS
 from replay.accepted_events import AcceptedEvents
 from replay.rebuild.rebuild import refold
@@ -135,7 +139,7 @@ async def live(data: Path, life: int, where: str) -> None:
             if isinstance(outcome, Outcome) and outcome.status != "rejected":
                 print("acked", turn.graph, turn.id, flush=True)
         for partition in range(await memory.partitions()):
-            await memory.checkpoint(partition)
+            await memory.send(Checkpoint(), partition=partition)
 
 
 async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
@@ -143,17 +147,19 @@ async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
     await memory.configure(ALL_ON, preset="forgetful", **EVERYTHING)
     for n in range(TURNS):
         await memory.record(_eventful(life, n, at + n * DAY_MS))
-    await memory.pin(ALL_ON, turns=[f"e{life}-0"])
-    await memory.unpin(ALL_ON, turns=[f"e{life - 1}-0"])
-    await memory.feedback(ALL_ON, [f"e{life}-1"], 1.0, query="Where is the kettle?")
-    await memory.feedback(ALL_ON, [f"e{life}-2", f"e{life - 1}-1"], -1.0, query="Where is the kettle?")
+    await memory.send(Pin(graph=ALL_ON, turns=[f"e{life}-0"]))
+    await memory.send(Unpin(graph=ALL_ON, turns=[f"e{life - 1}-0"]))
+    await memory.send(Feedback(graph=ALL_ON, turns=[f"e{life}-1"], value=1.0, query="Where is the kettle?"))
+    await memory.send(
+        Feedback(graph=ALL_ON, turns=[f"e{life}-2", f"e{life - 1}-1"], value=-1.0, query="Where is the kettle?")
+    )
     await memory.query(ALL_ON, "Where do I live, and where is the kettle?", reinforce=True)
     await memory.forget(ALL_ON, turns=[f"e{life}-4"])
-    await memory.end_session(ALL_ON, f"s{life}")
-    await memory.pause(ALL_ON)
+    await memory.send(EndSession(graph=ALL_ON, session=f"s{life}"))
+    await switches.pause(memory, ALL_ON)
     await memory.record(_turn(ALL_ON, f"unheard-{life}", at))
-    await memory.resume(ALL_ON)
-    await memory.grant(ALL_ON, "planner", ["read"])
+    await switches.resume(memory, ALL_ON)
+    await memory.send(Grant(graph=ALL_ON, subject="planner", rights=["read"]))
 
 
 def _eventful(life: int, n: int, at: int) -> Turn:
@@ -168,7 +174,7 @@ def _eventful(life: int, n: int, at: int) -> Turn:
 async def _erase(memory: MemoryClient, life: int, at: int) -> None:
     """Erase the turn of this life; say so once no one can read it any more."""
     await memory.record(_turn(ERASED, f"secret-{life}", at))
-    outcome = await memory.erase(ERASED, turn=f"secret-{life}")
+    outcome = await memory.send(Erase(graph=ERASED, turn=f"secret-{life}"))
     if outcome.status == "accepted":
         print("erased", ERASED, f"secret-{life}", flush=True)
 

@@ -28,6 +28,7 @@ import typer
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.importers.registry import read
+from emgas.messages.operator import Inspect
 from streams.settings import WorkerSettings
 from streams.transport import select
 
@@ -68,7 +69,7 @@ async def _measure(
 ) -> dict[str, Any]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as memory:
         for partition in range(await memory.partitions()):
-            await memory.inspect(partition)  # answered once the worker owns it
+            await memory.send(Inspect(), partition=partition)  # answered once the worker owns it
         ingest = await _ingest(memory, worker, turns)
         ingest["resident MB"] = round(worker.memory_info().rss / 1e6, 1)
         big = list(_one_graph(turns, size))

@@ -25,6 +25,7 @@ import psutil
 
 from bench.speed.measuring import mid, taken
 from emgas.client.client import MemoryClient
+from emgas.messages.operator import Inspect
 from emgas.messages.turns import Turn
 from processors.extraction.yake_extractor import YakeExtractor
 from streams.settings import WorkerSettings
@@ -62,7 +63,7 @@ async def _measured(
 ) -> list[dict[str, float]]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=PATIENCE) as memory:
         for partition in range(await memory.partitions()):
-            await memory.inspect(partition)  # answered once the worker owns it
+            await memory.send(Inspect(), partition=partition)  # answered once the worker owns it
         warming, again = [turn.model_copy(update={"graph": "warm"}) for turn in turns[:WARMING]], 0
         while not again or len(worker.children()) < pool:
             await _publish(memory, [turn.model_copy(update={"id": f"{turn.id}/{again}"}) for turn in warming])

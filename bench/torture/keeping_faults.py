@@ -19,7 +19,10 @@ from bench.torture.processes import WorkerProcess
 from bench.torture.scene import Scene
 from emgas import MemoryClient
 from emgas.errors import EmgasError
+from emgas.messages.operator import Checkpoint
 from emgas.messages.requests import Outcome
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.turns import Erase, Undo
 from streams.transport.failpoints import VARIABLE, Step
 
 PATIENCE = 90.0  # seconds until a request must have had an outcome
@@ -52,7 +55,7 @@ async def _publish(scene: Scene, turns: int = TURNS) -> str:
 
 async def _erased(scene: Scene, graph: str, turn: str) -> None:
     """Erase a turn; when its outcome was lost, it is erased already and the second request is refused."""
-    outcome = await _insist(lambda: scene.memory.erase(graph, turn=turn))
+    outcome = await _insist(lambda: scene.memory.send(Erase(graph=graph, turn=turn)))
     scene.findings.erased.add((graph, turn))
     messages = ("holds no such turn", "erased already")
     if outcome.status == "rejected" and not any(each in (outcome.reason or "") for each in messages):
@@ -109,7 +112,7 @@ async def lost_behind_a_snapshot(scene: Scene) -> AsyncIterator[None]:
     graph = await _publish(scene)
     for partition in range(len(scene.graphs)):
         with suppress(EmgasError):  # its owner may be away for a moment: then an older snapshot is used, or none
-            await scene.memory.checkpoint(partition, timeout=10.0)
+            await scene.memory.send(Checkpoint(), partition=partition, timeout=10.0)
     await _erased(scene, graph, "k2")
     worker: WorkerProcess = scene.a_worker()
     await worker.down()
@@ -135,15 +138,15 @@ async def events_undone(scene: Scene) -> AsyncIterator[None]:
 async def rights(scene: Scene) -> AsyncIterator[None]:
     """Send requests of a guest who tries to gain a missing right; kill a worker meanwhile."""
     graph = await _publish(scene)
-    await _insist(lambda: scene.memory.grant(graph, GUEST, ["read", "write", "forget"]))
-    await _insist(lambda: scene.memory.revoke(graph, GUEST, ["write"]))
+    await _insist(lambda: scene.memory.send(Grant(graph=graph, subject=GUEST, rights=["read", "write", "forget"])))
+    await _insist(lambda: scene.memory.send(Revoke(graph=graph, subject=GUEST, rights=["write"])))
     scene.a_worker().signal(9)
     async with scene.client(GUEST) as guest:
         for first in range(MOST_EVENTS, TURNS, -1):  # the grant, its revocation, and undoing those again
-            await _insist(lambda: guest.undo(graph, first, first))  # noqa: B023 - called at once
-        await _refused(scene, "grants itself", lambda: guest.grant(graph, GUEST, ["write"]))
+            await _insist(lambda: guest.send(Undo(graph=graph, first=first, last=first)))  # noqa: B023 - called at once
+        await _refused(scene, "grants itself", lambda: guest.send(Grant(graph=graph, subject=GUEST, rights=["write"])))
         await _refused(scene, "configures", lambda: guest.configure(graph, "forgetful"))
-        await _refused(scene, "erases", lambda: guest.erase(graph, whole=True))
+        await _refused(scene, "erases", lambda: guest.send(Erase(graph=graph, whole=True)))
         await _refused(scene, "writes", lambda: _written(scene, guest, graph))
     yield
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from bench.torture.kinds import kind
 from bench.torture.scene import SESSION_SECONDS, Scene
 from emgas.errors import EmgasError
+from emgas.messages.operator import Checkpoint
 from streams.transport.failpoints import VARIABLE, Step
 
 REACHED_WITHIN = 20.0  # seconds; a step that is not passed meanwhile is let go
@@ -60,7 +61,7 @@ async def worker_killed_at(scene: Scene) -> AsyncIterator[None]:
 async def _checkpoints(scene: Scene) -> None:
     for partition in range(len(scene.graphs)):
         try:
-            await scene.memory.checkpoint(partition, timeout=2.0)
+            await scene.memory.send(Checkpoint(), partition=partition, timeout=2.0)
         except EmgasError:  # its owner is just dying of it
             continue
 

@@ -33,7 +33,6 @@ from emgas.messages.requests import (
     Outcome,
     PartitionQuestion,
     Question,
-    Right,
 )
 from emgas.redaction import redact_message
 from emgas.times import milliseconds
@@ -44,19 +43,12 @@ if TYPE_CHECKING:
     from emgas.client.bulk import Turns as Published
     from emgas.client.kafka import Security
     from emgas.messages.contents import List, Turns
-    from emgas.messages.extracts import Extracted, TurnText
     from emgas.messages.filters import Filter
-    from emgas.messages.forgetting import ForgetPreview
-    from emgas.messages.operator import Checkpointed, Inspection
     from emgas.messages.people import Profiled
-    from emgas.messages.pictures import Compared, Pictured
-    from emgas.messages.queries import Description, Fallback, MemoryKind, Query, Render, Reply
-    from emgas.messages.sessions import InMind
+    from emgas.messages.queries import Description, Fallback, MemoryKind, Render, Reply
     from emgas.messages.settings.modes import Guidance, Mode
     from emgas.messages.settings.spreading import Spreading
-    from emgas.messages.several import Merged
     from emgas.messages.turns import Turn
-    from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
@@ -173,6 +165,8 @@ class MemoryClient:
             outcome = await memory.send(Pin(graph="ada", concepts=["kettle"]))
             recap = await memory.send(Recap(graph="ada", limit=3), after=receipt)
 
+        The methods below build what is sent most often; `send` sends all the rest, and these too.
+
         request    any message of emgas/messages/; docs/wire.md lists them
         after      for questions to a graph
         partition  its number, for questions to a partition: the other messages name a graph
@@ -283,32 +277,6 @@ class MemoryClient:
         query = build_query(spreading, only, named | fields)
         return await self.send(query, timeout=timeout)
 
-    async def query_several(
-        self,
-        graphs: Sequence[str],
-        text: str,
-        *,
-        top_passages: int | None = None,
-        budget: int = 1000,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Merged:
-        """Ask several graphs one question, as `query` does, and merge the answers by rank.
-
-        Each passage names its graph.  If a graph fails, its failure is in the answer beside the others' passages.
-        """
-        from emgas.client.several import distinct_graphs, query_all  # here: most questions are to one graph
-
-        names = [checked_graph(graph) for graph in distinct_graphs(graphs)]
-        options |= {"top_passages": top_passages, "timeout": timeout}
-        return await query_all(
-            names, lambda graph, share: self.query(graph, text, budget=share, **options), budget, top_passages
-        )
-
-    async def ask(self, query: Query, timeout: float | None = None) -> Reply:
-        """Send a question that you built yourself; `query` builds it for you."""
-        return await self.send(query, timeout=timeout)
-
     async def describe(
         self,
         graph: str,
@@ -368,93 +336,6 @@ class MemoryClient:
             names += page.graphs
         return names
 
-    async def picture(
-        self,
-        graph: str,
-        *,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Pictured:
-        """Return a graph's strongest concepts and links, for a drawing.
-
-        options  around, hops, nodes, links, passages: the fields of Picture (emgas/messages/pictures.py)
-        """
-        moment = await self._moment(graph, after, as_of)
-        return await self.send(build(messages.pictures.Picture, {**options, **moment}), timeout=timeout)
-
-    async def compare(
-        self,
-        graph: str,
-        since: When,
-        until: When | None = None,
-        *,
-        limit: int = 100,
-        after: Receipt | int | None = None,
-        timeout: float | None = None,
-    ) -> Compared:
-        """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
-        times = {"since": _milliseconds(since), "until": _milliseconds(until)}
-        fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
-        return await self.send(build(messages.pictures.Compare, fields), timeout=timeout)
-
-    async def recap(
-        self,
-        graph: str,
-        sessions: Sequence[str] = (),
-        *,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Recapped:
-        """Return what conversations were about: these sessions, or the latest ones.
-
-        options  limit, words, topics: the fields of Recap (emgas/messages/views.py)
-        """
-        fields = {**options, **_name_lists(sessions=sessions), **await self._moment(graph, after, as_of)}
-        return await self.send(build(messages.views.Recap, fields), timeout=timeout)
-
-    async def trend(
-        self,
-        graph: str,
-        text: str | None = None,
-        *,
-        only: Filter | Mapping[str, Any] | None = None,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Trended:
-        """Count how often something is mentioned over time; without a text, count all turns.
-
-        only     which turns count: the fields of emgas.Filter
-        options  by, offset: the other fields of Trend (emgas/messages/views.py)
-        """
-        from emgas.client.query_arguments import build_filter  # here: see `query`
-
-        only = build_filter(only)
-        fields = {**options, "text": text, "only": only, **await self._moment(graph, after, as_of)}
-        return await self.send(build(messages.views.Trend, fields), timeout=timeout)
-
-    async def habits(
-        self,
-        graph: str,
-        text: str | None = None,
-        *,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Recurring:
-        """Return what recurs in a graph, how often and since when: everything, or what matches a text.
-
-        options  speaker, limit
-        """
-        fields = {**options, "text": text, **await self._moment(graph, after, as_of)}
-        return await self.send(build(messages.views.Habits, fields), timeout=timeout)
-
     async def profile(
         self,
         graph: str,
@@ -468,95 +349,6 @@ class MemoryClient:
         """Return what a graph knows of a person, or of everybody: values, history, evidence, and what has changed."""
         fields = {"name": name, "limit": limit, **await self._moment(graph, after, as_of)}
         return await self.send(build(messages.people.Profile, fields), timeout=timeout)
-
-    async def explore(
-        self,
-        graph: str,
-        concept: str,
-        *,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> Explored:
-        """Return what a graph knows of a concept, and the concepts linked with it.
-
-        options  to, hops, relation, limit: the fields of Explore (emgas/messages/views.py)
-        """
-        fields = {**options, "concept": concept, **await self._moment(graph, after, as_of)}
-        return await self.send(build(messages.views.Explore, fields), timeout=timeout)
-
-    async def recent(
-        self,
-        graph: str,
-        session: str | None = None,
-        *,
-        limit: int = 10,
-        after: Receipt | int | None = None,
-        as_of: When | None = None,
-        timeout: float | None = None,
-    ) -> InMind:
-        """Return the latest turns and keywords of a conversation, by default the latest, and the summary before it."""
-        fields = {"session": session, "limit": limit, **await self._moment(graph, after, as_of)}
-        return await self.send(build(messages.sessions.Recent, fields), timeout=timeout)
-
-    async def end_session(
-        self, graph: str, session: str = "main", *, id: str | None = None, timeout: float | None = None
-    ) -> Outcome:
-        """End a conversation.  It is summarised, and the next one starts with the summary."""
-        return await self._command(
-            messages.sessions.EndSession, graph, id=id, timeout=timeout, fields={"session": session}
-        )
-
-    async def extract(self, turns: Sequence[TurnText | Mapping[str, Any]], timeout: float | None = None) -> Extracted:
-        """Return what the memory would understand of turns, read as one session.  Nothing is stored.
-
-        turns  each with a text, and with speaker, at, language if they matter: the fields of emgas.messages.extracts
-        """
-        from emgas.messages.extracts import Extract, TurnText  # here: few programs extract without storing
-
-        request = build(Extract, {"turns": [each if isinstance(each, TurnText) else dict(each) for each in turns]})
-        partition = partition_of(request.turns[0].text, await self.partitions())  # which one does not matter
-        return await self.send(request, partition=partition, timeout=timeout)
-
-    async def pause(
-        self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
-    ) -> Outcome:
-        """Stop a graph from recording turns, from answering with them, or both, until `resume`."""
-        return await self._switch(graph, recording=recording, recalling=recalling, value=0, timeout=timeout)
-
-    async def resume(
-        self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
-    ) -> Outcome:
-        """Resume recording turns in a paused graph, or answering with them, or both."""
-        return await self._switch(graph, recording=recording, recalling=recalling, value=1, timeout=timeout)
-
-    async def _switch(
-        self, graph: str, *, recording: bool, recalling: bool, value: int, timeout: float | None
-    ) -> Outcome:
-        """Change the two switches of a graph and keep all its other settings."""
-        current = await self.describe(graph, timeout=timeout)
-        switches = (("recording", recording), ("recalling", recalling))
-        changed: dict[str, Any] = current.settings | {name: value for name, on in switches if on}
-        return await self.configure(graph, current.preset, timeout=timeout, **changed)
-
-    async def grant(
-        self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
-    ) -> Outcome:
-        """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
-        fields = {"subject": subject, **_name_lists(rights=rights)}
-        from emgas.messages.rights import Grant  # here: few programs grant
-
-        return await self._command(Grant, graph, id=id, timeout=timeout, fields=fields)
-
-    async def revoke(
-        self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
-    ) -> Outcome:
-        """Revoke rights of a subject in a graph."""
-        fields = {"subject": subject, **_name_lists(rights=rights)}
-        from emgas.messages.rights import Revoke  # here: see `grant`
-
-        return await self._command(Revoke, graph, id=id, timeout=timeout, fields=fields)
 
     async def configure(
         self,
@@ -580,7 +372,7 @@ class MemoryClient:
         rerank    the formula that orders their results, "none" for none; None: unchanged
         timezone  as Europe/Berlin, of turns and questions without one; None: unchanged
         """
-        from emgas.messages.settings.memory_settings import Settings  # here: see `grant`
+        from emgas.messages.settings.memory_settings import Settings  # here: few programs need it
 
         fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
         fields |= {"mode": mode, "rerank": rerank, "timezone": timezone, "weights": weights and dict(weights)}
@@ -605,140 +397,17 @@ class MemoryClient:
         `rejected` if the graph has none of these, else `remains` says what remains.
 
         word_only  keep the turns that mention the concepts and something else
-        expected   refuse unless exactly so many turns are forgotten, as `forget_preview` counted them
+        expected   refuse unless exactly so many turns are forgotten, as PreviewForget counted them
         """
+        from emgas.messages.forgetting import Forget  # here: few programs need it
+
         fields = {
             **_name_lists(concepts=concepts, turns=turns, sessions=sessions),
             **({"everything": True} if everything else {}),
             **({"word_only": True} if word_only else {}),
             **({} if expected is None else {"expected": expected}),
         }
-        return await self._command(messages.forgetting.Forget, graph, id=id, timeout=timeout, fields=fields)
-
-    async def forget_preview(
-        self,
-        graph: str,
-        concepts: Sequence[str] = (),
-        turns: Sequence[str] = (),
-        *,
-        sessions: Sequence[str] = (),
-        timeout: float | None = None,
-        **options: Any,
-    ) -> ForgetPreview:
-        """Return which turns, and how many, `forget` would remove.  Nothing is removed.
-
-        options  everything, word_only, limit
-        """
-        fields = {**_name_lists(concepts=concepts, turns=turns, sessions=sessions), **options, "graph": graph}
-        return await self.send(build(messages.forgetting.PreviewForget, fields), timeout=timeout)
-
-    async def pin(
-        self,
-        graph: str,
-        concepts: Sequence[str] = (),
-        turns: Sequence[str] = (),
-        *,
-        id: str | None = None,
-        timeout: float | None = None,
-    ) -> Outcome:
-        """Pin concepts (by id or as written) and turns: they do not fade until you unpin them.
-
-        The outcome is `rejected` if the graph has none of these.
-        """
-        fields = _name_lists(concepts=concepts, turns=turns)
-        return await self._command(messages.turns.Pin, graph, id=id, timeout=timeout, fields=fields)
-
-    async def unpin(
-        self,
-        graph: str,
-        concepts: Sequence[str] = (),
-        turns: Sequence[str] = (),
-        *,
-        id: str | None = None,
-        timeout: float | None = None,
-    ) -> Outcome:
-        """Unpin concepts and turns, so that they fade again."""
-        fields = _name_lists(concepts=concepts, turns=turns)
-        return await self._command(messages.turns.Unpin, graph, id=id, timeout=timeout, fields=fields)
-
-    async def feedback(
-        self,
-        graph: str,
-        turns: Sequence[str],
-        value: float,
-        *,
-        query: str | None = None,
-        id: str | None = None,
-        timeout: float | None = None,
-    ) -> Outcome:
-        """Rate turns that came back: 1 for right, −1 for wrong, or any number between.
-
-        query  the question.  If the turns were right, its concepts are linked with theirs
-
-        The outcome is `rejected` if the graph has none of these turns.
-        """
-        fields = {**_name_lists(turns=turns), "value": float(value), "query": query}
-        return await self._command(messages.turns.Feedback, graph, id=id, timeout=timeout, fields=fields)
-
-    async def undo(
-        self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
-    ) -> Outcome:
-        """Undo a graph's events `first`..`last` (None: up to the newest), counted from 0.
-
-        An undo is an event, too: undo it to restore them.  The outcome is `rejected` if there is nothing to undo.
-        """
-        return await self._command(
-            messages.turns.Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last}
-        )
-
-    async def advise(
-        self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **advice: Any
-    ) -> Outcome:
-        """Record what an advisor, a model or a person, says of a graph's content, beside what was said.
-
-        by      who advises, with its version
-        advice  one of named, rated, summary, rewritten, split, judged: the fields of Advice (emgas/messages/advice.py)
-
-        The outcome is `rejected` if the advice does not fit what the graph holds.
-        """
-        return await self._command(messages.advice.Advice, graph, id=id, timeout=timeout, fields={**advice, "by": by})
-
-    async def erase(
-        self,
-        graph: str,
-        *,
-        turn: str | None = None,
-        speaker: str | None = None,
-        whole: bool = False,
-        id: str | None = None,
-        timeout: float | None = None,
-    ) -> Outcome:
-        """Permanently erase one turn of an encrypted graph, all turns of a speaker, or the whole graph.
-
-        Once the outcome is `accepted`, the keys are destroyed: the content cannot be read any more, in the log, in
-        snapshots or in backups.  `duplicate` means that it was erased before, so you can repeat a call without an
-        answer.  `rejected` means that there is no such turn or speaker, or that the graph is not encrypted
-        (docs/security.md).
-        """
-        fields = {"turn": turn, "speaker": speaker, "whole": whole}
-        return await self._command(messages.turns.Erase, graph, id=id, timeout=timeout, fields=fields)
-
-    async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
-        """Return counts of what a partition holds, and its digest."""
-        return await self.send(messages.operator.Inspect(digest=digest), partition=partition, timeout=timeout)
-
-    async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
-        """Return the digest of each graph of a partition."""
-        digests, page = dict[str, str](), {"": ""}
-        while page:
-            request = messages.operator.Inspect(digest=False, graphs_after=max(page))
-            page = (await self.send(request, partition=partition, timeout=timeout)).digests
-            digests |= page
-        return digests
-
-    async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
-        """Write a snapshot of a partition, and return its name once it is written."""
-        return await self.send(messages.operator.Checkpoint(), partition=partition, timeout=timeout)
+        return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
 
     async def partitions(self) -> int:
         """Count the partitions that `turns`, `events` and `queries` each have."""
@@ -797,10 +466,19 @@ class MemoryClient:
                     request = request.model_copy(update={"after": await self._offset(request.graph, after)})
                 return self._question_record(request, request.graph.encode(), request.graph)
             case PartitionQuestion() if partition is None:
-                raise InvalidMessageError(f"partition: `{request.kind}` asks one partition: pass its number")
+                number = await self._any_partition(request)
+                return self._question_record(request, None, f"partition {number}", number)
             case PartitionQuestion():
                 return self._question_record(request, None, f"partition {partition}", partition)
         raise TypeError(f"{type(request).__name__} is no message that can be sent: see emgas/messages/")
+
+    async def _any_partition(self, request: PartitionQuestion) -> int:
+        """Choose a partition for what every worker answers alike.  Raises InvalidMessageError for other questions."""
+        from emgas.messages.extracts import Extract  # here: few programs need it
+
+        if not isinstance(request, Extract):
+            raise InvalidMessageError(f"partition: `{request.kind}` asks one partition: pass its number")
+        return partition_of(request.turns[0].text, await self.partitions())
 
     def _question_record(
         self, question: Question, key: bytes | None, subject: str, partition: int | None = None

@@ -11,13 +11,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError
 from emgas.limits import SEVERAL_GRAPHS
 from emgas.messages.queries import Reply
 from emgas.messages.requests import Failure, FailureCode
 from emgas.messages.several import AskedGraph, GraphPassage, Merged
+from emgas.validation import checked_graph
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
 
 SMOOTHING: Final = 60
 TOKENS_PER_WORD: Final = 1.3
@@ -31,6 +35,27 @@ def distinct_graphs(graphs: Sequence[str]) -> list[str]:
     if not 1 <= len(names) <= SEVERAL_GRAPHS:
         raise InvalidMessageError(f"graphs: name 1 to {SEVERAL_GRAPHS} of them")
     return names
+
+
+async def query_several(
+    memory: MemoryClient,
+    graphs: Sequence[str],
+    text: str,
+    *,
+    top_passages: int | None = None,
+    budget: int = 1000,
+    timeout: float | None = None,
+    **options: Any,
+) -> Merged:
+    """Ask several graphs one question, as `MemoryClient.query` does, and merge the answers by rank.
+
+    Each passage names its graph.  If a graph fails, its failure is in the answer beside the others' passages.
+    """
+    names = [checked_graph(graph) for graph in distinct_graphs(graphs)]
+    options |= {"top_passages": top_passages, "timeout": timeout}
+    return await query_all(
+        names, lambda graph, share: memory.query(graph, text, budget=share, **options), budget, top_passages
+    )
 
 
 async def query_all(graphs: Sequence[str], ask: AskGraph, budget: int, top: int | None) -> Merged:

@@ -20,17 +20,13 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from emgas.client.client import MemoryClient
+from emgas.client.client import A, Asks, MemoryClient
 from emgas.errors import InvalidMessageError, TransportError
 from emgas.messages.contents import Turns
-from emgas.messages.extracts import Extracted, TurnText
 from emgas.messages.people import Profiled
-from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
-from emgas.messages.requests import Outcome, Right
-from emgas.messages.sessions import InMind
-from emgas.messages.several import Merged
-from emgas.messages.views import Explored, Recapped, Recurring, Trended
+from emgas.messages.requests import Outcome
+from emgas.wire import Receipt
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -110,9 +106,9 @@ class Memory:
         """Return the turns that answer a question, and a context for a prompt.  `options`: as MemoryClient.query."""
         return self._wait(self._client.query(self._named(graph), question, **options))
 
-    def search_several(self, question: str, graphs: Sequence[str], **options: Any) -> Merged:
-        """Ask several graphs one question and merge the answers.  `options`: as MemoryClient.query_several."""
-        return self._wait(self._client.query_several(graphs, question, **options))
+    def send(self, request: Asks[A], *, after: Receipt | int | None = None) -> A:
+        """Send any message and return its answer, as MemoryClient.send: `memory.send(Recap(graph="ada", limit=3))`."""
+        return self._wait(self._client.send(request, after=after))
 
     def describe(self, graph: str | None = None) -> Description:
         """Return what a graph holds: its themes, its settings, and how many turns and concepts."""
@@ -126,78 +122,13 @@ class Memory:
         """List the graphs that you may read."""
         return self._wait(self._client.graphs())
 
-    def picture(self, *, graph: str | None = None, **options: Any) -> Pictured:
-        """Return a graph's strongest concepts and links.  `options`: as MemoryClient.picture."""
-        return self._wait(self._client.picture(self._named(graph), **options))
-
-    def compare(
-        self,
-        since: datetime | str | int,
-        until: datetime | str | int | None = None,
-        *,
-        graph: str | None = None,
-        limit: int = 100,
-    ) -> Compared:
-        """Compare a graph at two times: which concepts are new, grew, faded or were archived."""
-        return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
-
-    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **options: Any) -> Recapped:
-        """Return what conversations were about: these, or the latest.  `options`: as MemoryClient.recap."""
-        return self._wait(self._client.recap(self._named(graph), sessions, **options))
-
-    def trend(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Trended:
-        """Count how often something is mentioned over time.  `options`: as MemoryClient.trend."""
-        return self._wait(self._client.trend(self._named(graph), text, **options))
-
     def profile(self, name: str | None = None, *, graph: str | None = None, **options: Any) -> Profiled:
         """Return what a graph knows of a person, or of everybody.  `options`: as MemoryClient.profile."""
         return self._wait(self._client.profile(self._named(graph), name, **options))
 
-    def habits(self, text: str | None = None, *, graph: str | None = None, **options: Any) -> Recurring:
-        """Return what recurs in a graph.  `options`: as MemoryClient.habits."""
-        return self._wait(self._client.habits(self._named(graph), text, **options))
-
-    def explore(self, concept: str, *, graph: str | None = None, **options: Any) -> Explored:
-        """Return what a graph knows of a concept, and its links.  `options`: as MemoryClient.explore."""
-        return self._wait(self._client.explore(self._named(graph), concept, **options))
-
-    def recent(self, session: str | None = None, *, graph: str | None = None, **options: Any) -> InMind:
-        """Return a conversation's latest turns and keywords.  `options`: as MemoryClient.recent."""
-        return self._wait(self._client.recent(self._named(graph), session, **options))
-
-    def extract(self, turns: Sequence[TurnText | Mapping[str, Any]]) -> Extracted:
-        """Return what the memory would understand of turns.  Nothing is stored."""
-        return self._wait(self._client.extract(turns))
-
-    def end_session(self, session: str = "main", *, graph: str | None = None) -> Outcome:
-        """End a conversation.  It is summarised, and the next one starts with the summary."""
-        return self._wait(self._client.end_session(self._named(graph), session))
-
-    def pause(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
-        """Stop a graph from recording turns, from answering with them, or both, until `resume`."""
-        return self._wait(self._client.pause(self._named(graph), recording=recording, recalling=recalling))
-
-    def resume(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
-        """Resume recording turns in a paused graph, or answering with them, or both."""
-        return self._wait(self._client.resume(self._named(graph), recording=recording, recalling=recalling))
-
-    def grant(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
-        """Grant a subject rights in a graph.  From the first grant on, only subjects with a right have access."""
-        return self._wait(self._client.grant(self._named(graph), subject, rights))
-
-    def revoke(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
-        """Revoke rights of a subject in a graph."""
-        return self._wait(self._client.revoke(self._named(graph), subject, rights))
-
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Configure a graph, replacing all earlier settings.  `settings`: as MemoryClient.configure."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
-
-    def erase(
-        self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
-    ) -> Outcome:
-        """Permanently erase one turn of an encrypted graph, all turns of a speaker, or the whole graph."""
-        return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
 
     def forget(
         self,
@@ -212,24 +143,6 @@ class Memory:
         """Forget concepts with the turns that mention them, turns and sessions of a graph, or everything in it."""
         options: dict[str, Any] = {"everything": everything, "word_only": word_only}
         return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions, **options))
-
-    def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
-        """Pin concepts and turns: they do not fade until you unpin them."""
-        return self._wait(self._client.pin(self._named(graph), concepts, turns))
-
-    def unpin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
-        """Unpin concepts and turns, so that they fade again."""
-        return self._wait(self._client.unpin(self._named(graph), concepts, turns))
-
-    def feedback(
-        self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
-    ) -> Outcome:
-        """Rate turns that came back: 1 for right, −1 for wrong, or any number between."""
-        return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
-
-    def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
-        """Undo a graph's events `first`..`last` (None: up to the newest), counted from 0."""
-        return self._wait(self._client.undo(self._named(graph), first, last))
 
     async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
         """Await a call of the underlying MemoryClient, from any event loop."""

@@ -173,7 +173,7 @@ async def _merged(memory: MemoryClient, query: queries.Query, graphs: list[str])
     """Ask each graph for the whole budget, since usually one of them answers; if both exceed it, for a share."""
 
     async def ask(graph: str, budget: int) -> queries.Reply:
-        return await memory.ask(query.model_copy(update={"graph": graph, "budget": budget}))
+        return await memory.send(query.model_copy(update={"graph": graph, "budget": budget}))
 
     merged = await query_all(graphs, ask, BUDGET * len(graphs), None)
     return merged if merged.tokens <= BUDGET else await query_all(graphs, ask, BUDGET, None)

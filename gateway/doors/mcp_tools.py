@@ -32,18 +32,19 @@ from emgas.limits import RECAPPED, RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Origin, Zone
-from emgas.messages.forgetting import ForgetPreview
+from emgas.messages.forgetting import ForgetPreview, PreviewForget
 from emgas.messages.people import Person, PersonChange
-from emgas.messages.pictures import ChangedTheme
+from emgas.messages.pictures import ChangedTheme, Compare
 from emgas.messages.queries import MemoryKind, Reply, Theme
 from emgas.messages.relations import KnownRelation, RelationType
 from emgas.messages.requests import Outcome
-from emgas.messages.sessions import Inherited
+from emgas.messages.sessions import Inherited, Recent
 from emgas.messages.settings.modes import Guidance, How, Mode, Weighting
 from emgas.messages.several import AskedGraph
-from emgas.messages.views import Inferred, KnownConcept, SessionRecap
+from emgas.messages.turns import Undo
+from emgas.messages.views import Explore, Inferred, KnownConcept, Recap, SessionRecap
 from emgas.times import milliseconds
-from emgas.validation import describe
+from emgas.validation import build, describe
 from gateway.auth.access import caller
 from gateway.auth.keys import Right
 from gateway.http.errors import GatewayError, NotAllowedError
@@ -390,7 +391,7 @@ async def _recent(
 ) -> WorkingMemory:
     """Return a conversation's latest turns and keywords, and the summary of the one before."""
     with _tool_errors("read", graph):
-        view = await (await memory()).recent(graph, session, limit=limit)
+        view = await (await memory()).send(build(Recent, {"graph": graph, "session": session, "limit": limit}))
     return WorkingMemory(**_fields(WorkingMemory, view))
 
 
@@ -409,7 +410,7 @@ async def _explore(
     """Return what a memory knows of a concept: its links and its relations to other concepts."""
     with _tool_errors("read", graph):
         options: dict[str, Any] = {"to": to, "hops": hops, "limit": limit, "relation": relation}
-        view = await (await memory()).explore(graph, concept, **options)
+        view = await (await memory()).send(build(Explore, {"graph": graph, "concept": concept, **options}))
     linked = [Linked(**_fields(Linked, each)) for each in view.neighbours]
     others = {name: getattr(view, name) for name in ("found", "concept", "relations", "inferred", "paths")}
     return ConceptView(neighbours=linked, turns=view.ids, **others)
@@ -434,7 +435,7 @@ async def _recap(
 ) -> RecappedSessions:
     """Return what the latest conversations were about."""
     with _tool_errors("read", graph):
-        view = await (await memory()).recap(graph, limit=limit)
+        view = await (await memory()).send(build(Recap, {"graph": graph, "limit": limit}))
     return RecappedSessions(**_fields(RecappedSessions, view))
 
 
@@ -451,7 +452,7 @@ async def _confirmed(
     """Ask the user whether to forget what is listed; a program that cannot ask confirms the number in a second call."""
     named = _named(about, turns, concepts, sessions)
     with _tool_errors("forget", graph):
-        preview = await (await memory()).forget_preview(graph, **named, limit=LISTED)
+        preview = await (await memory()).send(build(PreviewForget, {"graph": graph, **named, "limit": LISTED}))
     capabilities = ctx.client_capabilities
     can_ask = capabilities is not None and capabilities.elicitation is not None
     if can_ask and confirm is None and (preview.total or preview.concepts):
@@ -484,7 +485,9 @@ def _forget_tool(opened: Opened, **bindings: Any) -> Callable[..., Any]:
         with _tool_errors("forget", graph):
             client = await memory()
             if not sure.data.forget:
-                return _listed(await client.forget_preview(graph, **named, limit=LISTED), name)
+                return _listed(
+                    await client.send(build(PreviewForget, {"graph": graph, **named, "limit": LISTED})), name
+                )
             outcome = await client.forget(graph, **named, expected=confirm, id=name)
         return Forgetting(**_outcome(outcome, name).model_dump(), remains=outcome.remains)
 
@@ -544,7 +547,9 @@ async def _compare(
 ) -> ChangeSummary:
     """Compare a memory at two times: which concepts are new, grew, faded or were forgotten."""
     with _tool_errors("read", graph):
-        changes = await (await memory()).compare(graph, since, until, limit=limit)
+        changes = await (await memory()).send(
+            build(Compare, {"graph": graph, "since": since, "until": until, "limit": limit})
+        )
     labels = {kind: [each.label for each in getattr(changes, kind)] for kind in CHANGED}
     return ChangeSummary(themes=changes.themes, added=changes.added, archived=changes.archived, **labels)
 
@@ -573,7 +578,9 @@ async def _undo(
     """Undo events of a memory, as if they had never happened.  The undo is an event that can be undone."""
     name = uuid4().hex
     with _tool_errors("forget", graph):
-        return _outcome(await (await memory()).undo(graph, first, last, id=name), name)
+        return _outcome(
+            await (await memory()).send(build(Undo, {"graph": graph, "first": first, "last": last, "id": name})), name
+        )
 
 
 def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> None:

@@ -15,7 +15,7 @@ from emgas.client.several import distinct_graphs, query_all
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.limits import LISTED_GRAPHS, SEVERAL_GRAPHS
 from emgas.messages import queries
-from emgas.messages.extracts import Extracted
+from emgas.messages.extracts import Extract, Extracted
 from emgas.messages.fields import GraphId, Message, Name, Text
 from emgas.messages.forgetting import Forget
 from emgas.messages.requests import Outcome
@@ -120,7 +120,7 @@ async def query(graph: Annotated[Graph, may("read")], body: QueryBody, memory: M
     query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
     if query.reinforce:
         caller().check("write", graph)
-    return await memory.ask(query)
+    return await memory.send(query)
 
 
 class SeveralBody(QueryBody):
@@ -145,7 +145,7 @@ async def query_several(body: SeveralBody, memory: Memory) -> Merged:
     async def ask_one(graph: str, budget: int) -> queries.Reply:
         if not caller().may_see(graph):
             raise QueryFailedError("forbidden", "this key does not belong to this graph")
-        return await memory.ask(query.model_copy(update={"graph": graph, "budget": budget}))
+        return await memory.send(query.model_copy(update={"graph": graph, "budget": budget}))
 
     return await query_all(distinct_graphs(body.graphs), ask_one, query.budget, query.top_passages)
 
@@ -154,7 +154,7 @@ async def query_several(body: SeveralBody, memory: Memory) -> Merged:
 async def extract(body: ExtractBody, memory: Memory) -> Extracted:
     """Return what the memory would understand of these turns, read as one session.  Nothing is stored."""
     caller().check_right("read")
-    return await memory.extract(body.turns)
+    return await memory.send(Extract(turns=body.turns))
 
 
 async def activated(

@@ -8,6 +8,7 @@ import pytest
 
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.messages.forgetting import Forget
+from emgas.messages.pictures import Compare, Picture
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
 from tests.support.pipeline_steps import WEEKS, PipelineSteps
@@ -92,7 +93,7 @@ class Contents(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.tell(pipeline, graph)
-        seen = await pipeline.memory.picture(graph, passages=10)
+        seen = await pipeline.memory.send(Picture(graph=graph, passages=10))
         concepts, links, passages = seen.concepts, seen.links, seen.passages
         assert {"biscuit", "clock", "vet"} <= set(concepts.ids)
         assert len(set(concepts.ids)) == len(concepts.ids) == seen.total
@@ -111,12 +112,12 @@ class Contents(PipelineSteps):
     async def test_a_picture_grows_from_what_is_named_hop_by_hop(self, pipeline: Pipeline, graph: str) -> None:
         await self.tell(pipeline, graph)
         for hops, reached in [(0, {0}), (1, {0, 1})]:
-            concepts = (await pipeline.memory.picture(graph, around=["Biscuit"], hops=hops)).concepts
+            concepts = (await pipeline.memory.send(Picture(graph=graph, around=["Biscuit"], hops=hops))).concepts
             assert concepts.ids[0] == "biscuit"
             assert set(concepts.hops) == reached
             assert concepts.hops == sorted(concepts.hops)
         assert "clock" not in concepts.ids, "nothing links the two conversations at one hop"
-        small = await pipeline.memory.picture(graph, around=["Biscuit"], nodes=2, links=1)
+        small = await pipeline.memory.send(Picture(graph=graph, around=["Biscuit"], nodes=2, links=1))
         assert (len(small.concepts.ids), len(small.links.sources)) == (2, 1)
 
     async def test_a_picture_of_the_past_is_that_of_a_memory_that_heard_no_more(
@@ -125,31 +126,38 @@ class Contents(PipelineSteps):
         await self.live(pipeline, graph, WEEKS)
         await self.live(pipeline, f"{graph}-then", WEEKS[:5])
         when = WEEKS[4][1]
-        past, then = [await pipeline.memory.picture(name, as_of=when, passages=10) for name in (graph, f"{graph}-then")]
+        past, then = [
+            await pipeline.memory.send(Picture(graph=name, as_of=when, passages=10))
+            for name in (graph, f"{graph}-then")
+        ]
         assert past.concepts.ids
         assert past.model_dump(exclude={"graph", "position"}) == then.model_dump(exclude={"graph", "position"})
-        assert not (await pipeline.memory.picture(graph, as_of=WEEKS[0][1] - 1)).found
+        assert not (await pipeline.memory.send(Picture(graph=graph, as_of=WEEKS[0][1] - 1))).found
 
     # compare
 
     async def test_what_changed_between_two_times_is_told(self, pipeline: Pipeline, graph: str) -> None:
         await self.tell(pipeline, graph)
-        changed = await pipeline.memory.compare(graph, NOON + DAY, NOON + 3 * DAY)
+        changed = await pipeline.memory.send(Compare(graph=graph, since=NOON + DAY, until=NOON + 3 * DAY))
         assert (changed.found, changed.turns, changed.added) == (True, [2, 4], ["t2", "t3"])
         born = {each.id for each in changed.born}
         assert "clock" in born
         assert "biscuit" not in born
         assert changed.totals["born"] == len(born)
         assert "biscuit" in {each.id for each in changed.weaker}
-        few = await pipeline.memory.compare(graph, NOON - 1, limit=1)
+        few = await pipeline.memory.send(Compare(graph=graph, since=NOON - 1, limit=1))
         assert (len(few.born), few.totals["born"] > 1, few.until) == (1, True, NOON + 3 * DAY)
-        assert not (await pipeline.memory.compare(graph, NOON - DAY, NOON - 1)).found
+        assert not (await pipeline.memory.send(Compare(graph=graph, since=NOON - DAY, until=NOON - 1))).found
 
     # of all of them
 
     async def test_of_an_unknown_graph_nothing_is_told(self, pipeline: Pipeline, graph: str) -> None:
         memory = pipeline.memory
-        answers = [await memory.turns(graph), await memory.picture(graph), await memory.compare(graph, NOON)]
+        answers = [
+            await memory.turns(graph),
+            await memory.send(Picture(graph=graph)),
+            await memory.send(Compare(graph=graph, since=NOON)),
+        ]
         assert [each.found for each in answers] == [False, False, False]
         assert graph not in await memory.graphs()
 
@@ -157,10 +165,10 @@ class Contents(PipelineSteps):
         there = await pipeline.memory.publish({"id": "t1", "graph": graph, "speaker": "Ada", "text": TALK[0]})
         memory = pipeline.memory
         assert (await memory.turns(graph, after=there)).total == 1
-        assert (await memory.picture(graph, after=there)).total
-        assert (await memory.compare(graph, 0, after=there)).found
+        assert (await memory.send(Picture(graph=graph), after=there)).total
+        assert (await memory.send(Compare(graph=graph, since=0), after=there)).found
         with pytest.raises(QueryFailedError) as answer:
-            await memory.picture(graph, after=there.offset + 1_000_000)
+            await memory.send(Picture(graph=graph), after=there.offset + 1_000_000)
         assert answer.value.code == "not-yet"
 
     # forget everything
@@ -171,7 +179,7 @@ class Contents(PipelineSteps):
         await self.tell(pipeline, graph)
         assert (await pipeline.memory.forget(graph, everything=True)).status == "accepted"
         assert (await pipeline.memory.turns(graph)).total == 0
-        assert (await pipeline.memory.picture(graph)).total == 0
+        assert (await pipeline.memory.send(Picture(graph=graph))).total == 0
         assert (await pipeline.memory.query(graph, "Biscuit")).passages == []
         past = await pipeline.memory.turns(graph, as_of=NOON + 2 * DAY)
         assert past.total in (0, 3), "a Forgotten has no time: it counts as early as what lies before it"

@@ -8,7 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from emgas.client import switches
+from emgas.client.several import query_several
 from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession, Recent
+from emgas.messages.turns import Undo
+from emgas.messages.views import Explore, Recap
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import (
@@ -62,27 +68,29 @@ class Conversations(PipelineSteps):
     ) -> None:
         await self.converse(pipeline, graph, session="old", at=NOON - 2 * HOUR)
         await self.converse(pipeline, graph)
-        answer = await pipeline.memory.recent(graph, "vet", limit=2)
+        answer = await pipeline.memory.send(Recent(graph=graph, session="vet", limit=2))
         assert (answer.found, answer.session, answer.state, answer.total) == (True, "vet", "working", 3)
         assert [turn.text for turn in answer.turns] == list(VET[1:])
         assert "grandmother" in answer.keywords
         assert len(answer.keywords) <= 8
-        assert (await pipeline.memory.recent(graph)).session == "vet", "the latest, where none is named"
-        old = await pipeline.memory.recent(graph, "old")
+        assert (await pipeline.memory.send(Recent(graph=graph))).session == "vet", "the latest, where none is named"
+        old = await pipeline.memory.send(Recent(graph=graph, session="old"))
         assert (old.state, old.total, old.turns) == ("idle", 0, []), "an hour later nothing of it is in mind"
-        then = await pipeline.memory.recent(graph, as_of=NOON - 2 * HOUR + MINUTE)
+        then = await pipeline.memory.send(Recent(graph=graph, as_of=NOON - 2 * HOUR + MINUTE))
         assert [turn.id for turn in then.turns] == ["old0", "old1"]
-        assert not (await pipeline.memory.recent("nobody-ever")).found
+        assert not (await pipeline.memory.send(Recent(graph="nobody-ever"))).found
 
     @pytest.mark.source("M14", "E12")
     async def test_keywords_are_words_that_people_would_say(self, pipeline: Pipeline, graph: str) -> None:
         messages = ("鸳鸯锅皆大欢喜。", "她很喜欢郁金香。", "Half of it came back, thankfully, with the kettle.")
         for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"k{n}", text=text, session="talk", at=NOON + n * MINUTE)
-        keywords = {each.casefold() for each in (await pipeline.memory.recent(graph, "talk")).keywords}
+        keywords = {
+            each.casefold() for each in (await pipeline.memory.send(Recent(graph=graph, session="talk"))).keywords
+        }
         assert {"鸳鸯锅", "郁金香", "kettle"} <= keywords
         assert keywords.isdisjoint({"欢喜", "郁金", "喜欢", "half", "back", "thankfully"})
-        near = await pipeline.memory.explore(graph, "皆大欢喜", hops=3)
+        near = await pipeline.memory.send(Explore(graph=graph, concept="皆大欢喜", hops=3))
         assert not {each.label for each in near.neighbours} & {"欢喜", "郁金", "金香"}
 
     @pytest.mark.source("H1")
@@ -93,7 +101,7 @@ class Conversations(PipelineSteps):
         await pipeline.record(graph, id="second", text="The tea is green.", at=NOON + 1)
         for n in range(50):
             await pipeline.record(graph, id=f"t{n}", text=f"Sentence number {n}.", at=NOON + 2 + n)
-        answer = await pipeline.memory.recent(graph, limit=50)
+        answer = await pipeline.memory.send(Recent(graph=graph, limit=50))
         ids = [turn.id for turn in answer.turns]
         assert answer.total == 50
         assert ids[0] == "first", "it matters more than all others"
@@ -171,17 +179,17 @@ class Conversations(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.converse(pipeline, graph)
-        outcome = await pipeline.memory.end_session(graph, "vet")
+        outcome = await pipeline.memory.send(EndSession(graph=graph, session="vet"))
         assert outcome.status == "accepted"
-        answer = (await pipeline.memory.recap(graph, after=outcome.position.source)).sessions[0]
+        answer = (await pipeline.memory.send(Recap(graph=graph), after=outcome.position.source)).sessions[0]
         assert answer.state == "ended"
         assert answer.ended is not None
         assert (answer.ended.reason, answer.ended.at, answer.ended.by) == ("said", NOON + 2 * MINUTE, "extractive 1")
         assert "Ada: Biscuit the cat has ear mites, the vet says." in answer.ended.summary
-        mind = await pipeline.memory.recent(graph, "vet")
+        mind = await pipeline.memory.send(Recent(graph=graph, session="vet"))
         assert (mind.state, mind.turns) == ("ended", []), "what ended is no longer in mind"
         await pipeline.record(graph, id="next", text="Good morning!", session="today", at=NOON + DAY)
-        mind = await pipeline.memory.recent(graph, "today")
+        mind = await pipeline.memory.send(Recent(graph=graph, session="today"))
         assert mind.inherited is not None
         assert (mind.inherited.session, mind.inherited.recorded) == ("vet", True)
         assert mind.inherited.summary == answer.ended.summary
@@ -195,7 +203,7 @@ class Conversations(PipelineSteps):
     ) -> None:
         await self.converse(pipeline, graph)
         await pipeline.record(graph, id="next", text="Good morning!", session="today", at=NOON + DAY)
-        inherited = (await pipeline.memory.recent(graph)).inherited
+        inherited = (await pipeline.memory.send(Recent(graph=graph))).inherited
         assert inherited is not None
         assert (inherited.session, inherited.recorded) == ("vet", False)
         assert "ear mites" in inherited.summary
@@ -205,12 +213,12 @@ class Conversations(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.converse(pipeline, graph)
-        await pipeline.memory.end_session(graph, "vet")
-        again = await pipeline.memory.end_session(graph, "vet")
+        await pipeline.memory.send(EndSession(graph=graph, session="vet"))
+        again = await pipeline.memory.send(EndSession(graph=graph, session="vet"))
         assert again.status == "rejected"
         assert "nothing to end" in (again.reason or "")
         await pipeline.record(graph, id="more", text="Onions are cheap.", session="vet", at=NOON + HOUR)
-        answer = await pipeline.memory.recent(graph, "vet")
+        answer = await pipeline.memory.send(Recent(graph=graph, session="vet"))
         assert (answer.state, [turn.id for turn in answer.turns]) == ("working", ["more"])
         assert answer.inherited is not None
         assert answer.inherited.session == "vet"
@@ -218,7 +226,7 @@ class Conversations(PipelineSteps):
     @pytest.mark.source("S1", "S15")
     async def test_a_short_conversation_is_consolidated_once_it_was_ended(self, pipeline: Pipeline, graph: str) -> None:
         await self.converse(pipeline, graph)
-        await pipeline.memory.end_session(graph, "vet")
+        await pipeline.memory.send(EndSession(graph=graph, session="vet"))
         await pipeline.record(graph, id="later", text="Onions.", session="other", at=NOON + HOUR)
         windows = [each for each in await self.events(pipeline, graph) if isinstance(each, ConsolidationWindowClosed)]
         assert [window.at for window in windows] == [NOON + 2 * MINUTE]
@@ -249,21 +257,21 @@ class Conversations(PipelineSteps):
         before = pipeline.graph(graph)
         assert before is not None
         digest, events = before.digest(), before.events
-        await pipeline.memory.end_session(graph, "vet")
-        undone = await pipeline.memory.undo(graph, events)
+        await pipeline.memory.send(EndSession(graph=graph, session="vet"))
+        undone = await pipeline.memory.send(Undo(graph=graph, first=events))
         assert undone.status == "accepted"
         after = pipeline.graph(graph)
         assert after is not None
         assert after.digest() == digest
-        assert (await pipeline.memory.recent(graph, "vet")).state == "working"
+        assert (await pipeline.memory.send(Recent(graph=graph, session="vet"))).state == "working"
 
     async def test_a_summary_goes_with_a_turn_that_it_quotes(self, pipeline: Pipeline, graph: str) -> None:
         await self.converse(pipeline, graph)
-        await pipeline.memory.end_session(graph, "vet")
-        answer = (await pipeline.memory.recap(graph)).sessions[0].ended
+        await pipeline.memory.send(EndSession(graph=graph, session="vet"))
+        answer = (await pipeline.memory.send(Recap(graph=graph))).sessions[0].ended
         assert answer is not None
         await pipeline.memory.forget(graph, turns=answer.turns[:1])
-        answer = (await pipeline.memory.recap(graph)).sessions[0].ended
+        answer = (await pipeline.memory.send(Recap(graph=graph))).sessions[0].ended
         assert answer is not None
         assert (answer.reason, answer.summary, answer.turns) == ("said", "", [])
 
@@ -274,7 +282,7 @@ class Conversations(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await pipeline.record(graph, id="before", text="The kettle is broken.", at=NOON)
-        assert (await pipeline.memory.pause(graph, recalling=False)).status == "accepted"
+        assert (await switches.pause(pipeline.memory, graph, recalling=False)).status == "accepted"
         secret = {"id": "secret", "graph": graph, "speaker": "Ada", "text": "Xylophones are my secret.", "at": NOON}
         letters = len(await pipeline.records(pipeline.topics.dead_letters, 0))
         outcome = await pipeline.memory.record(secret)
@@ -287,7 +295,7 @@ class Conversations(PipelineSteps):
         assert (await pipeline.memory.configure(graph, "elephant")).status == "accepted"
         assert (await pipeline.memory.record(secret)).status == "rejected", "a preset does not switch it on again"
         assert (await pipeline.memory.query(graph, "what is broken?")).passages, "what was recorded comes back"
-        assert (await pipeline.memory.resume(graph)).status == "accepted"
+        assert (await switches.resume(pipeline.memory, graph)).status == "accepted"
         assert (await pipeline.memory.record(secret)).status == "accepted"
         answer = await pipeline.memory.describe(graph)
         assert (answer.turns, answer.unrecorded, answer.preset) == (2, 2, "elephant")
@@ -299,13 +307,13 @@ class Conversations(PipelineSteps):
     ) -> None:
         await pipeline.record(graph, id="before", text="The kettle is broken.", at=NOON)
         assert not (await pipeline.memory.query(graph, "what is broken?")).paused
-        await pipeline.memory.pause(graph, recording=False)
+        await switches.pause(pipeline.memory, graph, recording=False)
         reply = await pipeline.memory.query(graph, "what is broken?", reinforce=True)
         assert (reply.found, reply.paused, reply.matched, reply.passages, reply.context) == (True, True, False, [], "")
-        mind = await pipeline.memory.recent(graph)
+        mind = await pipeline.memory.send(Recent(graph=graph))
         assert (mind.found, mind.paused, mind.turns) == (True, True, [])
         await pipeline.record(graph, id="after", text="The kettle is repaired.", at=NOON + 1)
-        await pipeline.memory.resume(graph)
+        await switches.resume(pipeline.memory, graph)
         assert len((await pipeline.memory.query(graph, "what about the kettle?")).passages) == 2
 
     # several graphs
@@ -318,10 +326,10 @@ class Conversations(PipelineSteps):
         for name in (ours, theirs, closed):
             for n, text in enumerate(("The kettle is broken.", "Who repairs the kettle?", "Onions are cheap.")):
                 await pipeline.record(name, id=f"{name}-{n}", text=f"{text} So they say in {name}.", at=NOON + n)
-        await pipeline.memory.grant(closed, "somebody", ["read"])
+        await pipeline.memory.send(Grant(graph=closed, subject="somebody", rights=["read"]))
         request = {"top_passages": 3, "budget": 200}
         with self.on_behalf_of(pipeline, "planner"):
-            merged = await pipeline.memory.query_several([ours, theirs, closed, "never-was"], "kettle", **request)
+            merged = await query_several(pipeline.memory, [ours, theirs, closed, "never-was"], "kettle", **request)
         answer = {each.graph: (each.found, each.failure and each.failure.code) for each in merged.graphs}
         assert answer == {
             ours: (True, None),
@@ -338,7 +346,7 @@ class Conversations(PipelineSteps):
         assert closed not in merged.context
         assert 0 < merged.tokens <= 200
         with pytest.raises(InvalidMessageError, match="name 1 to"):
-            await pipeline.memory.query_several([], "kettle")
+            await query_several(pipeline.memory, [], "kettle")
 
     # rights
 
@@ -350,9 +358,9 @@ class Conversations(PipelineSteps):
         memory = pipeline.memory
         with self.on_behalf_of(pipeline, "stranger"):
             assert (await memory.query(graph, "kettle")).passages, "open, while nobody was granted anything"
-        assert (await memory.grant(graph, "planner", ["read"])).status == "accepted"
+        assert (await memory.send(Grant(graph=graph, subject="planner", rights=["read"]))).status == "accepted"
         with self.on_behalf_of(pipeline, "stranger"):
-            for refused in (memory.query(graph, "kettle"), memory.turns(graph), memory.recent(graph)):
+            for refused in (memory.query(graph, "kettle"), memory.turns(graph), memory.send(Recent(graph=graph))):
                 with pytest.raises(QueryFailedError) as answer:
                     await refused
                 assert answer.value.code == "forbidden"
@@ -363,16 +371,18 @@ class Conversations(PipelineSteps):
                 await memory.query(graph, "kettle", reinforce=True)
             outcome = await memory.record(turn)
             assert (outcome.status, "may not write" in (outcome.reason or "")) == ("rejected", True)
-            assert (await memory.grant(graph, "planner", ["write"])).status == "rejected", "only who may admin"
-        await memory.grant(graph, "planner", ["write"])
+            assert (await memory.send(Grant(graph=graph, subject="planner", rights=["write"]))).status == "rejected", (
+                "only who may admin"
+            )
+        await memory.send(Grant(graph=graph, subject="planner", rights=["write"]))
         with self.on_behalf_of(pipeline, "planner"):
             assert (await memory.record(turn)).status == "accepted"
         assert (await memory.describe(graph)).access == {"planner": ["read", "write"]}
-        await memory.revoke(graph, "planner", ["read", "write"])
+        await memory.send(Revoke(graph=graph, subject="planner", rights=["read", "write"]))
         with self.on_behalf_of(pipeline, "planner"), pytest.raises(QueryFailedError, match="may not read"):
             await memory.query(graph, "kettle")
         assert (await memory.query(graph, "kettle")).passages, "who runs the memory may do everything"
-        again = await memory.revoke(graph, "planner", ["read"])
+        again = await memory.send(Revoke(graph=graph, subject="planner", rights=["read"]))
         assert (again.status, "nothing to revoke" in (again.reason or "")) == ("rejected", True)
 
     async def test_who_may_only_forget_takes_back_no_revocation_and_no_grant(
@@ -380,18 +390,20 @@ class Conversations(PipelineSteps):
     ) -> None:
         memory = pipeline.memory
         await pipeline.record(graph, id="t1", text="The kettle is broken.", at=NOON)
-        await memory.grant(graph, "planner", ["write", "forget"])
-        await memory.revoke(graph, "planner", ["write"])
+        await memory.send(Grant(graph=graph, subject="planner", rights=["write", "forget"]))
+        await memory.send(Revoke(graph=graph, subject="planner", rights=["write"]))
         granted, revoked = 2, 3
         with self.on_behalf_of(pipeline, "planner"):
             for first, last in ((revoked, revoked), (granted, granted), (granted, revoked), (0, None)):
-                outcome = await memory.undo(graph, first, last)
+                outcome = await memory.send(Undo(graph=graph, first=first, last=last))
                 assert (outcome.status, "right to admin" in (outcome.reason or "")) == ("rejected", True)
             turn = {"id": "t2", "graph": graph, "speaker": "Bot", "text": "Buy a kettle."}
             assert (await memory.record(turn)).status == "rejected"
-            assert (await memory.undo(graph, 1, 1)).status == "accepted", "a turn"
+            assert (await memory.send(Undo(graph=graph, first=1, last=1))).status == "accepted", "a turn"
         with self.on_behalf_of(pipeline, "stranger"), pytest.raises(QueryFailedError, match="may not read"):
             await memory.query(graph, "kettle")
         assert (await memory.describe(graph)).access == {"planner": ["forget"]}
-        assert (await memory.undo(graph, revoked, revoked)).status == "accepted", "who runs the memory may"
+        assert (await memory.send(Undo(graph=graph, first=revoked, last=revoked))).status == "accepted", (
+            "who runs the memory may"
+        )
         assert (await memory.describe(graph)).access == {"planner": ["forget", "write"]}

@@ -10,7 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from emgas.errors import HaltedError
+from emgas.messages.operator import Inspect
 from emgas.messages.requests import Outcome
+from emgas.messages.sessions import EndSession
+from emgas.messages.turns import Erase, Undo
+from emgas.messages.views import Recap
 from replay.as_of.history import history
 from replay.rebuild.rebuild import refold
 from replay.verify.verify import verify_partition
@@ -39,7 +43,7 @@ async def converse(pipeline: Pipeline, *graphs: str) -> None:
 
 
 async def erased(pipeline: Pipeline, graph: str, **subject: object) -> Outcome:
-    outcome = await pipeline.memory.erase(graph, **subject)  # type: ignore[arg-type]
+    outcome = await pipeline.memory.send(Erase(graph=graph, **subject))  # type: ignore[arg-type]
     assert outcome.status == "accepted", outcome.reason
     return outcome
 
@@ -94,7 +98,7 @@ class Erases:
         await erased(encrypted, "live", speaker="小明")
         assert await refolded(encrypted, "live") | encrypted.digests() == encrypted.digests()
         log, place = encrypted.opening_reader(), encrypted.place("live")
-        live = await encrypted.memory.inspect(place)
+        live = await encrypted.memory.send(Inspect(), partition=place)
         result = await verify_partition(log, place, live.position.watermark, live.digest or "")
         assert result.match
         assert (await history(log, place, "live")).folded().digest() == encrypted.digests()["live"]
@@ -118,12 +122,12 @@ class Erases:
     @pytest.mark.source("S16")
     async def test_a_summary_that_quotes_what_is_erased_goes_with_it(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "summed")
-        assert (await encrypted.memory.end_session("summed", "main")).status == "accepted"
-        answer = (await encrypted.memory.recap("summed")).sessions[0].ended
+        assert (await encrypted.memory.send(EndSession(graph="summed", session="main"))).status == "accepted"
+        answer = (await encrypted.memory.send(Recap(graph="summed"))).sessions[0].ended
         assert answer is not None
         assert "kryptonite" in answer.summary
         await erased(encrypted, "summed", turn="e1")
-        answer = (await encrypted.memory.recap("summed")).sessions[0].ended
+        answer = (await encrypted.memory.send(Recap(graph="summed"))).sessions[0].ended
         assert answer is not None
         assert (answer.reason, answer.summary) == ("said", "")
         assert await refolded(encrypted, "summed") | encrypted.digests() == encrypted.digests()
@@ -162,19 +166,19 @@ class Erases:
         graph = encrypted.graph("undone")
         assert graph is not None
         erasure = graph.events - 1
-        assert (await encrypted.memory.undo("undone", erasure, erasure)).status == "rejected"
+        assert (await encrypted.memory.send(Undo(graph="undone", first=erasure, last=erasure))).status == "rejected"
         await encrypted.record("undone", id="later", text="The tulips bloom.")
-        assert (await encrypted.memory.undo("undone", erasure + 1)).status == "accepted"
+        assert (await encrypted.memory.send(Undo(graph="undone", first=erasure + 1))).status == "accepted"
         assert "later" not in encrypted.ids("undone")
         assert await refolded(encrypted, "undone") | encrypted.digests() == encrypted.digests()
 
     async def test_what_is_not_there_is_not_erased_and_says_so(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "there")
-        unknown = await encrypted.memory.erase("nobody", whole=True)
-        missing = await encrypted.memory.erase("there", turn="t99")
+        unknown = await encrypted.memory.send(Erase(graph="nobody", whole=True))
+        missing = await encrypted.memory.send(Erase(graph="there", turn="t99"))
         assert (unknown.status, missing.status) == ("rejected", "rejected")
         assert "holds no such turn" in (missing.reason or "")
-        stranger = await encrypted.memory.erase("there", speaker="Zoe")
+        stranger = await encrypted.memory.send(Erase(graph="there", speaker="Zoe"))
         assert (stranger.status, "is not kept" in (stranger.reason or "")) == ("rejected", True)
 
     @pytest.mark.parametrize("subject", [{"turn": "e1"}, {"whole": True}], ids=["turn", "whole"])
@@ -186,7 +190,7 @@ class Erases:
         await erased(encrypted, graph, **subject)
         digests, place = encrypted.digests(), encrypted.place(graph)
         letters = await encrypted.records(encrypted.topics.dead_letters, 0)
-        again = await encrypted.memory.erase(graph, **subject)
+        again = await encrypted.memory.send(Erase(graph=graph, **subject))
         assert again.status == "duplicate", again.reason
         assert f"digest of the graph: {digests[graph]}" in (again.reason or "")
         assert encrypted.digests() == digests

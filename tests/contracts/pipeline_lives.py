@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from emgas.messages.turns import Feedback, Pin, Undo, Unpin
 from state.events.events import (
     ConsolidationWindowClosed,
     FeedbackGiven,
@@ -155,7 +156,7 @@ class Lives(PipelineSteps):
         await pipeline.memory.configure(graph, "forgetful")
         await pipeline.record(graph, id="pin", text="The kettle and the anchor.", at=NOON)
         await pipeline.record(graph, id="other", text="The basil and the falcon.", at=NOON)
-        outcome = await pipeline.memory.pin(graph, concepts=["Kettle"], turns=["pin"])
+        outcome = await pipeline.memory.send(Pin(graph=graph, concepts=["Kettle"], turns=["pin"]))
         assert outcome.status == "accepted", outcome.reason
         assert isinstance(only(await self.event_of(pipeline, outcome)), Pinned)
         await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
@@ -163,11 +164,11 @@ class Lives(PipelineSteps):
         assert (described.pinned, described.pinned_concepts, described.archived) == (1, 1, 1)
         kept = {each.id: each for each in (await pipeline.memory.query(graph, "kettle or basil")).passages}
         assert [(each.pinned, each.archived) for each in (kept["pin"], kept["other"])] == [(True, False), (False, True)]
-        outcome = await pipeline.memory.unpin(graph, concepts=["kettle"], turns=["pin"])
+        outcome = await pipeline.memory.send(Unpin(graph=graph, concepts=["kettle"], turns=["pin"]))
         await pipeline.record(graph, id="last", text="The glacier is gone.", at=NOON + 300 * DAY)
         described = await pipeline.memory.describe(graph)
         assert (described.pinned, described.pinned_concepts, described.archived) == (0, 0, 3)
-        refused = await pipeline.memory.pin(graph, turns=["nobody said this"])
+        refused = await pipeline.memory.send(Pin(graph=graph, turns=["nobody said this"]))
         assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
@@ -178,8 +179,10 @@ class Lives(PipelineSteps):
         question = "Where is the kettle?"
         first, second = [each.id for each in (await pipeline.memory.query(graph, question)).passages]
         before = pipeline.digests()[graph]
-        assert (await pipeline.memory.feedback(graph, [first], -1, query=question)).status == "accepted"
-        outcome = await pipeline.memory.feedback(graph, [second], 1, query=question)
+        assert (
+            await pipeline.memory.send(Feedback(graph=graph, turns=[first], value=-1, query=question))
+        ).status == "accepted"
+        outcome = await pipeline.memory.send(Feedback(graph=graph, turns=[second], value=1, query=question))
         event = only(await self.event_of(pipeline, outcome))
         assert isinstance(event, FeedbackGiven)
         assert (event.turns, "kettle" in event.concepts) == ([second], True)
@@ -187,12 +190,12 @@ class Lives(PipelineSteps):
         assert [each.id for each in reply.passages] == [second, first]
         shown = [each.why.terms["feedback"] for each in reply.passages if each.why]
         assert [value > 0 for value in shown] == [True, False]
-        refused = await pipeline.memory.feedback(graph, ["nobody said this"], 1)
+        refused = await pipeline.memory.send(Feedback(graph=graph, turns=["nobody said this"], value=1))
         assert (refused.status, "none of these turns" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
         contents = pipeline.graph(graph)
         assert contents is not None
-        assert (await pipeline.memory.undo(graph, contents.events - 2)).status == "accepted"
+        assert (await pipeline.memory.send(Undo(graph=graph, first=contents.events - 2))).status == "accepted"
         assert pipeline.digests()[graph] == before
 
     @pytest.mark.source("S9", "S11")
@@ -214,17 +217,17 @@ class Lives(PipelineSteps):
             return sorted(zip(names, counts.tolist(), strict=True))
 
         question = "Where is the kettle?"
-        await pipeline.memory.feedback(graph, ["b"], 1, query=question)
+        await pipeline.memory.send(Feedback(graph=graph, turns=["b"], value=1, query=question))
         linked = await links()
         assert (["kettle", "basil"], 2) in linked or (["basil", "kettle"], 2) in linked
-        await pipeline.memory.feedback(graph, ["b"], 1, query=question)
+        await pipeline.memory.send(Feedback(graph=graph, turns=["b"], value=1, query=question))
         assert {count for _, count in await links()} == {4}, "as much again"
-        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
+        await pipeline.memory.send(Feedback(graph=graph, turns=["b"], value=-1, query=question))
         assert await links() == linked, "a wrong one takes as much as a right one brought"
         await pipeline.restart()
         assert await links() == linked
-        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
-        await pipeline.memory.feedback(graph, ["b"], -1, query=question)
+        await pipeline.memory.send(Feedback(graph=graph, turns=["b"], value=-1, query=question))
+        await pipeline.memory.send(Feedback(graph=graph, turns=["b"], value=-1, query=question))
         assert await links() == [], "and never more than there is"
         assert all(each.match for each in await pipeline.verified())
 
@@ -272,17 +275,17 @@ class Lives(PipelineSteps):
         with_both, contents = pipeline.digests()[graph], pipeline.graph(graph)
         assert contents is not None
         undone_at = contents.events
-        undone = await pipeline.memory.undo(graph, 2)  # after its birth and its first turn
+        undone = await pipeline.memory.send(Undo(graph=graph, first=2))  # after its birth and its first turn
         assert undone.status == "accepted", undone.reason
         assert isinstance(only(await self.event_of(pipeline, undone)), Retracted)
         assert (pipeline.digests()[graph], pipeline.ids(graph)) == (before, ["t1"])
         reply = await pipeline.memory.query(graph, "the falcon and the kettle", min_likelihood=0.0)
         assert {passage.id for passage in reply.passages} == {"t1"}
-        refused = await pipeline.memory.undo(graph, 2, 3)
+        refused = await pipeline.memory.send(Undo(graph=graph, first=2, last=3))
         assert (refused.status, "nothing left to undo" in (refused.reason or "")) == ("rejected", True)
-        again = await pipeline.memory.undo(graph, undone_at, undone_at)
+        again = await pipeline.memory.send(Undo(graph=graph, first=undone_at, last=undone_at))
         assert (again.status, pipeline.digests()[graph]) == ("accepted", with_both)
-        assert (await pipeline.memory.undo(graph, 2)).status == "accepted"
+        assert (await pipeline.memory.send(Undo(graph=graph, first=2))).status == "accepted"
         assert (await pipeline.memory.record(a_turn(graph, "wrong", "Another text."))).status == "accepted"
         digests_before = pipeline.digests()
         assert all(each.match for each in await pipeline.verified())

@@ -11,7 +11,12 @@ import pytest
 
 from emgas.errors import HaltedError, InvalidMessageError
 from emgas.messages.fields import Message
+from emgas.messages.pictures import Compare, Picture
 from emgas.messages.requests import Failure, Right
+from emgas.messages.rights import Grant
+from emgas.messages.sessions import EndSession, Recent
+from emgas.messages.turns import Undo
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from state.events.events import (
     Forgotten,
     TurnEmbedded,
@@ -70,14 +75,14 @@ class Past(PipelineSteps):
             "literal": await memory.query(graph, "the kettle", mode="literal", **when),
             "turns": await memory.turns(graph, **when),
             "by id": await memory.turns(graph, ids=["t0", "t1", "t2"], **when),
-            "picture": await memory.picture(graph, passages=50, **when),
-            "sessions": await memory.recap(graph, **when),
-            "recent": await memory.recent(graph, **when),
-            "trend": await memory.trend(graph, moods=True, **when),
-            "habits": await memory.habits(graph, **when),
-            "concept": await memory.explore(graph, "kettle", **when),
-            "changes": await memory.compare(graph, since),
-            "until then": await memory.compare(graph, since, at),
+            "picture": await memory.send(Picture(graph=graph, passages=50, **when)),
+            "sessions": await memory.send(Recap(graph=graph, **when)),
+            "recent": await memory.send(Recent(graph=graph, **when)),
+            "trend": await memory.send(Trend(graph=graph, moods=True, **when)),
+            "habits": await memory.send(Habits(graph=graph, **when)),
+            "concept": await memory.send(Explore(graph=graph, concept="kettle", **when)),
+            "changes": await memory.send(Compare(graph=graph, since=since)),
+            "until then": await memory.send(Compare(graph=graph, since=since, until=at)),
         }
         return {name: answer.model_dump_json() for name, answer in report.items()}
 
@@ -88,14 +93,14 @@ class Past(PipelineSteps):
         texts = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
         for n, text in enumerate(texts):
             await pipeline.record(graph, id=f"t{n}", at=NOON + n * DAY, text=text, session="Ithaca" if n < 2 else "s")
-        await memory.end_session(graph, "Ithaca")
+        await memory.send(EndSession(graph=graph, session="Ithaca"))
         rights: dict[str, list[Right]] = {
             "reader": ["read"],
             "forgetful": ["read", "forget"],
             "boss": ["read", "admin"],
         }
         for subject, contents in rights.items():
-            await memory.grant(graph, subject, contents)
+            await memory.send(Grant(graph=graph, subject=subject, rights=contents))
         assert (await memory.forget(graph, sessions=["Ithaca"])).status == "accepted"
         await pipeline.record(graph, id="last", at=last, text="Goodbye, kettle.")
 
@@ -124,7 +129,7 @@ class Past(PipelineSteps):
         memory = pipeline.memory
         await pipeline.record(graph, id="t0", at=NOON, text="The kettle met Zanzibar.")
         await pipeline.record(graph, id="t1", at=NOON + DAY, text="The kettle is blue.")
-        await memory.grant(graph, "reader", ["read"])
+        await memory.send(Grant(graph=graph, subject="reader", rights=["read"]))
         outcome = await memory.forget(graph, turns=["t0"])
         await pipeline.record(graph, id="t2", at=NOON + 2 * DAY, text="The kettle sings.")
 
@@ -140,7 +145,7 @@ class Past(PipelineSteps):
             event for event in await pipeline.events(pipeline.place(graph)) if getattr(event, "graph", "") == graph
         ]
         (forgotten,) = (n for n, event in enumerate(of_graph) if isinstance(event, Forgotten))
-        assert (await memory.undo(graph, forgotten, forgotten)).status == "accepted"
+        assert (await memory.send(Undo(graph=graph, first=forgotten, last=forgotten))).status == "accepted"
         assert await seen() == ["t0"]
 
     async def test_a_turn_that_is_recorded_late_belongs_to_the_past_it_was_said_in(

@@ -9,6 +9,7 @@ import pytest
 
 from emgas.errors import QueryFailedError
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
+from emgas.messages.operator import Inspect
 from emgas.messages.requests import Failure
 from emgas.messages.settings.modes import Mode
 from emgas.wire import DEADLINE
@@ -227,7 +228,7 @@ class Questions(PipelineSteps):
 
     async def test_what_a_partition_tells_of_itself_is_what_it_holds(self, pipeline: Pipeline, graph: str) -> None:
         there = await pipeline.record(graph)
-        answer = await pipeline.memory.inspect(there.position.partition, digest=False)
+        answer = await pipeline.memory.send(Inspect(digest=False), partition=there.position.partition)
         state = pipeline.app.ownership.writers[there.position.partition].state
         assert (answer.digest, answer.turns, answer.graphs) == (None, state.position.turns, len(state.graph_ids()))
         assert answer.position == there.position

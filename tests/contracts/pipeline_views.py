@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from emgas.errors import InvalidMessageError
+from emgas.messages.turns import Undo
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.times import HOUR_MS as HOUR
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
@@ -37,7 +39,7 @@ class Views(PipelineSteps):
     @pytest.mark.source("S16", "P38", "H7")
     async def test_the_last_conversations_are_recapped_in_their_own_words(self, pipeline: Pipeline, graph: str) -> None:
         await self.talk(pipeline, graph)
-        answer = await pipeline.memory.recap(graph, words=20)
+        answer = await pipeline.memory.send(Recap(graph=graph, words=20))
         assert (answer.found, answer.total, [each.session for each in answer.sessions]) == (True, 2, ["clocks", "vet"])
         vet = answer.sessions[1]
         assert (vet.turns, vet.since, vet.speakers) == (3, NOON, ["Ada"])
@@ -46,10 +48,13 @@ class Views(PipelineSteps):
         assert all(quote.text in TALKS["vet"][int(quote.turn[-1])] for quote in vet.summary)
         assert not any(quote.text.endswith("?") for quote in vet.summary)
         assert sum(len(quote.text.split()) for quote in vet.summary) <= 20
-        assert [each.session for each in (await pipeline.memory.recap(graph, ["vet", "never"])).sessions] == ["vet"]
-        then = await pipeline.memory.recap(graph, as_of=NOON + HOUR)
+        assert [
+            each.session
+            for each in (await pipeline.memory.send(Recap(graph=graph, sessions=["vet", "never"]))).sessions
+        ] == ["vet"]
+        then = await pipeline.memory.send(Recap(graph=graph, as_of=NOON + HOUR))
         assert [each.session for each in then.sessions] == ["vet"]
-        assert not (await pipeline.memory.recap("nobody-ever")).found
+        assert not (await pipeline.memory.send(Recap(graph="nobody-ever"))).found
 
     @pytest.mark.source("P22")
     async def test_how_often_since_when_and_when_not_is_counted(self, pipeline: Pipeline, graph: str) -> None:
@@ -58,18 +63,18 @@ class Views(PipelineSteps):
             text = f"I had a large latte, number {day}."
             await pipeline.record(graph, id=f"latte{day}", text=text, at=NOON + day * DAY)
         await pipeline.record(graph, id="tea", text="I drink tea.", at=NOON + 5 * DAY)
-        answer = await pipeline.memory.trend(graph, "How often do I drink latte?")
+        answer = await pipeline.memory.send(Trend(graph=graph, text="How often do I drink latte?"))
         assert (answer.concepts, answer.turns, answer.days, answer.every) == (["latte"], 6, 6, 1.0)
         assert (answer.first, answer.last) == (NOON, NOON + 13 * DAY)
         assert [period.since for period in answer.periods] == [NOON - 12 * HOUR + day * DAY for day in mornings]
         assert [(pause.since, pause.until) for pause in answer.pauses] == [(NOON + 3.5 * DAY, NOON + 11.5 * DAY)]
         assert (sum(answer.hours), answer.hours[12], sum(answer.weekdays)) == (6, 6, 6)
         assert answer.ids[0] == "latte13"
-        some = await pipeline.memory.trend(graph, "latte", only={"until": NOON + 2 * DAY}, by="month")
+        some = await pipeline.memory.send(Trend(graph=graph, text="latte", only={"until": NOON + 2 * DAY}, by="month"))
         assert (some.turns, len(some.periods)) == (2, 1)
-        none = await pipeline.memory.trend(graph, "submarine")
+        none = await pipeline.memory.send(Trend(graph=graph, text="submarine"))
         assert (none.found, none.turns, none.first) == (True, 0, None)
-        assert not (await pipeline.memory.trend("nobody-ever", "latte")).found
+        assert not (await pipeline.memory.send(Trend(graph="nobody-ever", text="latte"))).found
 
     @pytest.mark.source("P22", "P23", "P40")
     async def test_a_habit_is_told_with_its_turns_and_comes_first_where_that_is_asked(
@@ -81,7 +86,7 @@ class Views(PipelineSteps):
             await pipeline.record(
                 graph, id=f"latte{day}", text=text, speaker="Ada", session=f"{day}", at=NOON + day * DAY
             )
-        answer = await pipeline.memory.habits(graph, "how often do I drink latte?")
+        answer = await pipeline.memory.send(Habits(graph=graph, text="how often do I drink latte?"))
         (habit,) = answer.habits
         assert (habit.speaker, habit.turns, habit.first, habit.last) == ("Ada", 13, NOON, NOON + 13 * DAY)
         assert "latte" in habit.text
@@ -91,8 +96,8 @@ class Views(PipelineSteps):
         assert (reply.passages[0].kind, reply.passages[0].text) == ("habit", habit.text)
         assert len(reply.passages) == 4
         assert habit.text.removeprefix("Ada: ") in reply.context
-        assert (await pipeline.memory.habits(graph, as_of=NOON + 2 * DAY)).habits == []
-        assert not (await pipeline.memory.habits("nobody-ever")).found
+        assert (await pipeline.memory.send(Habits(graph=graph, as_of=NOON + 2 * DAY))).habits == []
+        assert not (await pipeline.memory.send(Habits(graph="nobody-ever"))).found
 
     @pytest.mark.source("P38")
     async def test_what_holds_now_comes_before_what_is_history_until_that_is_undone(
@@ -107,7 +112,7 @@ class Views(PipelineSteps):
         assert (then.passages[0].id, then.passages[0].superseded_by) == ("t0", None)
         contents = pipeline.graph(graph)
         assert contents is not None
-        await pipeline.memory.undo(graph, contents.events - 1)
+        await pipeline.memory.send(Undo(graph=graph, first=contents.events - 1))
         result = (await pipeline.memory.query(graph, "Where do I live?", **request)).passages
         assert {(each.id, each.superseded_by) for each in result[:2]} == {("t0", None), ("t2", None)}
         assert result[0].score == pytest.approx(result[1].score, abs=0.1), "neither is history, and both say where"
@@ -132,7 +137,7 @@ class Views(PipelineSteps):
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.talk(pipeline, graph)
-        answer = await pipeline.memory.explore(graph, "Clocks", to="dog", hops=2, limit=100)
+        answer = await pipeline.memory.send(Explore(graph=graph, concept="Clocks", to="dog", hops=2, limit=100))
         assert answer.concept is not None
         assert (answer.concept.id, answer.concept.turns, answer.concept.created) == ("clock", 1, NOON + DAY)
         assert 0 < answer.concept.strength <= 2
@@ -143,9 +148,9 @@ class Views(PipelineSteps):
         assert [each.hops for each in answer.neighbours] == sorted(each.hops for each in answer.neighbours)
         assert answer.paths
         assert all((way[0], way[-1]) == ("clock", "dog") for way in answer.paths)
-        assert not (await pipeline.memory.explore(graph, "submarine")).found
+        assert not (await pipeline.memory.send(Explore(graph=graph, concept="submarine"))).found
         assert answer.relations == answer.inferred == []
-        assert not (await pipeline.memory.explore("nobody-ever", "clock")).found
+        assert not (await pipeline.memory.send(Explore(graph="nobody-ever", concept="clock"))).found
 
     @pytest.mark.source("H9", "H12")
     async def test_who_lives_where_is_told_by_typed_relations_and_inferred_over_steps(
@@ -159,7 +164,7 @@ class Views(PipelineSteps):
         )
         for n, text in enumerate(messages):
             await pipeline.record(graph, id=f"r{n}", text=text, speaker="Ada", at=NOON + n)
-        answer = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        answer = await pipeline.memory.send(Explore(graph=graph, concept="Ada", relation="lives-in", hops=3))
         assert answer.concept is not None
         lives, likes = answer.relations
         assert (lives.source_label, lives.type, lives.target, lives.times) == ("Ada", "lives-in", "lisbon", 2)
@@ -168,10 +173,10 @@ class Views(PipelineSteps):
         results = [(each.label, each.hops, each.confidence) for each in answer.inferred]
         assert results == [("Lisbon", 1, 1.0), ("Portugal", 2, 0.5)]
         assert answer.inferred[1].path == ["@speaker:ada", "lisbon", "portugal"]
-        place = await pipeline.memory.explore(graph, "Lisbon")
+        place = await pipeline.memory.send(Explore(graph=graph, concept="Lisbon"))
         assert place.concept is not None
         assert (place.concept.of, len(place.relations)) == ("place", 2)
-        then = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=1)
+        then = await pipeline.memory.send(Explore(graph=graph, concept="Ada", relation="lives-in", hops=1))
         assert [each.label for each in then.inferred] == ["Lisbon"]
 
     @pytest.mark.source("H9", "H10", "H12")
@@ -201,7 +206,7 @@ class Views(PipelineSteps):
         chinese = await pipeline.memory.query(graph, "我住在哪里？", asker="小梅", memory="semantic")
         assert ("lives-in", "上海") in [(each.type, each.target_label) for each in chinese.relations]
         assert not (await pipeline.memory.query(graph, "Where do I live?", asker="Ada")).relations
-        inferred = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        inferred = await pipeline.memory.send(Explore(graph=graph, concept="Ada", relation="lives-in", hops=3))
         assert [each.label for each in inferred.inferred] == ["Lisbon", "Portugal"], "nobody lives where she did"
         with pytest.raises(InvalidMessageError, match="default mode"):
             await pipeline.memory.query(graph, "Lisbon?", memory="semantic", mode="ppr")
@@ -214,9 +219,9 @@ class Views(PipelineSteps):
             there = {"speaker": speaker, "session": session, "at": NOON + day * DAY}
             await pipeline.record(graph, id=f"t{day}", text=f"The kettle number {day}.", **there)
         of = {
-            "all": await pipeline.memory.trend(graph),
-            "ada": await pipeline.memory.trend(graph, only={"speakers": ["Ada"]}),
-            "a": await pipeline.memory.trend(graph, only={"sessions": ["a"]}),
+            "all": await pipeline.memory.send(Trend(graph=graph)),
+            "ada": await pipeline.memory.send(Trend(graph=graph, only={"speakers": ["Ada"]})),
+            "a": await pipeline.memory.send(Trend(graph=graph, only={"sessions": ["a"]})),
         }
         assert {name: (answer.turns, answer.first, answer.last) for name, answer in of.items()} == {
             "all": (4, NOON, NOON + 3 * DAY),
@@ -233,14 +238,14 @@ class Views(PipelineSteps):
         await pipeline.record(graph, id="y1", text="The dog likes the trumpet.", at=NOON + 1)
         for n in range(3):
             await pipeline.record(graph, id=f"z{n}", text=f"Onions grow in cellar number {n}.", at=NOON + DAY)
-        answer = await pipeline.memory.explore(graph, "New York", to="dog")
+        answer = await pipeline.memory.send(Explore(graph=graph, concept="New York", to="dog"))
         assert answer.concept is not None
         existing = answer.concept
         assert (existing.id, existing.label, existing.of, answer.ids) == ("new york", "New York", "place", ["y0"])
         assert "trumpet" in {each.id for each in answer.neighbours}
         assert ["new york", "trumpet", "dog"] in answer.paths
         await pipeline.memory.forget(graph, concepts=["New York"])
-        assert not (await pipeline.memory.explore(graph, "New York")).found
+        assert not (await pipeline.memory.send(Explore(graph=graph, concept="New York"))).found
 
     @pytest.mark.source("P11")
     async def test_a_turn_that_is_read_tells_what_it_says_of_time_by_its_senders_clock(

@@ -13,7 +13,7 @@ import pytest
 from emgas import MemoryClient, Query, Spreading, Turn
 from emgas.client import request_reply
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError, TransportError
-from emgas.messages.operator import Inspection
+from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.requests import Failure
 from emgas.wire import CORRELATION_ID, Receipt, partition_of
 from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, reply, sent_records
@@ -144,7 +144,7 @@ async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
     current = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
     connection = MemoryConnection(lambda sent: current.model_dump_json().encode())
     async with MemoryClient(connection) as memory:
-        assert await memory.inspect(2, digest=False) == current
+        assert await memory.send(Inspect(digest=False), partition=2) == current
     sent = connection.log[0]
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", None, 2)
     assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False, "graphs_after": None}

@@ -57,8 +57,8 @@ async def test_a_wish_to_forget_goes_among_the_turns_of_its_graph() -> None:
 async def test_a_wish_to_undo_goes_among_the_turns_of_its_graph() -> None:
     connection = MemoryConnection(accept)
     async with MemoryClient(connection) as memory:
-        await memory.undo("ada", 3, 5, id="u1")
-        await memory.undo("ada", 3, id="u2")
+        await memory.send(Undo(graph="ada", first=3, last=5, id="u1"))
+        await memory.send(Undo(graph="ada", first=3, id="u2"))
     one, other = connection.log
     assert (one.topic, one.key, one.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.undo.v1")
     assert INBOUND.validate_json(one.value) == Undo(kind="undo", id="u1", graph="ada", first=3, last=5)

@@ -15,6 +15,9 @@ import pytest
 import pytest_asyncio
 
 from emgas import MemoryClient
+from emgas.messages.forgetting import PreviewForget
+from emgas.messages.sessions import EndSession
+from emgas.messages.views import Explore
 from replay.graph_export import to_networkx
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
@@ -80,7 +83,7 @@ async def memory(
             turns += [turn(graph, number, f"The kettle is blue, says Rosa, {number}.", "main") for number in range(30)]
             for each in sorted(turns, key=lambda each: each["at"]):
                 await opened.record(each)
-            await opened.end_session(graph, "clinic")
+            await opened.send(EndSession(graph=graph, session="clinic"))
         async with httpx.AsyncClient(base_url=url, timeout=60) as http:
             yield opened, http, directory
 
@@ -151,19 +154,19 @@ async def test_a_graph_that_forgot_everything_leaves_the_list_until_it_is_writte
 async def test_the_word_alone_is_forgotten_and_turns_that_say_more_stay(tmp_path: Path) -> None:
     async with MemoryClient(f"embedded:{tmp_path}") as memory:
         await memory.record(turn("ada", 0, "The kettle is blue.", "main"))
-        preview = await memory.forget_preview("ada", ["kettle"], word_only=True)
+        preview = await memory.send(PreviewForget(graph="ada", concepts=["kettle"], word_only=True))
         assert (preview.total, preview.concepts, preview.remains) == (0, 1, 1)
         outcome = await memory.forget("ada", ["kettle"], word_only=True)
         assert "0 turns forgotten, 1 turn left" in (outcome.remains or "")
         assert [each.id for each in (await memory.turns("ada")).turns] == ["main0"]
-        assert not (await memory.explore("ada", "kettle")).concept
+        assert not (await memory.send(Explore(graph="ada", concept="kettle"))).concept
 
 
 async def test_several_words_forget_the_turns_that_mention_them_all(tmp_path: Path) -> None:
     async with MemoryClient(f"embedded:{tmp_path}") as memory:
         for number, text in enumerate(("The blue kettle sings.", "The kettle is old.", "A blue door.")):
             await memory.record(turn("ada", number, text, "main"))
-        preview = await memory.forget_preview("ada", ["blue kettle"])
+        preview = await memory.send(PreviewForget(graph="ada", concepts=["blue kettle"]))
         assert [each.id for each in preview.turns] == ["main0"]
         assert (await memory.forget("ada", ["blue kettle"], expected=2)).status == "rejected"
         assert (await memory.forget("ada", ["blue kettle"], expected=1)).status == "accepted"

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from emgas import MemoryClient
+from emgas.messages.sessions import EndSession
 from gateway.auth.keys import Caller, Keys, Right
 from gateway.auth.new_keys import digest
 from tests.support.clocks import DAY, NOON
@@ -70,7 +71,7 @@ async def a_life(memory: MemoryClient, graph: str) -> None:
     texts = ["The kettle met Zanzibar.", "The kettle sang in Zanzibar.", "The kettle is blue.", "A kettle again."]
     for n, text in enumerate(texts):
         await memory.record(turn(graph, f"t{n}", NOON + n * DAY, text, "Ithaca" if n < 2 else "main"))
-    await memory.end_session(graph, "Ithaca")
+    await memory.send(EndSession(graph=graph, session="Ithaca"))
 
 
 def turn(graph: str, id: str, at: int, text: str, session: str = "main") -> dict[str, Any]:

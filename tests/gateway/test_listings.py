@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 
 from emgas import MemoryClient
 from emgas.errors import QueryFailedError
+from emgas.messages.rights import Grant
 from gateway.auth.keys import RIGHTS, Caller, Keys
 from gateway.auth.new_keys import digest
 from tests.support.served import serving
@@ -74,10 +75,10 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         for name in NAMES:
             turn = {"graph": name, "id": "t1", "speaker": "Ada", "text": "The kettle broke."}
             assert (await memory.record(turn)).status == "accepted"
-        await memory.grant(GRANTED, "team", ["read"])
-        await memory.grant(WRITE_ONLY, "team", ["write"])
+        await memory.send(Grant(graph=GRANTED, subject="team", rights=["read"]))
+        await memory.send(Grant(graph=WRITE_ONLY, subject="team", rights=["write"]))
         for name in CLOSED:
-            await memory.grant(name, "somebody-else", sorted(RIGHTS))
+            await memory.send(Grant(graph=name, subject="somebody-else", rights=sorted(RIGHTS)))
         yield Door(http, await memory.partitions())
 
 

@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from emgas import MemoryClient
+from emgas.messages.rights import Grant
 from emgas.messages.topics import COMMANDS, QUESTIONS
 from gateway.app import application
 from gateway.auth.keys import RIGHTS, Caller, Keys
@@ -178,9 +179,9 @@ async def seeded(memory: MemoryClient) -> None:
         assert (await memory.record(turn)).status == "accepted"
     for role in ROLES:
         if role.grants is not None:
-            await memory.grant(role.target, "another-subject", ["read"])
+            await memory.send(Grant(graph=role.target, subject="another-subject", rights=["read"]))
         if role.grants:
-            await memory.grant(role.target, role.name, sorted(role.grants))
+            await memory.send(Grant(graph=role.target, subject=role.name, rights=sorted(role.grants)))
 
 
 def callers() -> list[Caller]:

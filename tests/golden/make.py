@@ -35,8 +35,14 @@ import numpy
 from msgspec.structs import replace
 
 from emgas import Turn
+from emgas.client import switches
+from emgas.messages.advice import Advice
 from emgas.messages.fields import Attachment
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession
 from emgas.messages.transfer import Move
+from emgas.messages.turns import Feedback, Pin, Undo, Unpin
+from emgas.messages.views import Habits
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
@@ -185,11 +191,11 @@ class Story:
         await memory.query("demo-zh", "味道", reinforce=True)
         await memory.forget("demo", concepts=["biscuit"], turns=["demo-007"], sessions=["2025-01-18"])
         await memory.forget("garden", concepts=["basil"])
-        await memory.feedback("demo", ["demo-010"], 1, query="what is the cat called?")
-        await memory.feedback("demo", ["demo-011", "demo-012"], -0.5)
-        await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
-        await memory.pin("garden", concepts=["tomato"])
-        await memory.unpin("demo", turns=["demo-010"])
+        await memory.send(Feedback(graph="demo", turns=["demo-010"], value=1, query="what is the cat called?"))
+        await memory.send(Feedback(graph="demo", turns=["demo-011", "demo-012"], value=-0.5))
+        await memory.send(Pin(graph="demo", concepts=["cat"], turns=["demo-010"]))
+        await memory.send(Pin(graph="garden", concepts=["tomato"]))
+        await memory.send(Unpin(graph="demo", turns=["demo-010"]))
         await self.share()
         await self.undo("demo", 3)
         await self.undo("demo", 1)
@@ -205,23 +211,23 @@ class Story:
         for number, text in enumerate(KITCHEN):
             facts = {"graph": "talks", "speaker": "Ada", "at": self.now + number * MINUTE, "session": f"s{number // 2}"}
             await memory.record({"id": f"talk-{number}", "text": text, **facts})
-        await memory.end_session("talks", "s0")
-        await memory.pause("talks")
+        await memory.send(EndSession(graph="talks", session="s0"))
+        await switches.pause(memory, "talks")
         await memory.record({"id": "unheard", "graph": "talks", "speaker": "Ada", "text": "Nobody shall know."})
-        await memory.resume("talks")
+        await switches.resume(memory, "talks")
         await memory.record(
             {"id": "later", "graph": "talks", "speaker": "Ada", "text": "Hello.", "at": self.now + HOUR}
         )
         await self.advise()
-        await memory.grant("talks", "planner", ["read", "write"])
-        await memory.revoke("talks", "planner", ["write"])
+        await memory.send(Grant(graph="talks", subject="planner", rights=["read", "write"]))
+        await memory.send(Revoke(graph="talks", subject="planner", rights=["write"]))
 
     async def advise(self) -> None:
         """Let an advisor say something of each kind, beside what the memory has of its own."""
         memory = self.pipeline.memory
         themes = {graph: (await memory.describe(graph)).themes for graph in ("demo", "demo-zh", "kitchen", "garden")}
         named, (theme, *_) = next((graph, theme) for graph, theme in themes.items() if theme)
-        habit = (await memory.habits("mornings")).habits[0]
+        habit = (await memory.send(Habits(graph="mornings"))).habits[0]
         words = f"{habit.text.swapcase()} So it goes."
         for graph, advised in (
             (named, {"named": {"theme": theme.id, "name": "What it is about"}}),
@@ -238,7 +244,7 @@ class Story:
             ("talks", {"rated": [{"source": "blue", "target": "cellar", "rating": 0.75}]}),
             ("mornings", {"rewritten": {"habit": habit.id, "text": words}}),
         ):
-            outcome = await memory.advise(graph, "golden advisor 1", **advised)
+            outcome = await memory.send(Advice(graph=graph, by="golden advisor 1", **advised))
             if outcome.status != "accepted":
                 sys.exit(f"advice was to be recorded: {outcome.reason}")
 
@@ -335,7 +341,7 @@ class Story:
         """Take back the last `count` events of a graph."""
         contents = self.pipeline.graph(graph)
         assert contents is not None
-        outcome = await self.pipeline.memory.undo(graph, contents.events - count)
+        outcome = await self.pipeline.memory.send(Undo(graph=graph, first=contents.events - count))
         assert outcome.status == "accepted", outcome
 
     def timer(self, graph: str) -> Any:

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from emgas import MemoryClient
+from emgas.messages.operator import Inspect
 from emgas.wire import ProducerRecord
 from replay.accepted_events import read_records
 from streams.cli.operate.doctor import Findings, examine_keys
@@ -172,7 +173,7 @@ async def test_who_was_stopped_while_something_was_erased_holds_the_fold_of_the_
             assert other.stop() == 0
             with worker(settings, tmp_path / "stopped", role=role, **shared) as stopped:
                 await until(lambda: stopped.follows or stopped.owns)
-                assert (await memory.inspect(0)).turns == 6
+                assert (await memory.send(Inspect(), partition=0)).turns == 6
                 assert stopped.stop() == 0
                 other.start()
                 await until(lambda: other.owns)
@@ -181,4 +182,4 @@ async def test_who_was_stopped_while_something_was_erased_holds_the_fold_of_the_
                 stopped.start()
                 await until(lambda: stopped.follows or stopped.owns)
                 assert called("replay", "verify", "--json").json["match"] is True
-                assert (await memory.inspect(0)).turns == (6 if subject else 0)
+                assert (await memory.send(Inspect(), partition=0)).turns == (6 if subject else 0)

@@ -10,6 +10,7 @@ import pytest
 
 from emgas import Turn
 from emgas.errors import EmgasError, QueryFailedError
+from emgas.messages.operator import Inspect
 from emgas.messages.requests import Outcome
 from emgas.wire import ProducerRecord, partition_of
 from state.events.events import WindowEvent, decode
@@ -154,7 +155,7 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
             for turn in TURNS[:24]:
                 await memory.record(turn)
-            before = [(await memory.inspect(partition)).turns for partition in range(PARTITIONS)]
+            before = [(await memory.send(Inspect(), partition=partition)).turns for partition in range(PARTITIONS)]
             stopping = asyncio.to_thread(first.stop)
             published = asyncio.gather(*(memory.publish(turn) for turn in TURNS[24:72]))  # under load
             assert await stopping == 0, first.log_lines
@@ -162,7 +163,7 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             await published
             await until(lambda: second.owns == list(range(PARTITIONS)))
             await answering(memory)
-            after = [(await memory.inspect(partition)).turns for partition in range(PARTITIONS)]
+            after = [(await memory.send(Inspect(), partition=partition)).turns for partition in range(PARTITIONS)]
             assert all(now >= then for then, now in zip(before, after, strict=True))
             for turn in TURNS[:72]:
                 assert (await memory.record(turn)).status == "duplicate"
@@ -220,7 +221,7 @@ async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instr
             with worker(settings, tmp_path / "1") as halted:
                 await until(lambda: halted.owns == [number for number in range(PARTITIONS) if number != 3])
                 with pytest.raises(QueryFailedError, match="partition 3 has halted") as refused:
-                    await memory.inspect(3)
+                    await memory.send(Inspect(), partition=3)
                 for text in (str(refused.value), (tmp_path / "1.log").read_text()):
                     assert message in text
                     assert "Run the version that wrote it; do not skip it." in text

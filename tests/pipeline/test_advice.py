@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
+from emgas.client import switches
+from emgas.messages.advice import Advice
 from emgas.messages.requests import Outcome
+from emgas.messages.sessions import EndSession
+from emgas.messages.turns import Undo
+from emgas.messages.views import Recap
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import ConsolidationWindowClosed, SessionSummarised, TopicNamed
@@ -42,7 +47,7 @@ async def advised(directory: Path, says: Says, **changes: Any) -> AsyncIterator[
 async def converse(pipeline: Pipeline, graph: str = "ada") -> None:
     for number, text in enumerate(TEXTS):
         await pipeline.record(graph, id=f"vet{number}", text=text, session="vet", at=NOON + number * MINUTE)
-    assert (await pipeline.memory.end_session(graph, "vet")).status == "accepted"
+    assert (await pipeline.memory.send(EndSession(graph=graph, session="vet"))).status == "accepted"
 
 
 async def events_of_kind(pipeline: Pipeline, graph: str, kind: type) -> list[Any]:
@@ -74,7 +79,7 @@ async def test_a_conversation_that_ended_is_summed_up_by_the_advisor_and_what_wa
         await converse(pipeline)
         event = await until_by(pipeline, SessionSummarised, "tiny")
         assert (event.topic, event.text, event.turns) == ("Ear mites", SUMMARY["summary"], ["vet0", "vet1", "vet2"])
-        ended = (await pipeline.memory.recap("ada")).sessions[0].ended
+        ended = (await pipeline.memory.send(Recap(graph="ada"))).sessions[0].ended
         assert ended is not None
         assert (ended.by, ended.topic, ended.summary) == ("tiny / prompts 1", "Ear mites", SUMMARY["summary"])
         first, _ = await events_of_kind(pipeline, "ada", SessionSummarised)
@@ -156,7 +161,7 @@ async def test_what_may_pass_is_tried_again_and_what_does_not_is_given_up(
 async def converse_again(pipeline: Pipeline) -> None:
     for number, text in enumerate(TEXTS):
         await pipeline.record("ada", id=f"again{number}", text=text, session="vet", at=NOON + DAY + number * MINUTE)
-    await pipeline.memory.end_session("ada", "vet")
+    await pipeline.memory.send(EndSession(graph="ada", session="vet"))
 
 
 @pytest.mark.source("S31", "E40", "M11", "P22")
@@ -170,7 +175,7 @@ async def test_a_replay_asks_nobody_and_ends_in_the_same_memory(tmp_path: Path) 
             {"split": {"turn": "vet1", "parts": [{"start": 0, "end": 28}, {"start": 30, "end": 54}]}},
             {"judged": {"turn": "vet2", "worth": 0.2, "keywords": ["mites"]}},
         ):
-            outcome = await pipeline.memory.advise("ada", "me 1", **content)
+            outcome = await pipeline.memory.send(Advice(graph="ada", by="me 1", **content))
             assert outcome.status == "accepted", outcome.reason
         before, requests = pipeline.digests(), len(model.requests)
         assert all(it.digest_live == it.digest_replayed for it in await pipeline.verified())
@@ -219,14 +224,14 @@ async def test_advice_that_does_not_fit_is_rejected_with_the_reason_and_the_work
         await converse(pipeline)
         before = pipeline.digests()
         for why, content in WRONG.items():
-            outcome = await pipeline.memory.advise("ada", "me 1", **content)
+            outcome = await pipeline.memory.send(Advice(graph="ada", by="me 1", **content))
             assert outcome.status == "rejected", why
             assert why in (outcome.reason or ""), (why, outcome.reason)
-        outcome: Outcome = await pipeline.memory.advise("nobody", "me 1", **WRONG["no such turn"])
+        outcome: Outcome = await pipeline.memory.send(Advice(graph="nobody", by="me 1", **WRONG["no such turn"]))
         assert "nothing to advise on" in (outcome.reason or "")
         assert pipeline.digests() == before
-        await pipeline.memory.pause("ada")
-        outcome = await pipeline.memory.advise("ada", "me 1", judged={"turn": "vet0", "worth": 1.0})
+        await switches.pause(pipeline.memory, "ada")
+        outcome = await pipeline.memory.send(Advice(graph="ada", by="me 1", judged={"turn": "vet0", "worth": 1.0}))
         assert "does not record" in (outcome.reason or "")
 
 
@@ -234,7 +239,7 @@ async def test_an_encrypted_graph_is_shown_to_nobody_and_hears_no_advice(tmp_pat
     async with advised(tmp_path, each(lambda item: SUMMARY), encryption=True) as (pipeline, model):
         await converse(pipeline)
         await converse_again(pipeline)
-        outcome = await pipeline.memory.advise("ada", "me 1", judged={"turn": "vet0", "worth": 1.0})
+        outcome = await pipeline.memory.send(Advice(graph="ada", by="me 1", judged={"turn": "vet0", "worth": 1.0}))
         assert "encrypted" in (outcome.reason or "")
         assert model.requests == []
 
@@ -243,14 +248,18 @@ async def test_advice_is_taken_back_and_goes_with_what_it_is_about(tmp_path: Pat
     async with embedded(tmp_path) as pipeline:
         await converse(pipeline)
         before = pipeline.digests()
-        await pipeline.memory.advise("ada", "me 1", judged={"turn": "vet2", "worth": 0.1})
-        await pipeline.memory.advise("ada", "me 1", rated=[{"source": "cat", "target": "vet", "rating": 0.0}])
+        await pipeline.memory.send(Advice(graph="ada", by="me 1", judged={"turn": "vet2", "worth": 0.1}))
+        await pipeline.memory.send(
+            Advice(graph="ada", by="me 1", rated=[{"source": "cat", "target": "vet", "rating": 0.0}])
+        )
         graph = pipeline.graph("ada")
         assert graph is not None
-        await pipeline.memory.undo("ada", graph.events - 2)
+        await pipeline.memory.send(Undo(graph="ada", first=graph.events - 2))
         assert pipeline.digests() == before
-        await pipeline.memory.advise("ada", "me 1", rated=[{"source": "cat", "target": "vet", "rating": 0.0}])
-        await pipeline.memory.advise("ada", "me 1", judged={"turn": "vet1", "worth": 0.9})
+        await pipeline.memory.send(
+            Advice(graph="ada", by="me 1", rated=[{"source": "cat", "target": "vet", "rating": 0.0}])
+        )
+        await pipeline.memory.send(Advice(graph="ada", by="me 1", judged={"turn": "vet1", "worth": 0.9}))
         await pipeline.memory.forget("ada", concepts=["vet"], turns=["vet1"])
         graph = pipeline.graph("ada")
         assert graph is not None

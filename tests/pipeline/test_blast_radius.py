@@ -21,6 +21,8 @@ from msgspec.structs import replace
 
 from emgas.errors import QueryFailedError
 from emgas.messages.contents import Turns
+from emgas.messages.operator import Checkpoint, Inspect
+from emgas.messages.turns import Erase
 from replay.verify.verify import verify_partition
 from state.errors import KeyStoreError, LogRewrittenError, StoreCorruptError
 from state.events.events import Sealed, decode, encode
@@ -59,7 +61,7 @@ async def refused(pipeline: Pipeline, graph: str = "ada") -> None:
     assert f"graph '{graph}' is unavailable" in (outcome.reason or "")
     letters = await pipeline.letters(pipeline.topics.turns, 0, outcome.position.source)
     assert [b"red kettle" in letter.value for letter in letters] == [True]
-    inspection = await pipeline.memory.inspect(0, digest=False)
+    inspection = await pipeline.memory.send(Inspect(digest=False), partition=0)
     assert list(inspection.unavailable) == [graph]
 
 
@@ -87,7 +89,7 @@ async def is_whole(pipeline: Pipeline, graph: str = "ada") -> None:
 
 async def matches(pipeline: Pipeline) -> bool:
     """Tell whether what the worker holds is the fold of its log."""
-    live = await pipeline.memory.inspect(0)
+    live = await pipeline.memory.send(Inspect(), partition=0)
     verification = await verify_partition(pipeline.opening_reader(), 0, live.position.watermark, live.digest or "")
     return verification.match
 
@@ -207,7 +209,9 @@ async def test_no_key_is_born_while_those_of_another_partition_are_not_there(tmp
         await eventually(lambda: isinstance(pipeline.app.ownership.waiting.get(pipeline.place(beside)), KeyStoreError))
         assert f"partition {pipeline.place(beside)}: turns wait for keys: KeyStoreError" in problems(pipeline.app)
         assert not kept.exists(), "no key was born beside the volume"
-        assert (await pipeline.memory.inspect(pipeline.place(beside))).graphs == 0, "its partition answers meanwhile"
+        assert (await pipeline.memory.send(Inspect(), partition=pipeline.place(beside))).graphs == 0, (
+            "its partition answers meanwhile"
+        )
         aside.rename(kept)
         writers = pipeline.app.ownership.writers
         await eventually(lambda: len(writers) == 2 and pipeline.ids("ada")[-1:] == pipeline.ids(beside) == ["late"])
@@ -273,8 +277,10 @@ async def test_a_graph_whose_key_is_lost_for_good_is_erased_and_begins_anew(tmp_
         key_file(pipeline, "ada").unlink()
         await pipeline.start()
         await refused(pipeline)
-        assert (await pipeline.memory.erase("ada", turn="ada1")).status == "rejected", "nobody can find that turn"
-        outcome = await pipeline.memory.erase("ada", whole=True)
+        assert (await pipeline.memory.send(Erase(graph="ada", turn="ada1"))).status == "rejected", (
+            "nobody can find that turn"
+        )
+        outcome = await pipeline.memory.send(Erase(graph="ada", whole=True))
         assert outcome.status == "accepted", outcome.reason
         await is_whole(pipeline)
         assert pipeline.ids("ada") == ["again"]
@@ -290,7 +296,7 @@ async def test_who_names_a_subject_cannot_erase_what_nobody_can_read(tmp_path: P
         key_file(pipeline, "ada").unlink()
         await pipeline.start()
         pipeline.subject = "mallory"
-        assert (await pipeline.memory.erase("ada", whole=True)).status == "rejected"
+        assert (await pipeline.memory.send(Erase(graph="ada", whole=True))).status == "rejected"
         pipeline.subject = None
         await refused(pipeline)
 
@@ -404,7 +410,7 @@ async def test_an_encrypted_record_that_is_damaged_in_the_log_stops_who_folds_it
 
 async def test_an_encrypted_record_that_is_damaged_in_a_store_stops_its_graph_alone(tmp_path: Path) -> None:
     async with two_graphs(tmp_path) as pipeline:
-        head = await pipeline.memory.inspect(0, digest=False)
+        head = await pipeline.memory.send(Inspect(digest=False), partition=0)
         await pipeline.stop()
         records = await pipeline.records(pipeline.topics.events, 0)
         mine = [record for record in records if isinstance(decode(record.value), Sealed) and record.key == b"ada"]
@@ -415,7 +421,9 @@ async def test_an_encrypted_record_that_is_damaged_in_a_store_stops_its_graph_al
         await pipeline.start()
         await refused(pipeline)
         await goes_on(pipeline)
-        assert (await pipeline.memory.inspect(0, digest=False)).position.watermark > head.position.watermark
+        assert (
+            await pipeline.memory.send(Inspect(digest=False), partition=0)
+        ).position.watermark > head.position.watermark
 
 
 def rewrite_last(path: Path, value: bytes) -> None:
@@ -445,9 +453,11 @@ async def test_a_damaged_snapshot_is_passed_over_for_an_older_one_or_the_log_and
 ) -> None:
     async with two_partitions(tmp_path / "data", encryption=True, snapshots=str(tmp_path / "kept")) as pipeline:
         mine, other = pipeline.place("ada"), pipeline.place(ELSEWHERE)
-        older, good = [(await pipeline.memory.checkpoint(partition)).snapshot for partition in (mine, other)]
+        older, good = [
+            (await pipeline.memory.send(Checkpoint(), partition=partition)).snapshot for partition in (mine, other)
+        ]
         await pipeline.record("ada", id="between")
-        newest = (await pipeline.memory.checkpoint(mine)).snapshot
+        newest = (await pipeline.memory.send(Checkpoint(), partition=mine)).snapshot
         digests = pipeline.digests()
         for damaged, restored in ((newest, older), (older, None)):
             await pipeline.stop()

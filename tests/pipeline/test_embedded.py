@@ -11,7 +11,9 @@ from typing import Any, get_args
 import pytest
 import pytest_asyncio
 
+from emgas.messages.sessions import EndSession
 from emgas.messages.settings.modes import Mode
+from emgas.messages.views import Recap
 from state.store.rocksdb import RocksStore
 from streams.errors import AppendFailedError
 from streams.ingest.partition_writer import PartitionWriter
@@ -146,6 +148,6 @@ async def test_a_memory_lives_and_answers_without_calling_any_other_machine(
             assert (await memory.query("ada", "What did the vet prescribe?", mode=mode)).passages
         for kind in ("working", "episodic", "semantic"):
             assert (await memory.query("ada", "What did the vet prescribe?", memory=kind)).passages
-        assert (await memory.end_session("ada", "vet")).status == "accepted"
-        assert (await memory.recap("ada")).sessions[0].ended
+        assert (await memory.send(EndSession(graph="ada", session="vet"))).status == "accepted"
+        assert (await memory.send(Recap(graph="ada"))).sessions[0].ended
     assert called == []

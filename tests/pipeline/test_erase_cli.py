@@ -12,7 +12,7 @@ import pytest
 
 from emgas import MemoryClient
 from emgas.errors import NoAnswerError
-from emgas.messages.requests import Outcome
+from emgas.messages.turns import Erase
 from emgas.times import DAY_MS
 from streams.cli.shared.output import FAILURE, MISSING, USAGE
 from tests.support.cli import CommandResult, emgas_here
@@ -80,16 +80,16 @@ def test_who_erases_again_is_told_that_it_is_done_with_the_digest_of_the_first_p
 def test_an_erasure_of_which_the_answer_is_lost_is_asked_for_again_and_reported_as_done(
     data: Path, subject: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask, lost = MemoryClient.erase, []
+    ask, lost = MemoryClient.send, []
 
-    async def losing(self: MemoryClient, graph: str, **options: Any) -> Outcome:
-        outcome = await ask(self, graph, **options)
-        if not lost:
+    async def losing(self: MemoryClient, request: Any, **options: Any) -> Any:
+        outcome = await ask(self, request, **options)
+        if isinstance(request, Erase) and not lost:
             lost.append(outcome.status)
             raise NoAnswerError("no answer came")
         return outcome
 
-    monkeypatch.setattr(MemoryClient, "erase", losing)
+    monkeypatch.setattr(MemoryClient, "send", losing)
     proof = erase(data, "ada", *subject, "--yes", "--json").json
     assert lost == ["accepted"]
     assert proof["log"]["destroyed_offsets"]

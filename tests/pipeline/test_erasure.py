@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from emgas.messages.operator import Checkpoint
+from emgas.messages.turns import Erase
 from tests.contracts.pipeline_erasure import CHINESE, ENGLISH, Erases, converse, erased
 from tests.pipeline.test_embedded import embedded
 from tests.support.pipeline import Pipeline, a_turn
@@ -47,7 +49,7 @@ async def test_no_file_holds_a_word_of_a_graph_once_it_is_erased(tmp_path: Path)
         await pipeline.memory.query("ada", "Who needs the zebrawood inhaler? 谁对氪石过敏？")
         rejected = await pipeline.memory.record(a_turn("ada", "e1", "Another text about kryptonite."))
         assert rejected.status == "rejected"
-        await pipeline.memory.checkpoint(pipeline.place("ada"))
+        await pipeline.memory.send(Checkpoint(), partition=pipeline.place("ada"))
         assert holding(tmp_path / "data", "kryptonite"), "turns and replies are in clear as long as they are kept"
         assert holding(snapshots, *WORDS) == {}
         await erased(pipeline, "ada", whole=True)
@@ -68,7 +70,7 @@ async def test_no_file_holds_what_an_erased_speaker_alone_said(tmp_path: Path) -
 async def test_a_graph_that_was_never_encrypted_is_not_erased_and_the_answer_says_what_to_do(tmp_path: Path) -> None:
     async with embedded(tmp_path) as pipeline:
         await converse(pipeline, "plain")
-        outcome = await pipeline.memory.erase("plain", whole=True)
+        outcome = await pipeline.memory.send(Erase(graph="plain", whole=True))
         assert outcome.status == "rejected"
         assert "is not encrypted" in (outcome.reason or "")
         assert "emgas replay branch --without plain" in (outcome.reason or "")
@@ -81,7 +83,7 @@ async def test_a_graph_that_was_born_in_clear_stays_in_clear_when_encryption_is_
     async with embedded(tmp_path, encryption=True) as pipeline:
         await pipeline.record("plain", id="later", text="The tulips bloom.")
         await converse(pipeline, "young")
-        assert (await pipeline.memory.erase("plain", turn="later")).status == "rejected"
+        assert (await pipeline.memory.send(Erase(graph="plain", turn="later"))).status == "rejected"
         await erased(pipeline, "young", turn="e1")
     async with embedded(tmp_path) as pipeline:
         assert "e1" not in pipeline.ids("young")

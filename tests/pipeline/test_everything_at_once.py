@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from emgas import Turn
+from emgas.messages.operator import Checkpoint
+from emgas.messages.turns import Undo
 from tests.pipeline.test_embedded import embedded
 from tests.support.clocks import DAY, NOON, PATIENCE
 from tests.support.pipeline import Pipeline, a_turn
@@ -54,10 +56,10 @@ class Users:
 
     async def take_back(self) -> None:
         graph = self._graph()
-        await self._memory.undo(graph, max(0, self._published[graph] - self._seeded.randint(1, 20)))
+        await self._memory.send(Undo(graph=graph, first=max(0, self._published[graph] - self._seeded.randint(1, 20))))
 
     async def snapshot(self) -> None:
-        await self._memory.checkpoint(self._pipeline.place(self._graph()))
+        await self._memory.send(Checkpoint(), partition=self._pipeline.place(self._graph()))
 
     async def move(self) -> None:
         consumer = self._pipeline.app.consumer

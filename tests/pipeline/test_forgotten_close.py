@@ -18,6 +18,7 @@ import pytest
 
 from emgas import Memory, MemoryClient
 from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
+from emgas.messages.turns import Undo
 from streams.settings import WorkerSettings
 from streams.transport.embedded.lock import DirectoryLock
 from streams.worker.embedded_connection import EmbeddedConnection
@@ -148,7 +149,7 @@ def test_a_blocking_memory_does_what_the_other_client_does(tmp_path: Path) -> No
         assert memory.describe().preset == "forgetful"
         assert memory.forget(sessions=["s1"]).status == "accepted"
         assert memory.search("what broke?").passages == []
-        assert memory.undo(1).status == "accepted"
+        assert memory.send(Undo(graph=1)).status == "accepted"
         assert memory.describe("ben").turns == 1
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from emgas.messages.operator import Checkpoint
 from emgas.messages.requests import Failure
+from streams.cli.shared.live_state import graph_digests
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
@@ -200,7 +202,7 @@ async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
         assert emgas(tmp_path, "replay", "digest", "--json").json["graphs"] == live
         await pipeline.record("ada", id="t2")
         assert emgas(tmp_path, "replay", "digest", "--json").json["graphs"] == pipeline.digests() != live
-        assert await pipeline.memory.digests(pipeline.place("ada")) == pipeline.digests()
+        assert await graph_digests(pipeline.memory, pipeline.place("ada")) == pipeline.digests()
         emgas(tmp_path, "snapshot", "restore", "--from", str(tmp_path / "kept"), code=1)
 
 
@@ -317,9 +319,9 @@ async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
     settings = settings_for(tmp_path / "data", "emgas", None, partitions=1, snapshots=str(tmp_path / "kept"))
     async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         await pipeline.record("ada")
-        older = await pipeline.memory.checkpoint(0)
+        older = await pipeline.memory.send(Checkpoint(), partition=0)
         await pipeline.record("ada", id="t2")
-        newest = await pipeline.memory.checkpoint(0)
+        newest = await pipeline.memory.send(Checkpoint(), partition=0)
         await pipeline.record("ada", id="t3")
         live = pipeline.digests()
         await pipeline.stop()

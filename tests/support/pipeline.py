@@ -20,6 +20,7 @@ from typing import Any, Self, cast
 from uuid import uuid4
 
 from emgas import MemoryClient
+from emgas.messages.operator import Inspect
 from emgas.messages.requests import AnswerMessage, Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
 from replay.log import LogReader
@@ -208,7 +209,7 @@ class Pipeline:
     async def verified(self) -> list[Verification]:
         """Return every partition's live digest beside that of an offline fold."""
         log = self.transport.reader(self.topics.events)
-        live = [await self.memory.inspect(partition) for partition in range(self.partitions)]
+        live = [await self.memory.send(Inspect(), partition=partition) for partition in range(self.partitions)]
         return [await verify_partition(log, n, it.position.watermark, it.digest or "") for n, it in enumerate(live)]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from uuid import uuid4
 
 from emgas import MemoryClient, Turn
+from emgas.messages.operator import Inspect
 from emgas.wire import partition_of
 from replay.verify.verify import Verification, verify_partition
 from streams.settings import WorkerSettings
@@ -111,7 +112,7 @@ async def until(condition: Any) -> None:
 
 async def answering(memory: MemoryClient) -> None:
     """Return once every partition has an owner that answers."""
-    await asyncio.gather(*(memory.inspect(partition, digest=False) for partition in range(PARTITIONS)))
+    await asyncio.gather(*(memory.send(Inspect(digest=False), partition=partition) for partition in range(PARTITIONS)))
 
 
 async def lives(memory: MemoryClient, partitions: Iterable[int] = range(PARTITIONS)) -> None:
@@ -133,7 +134,7 @@ async def verify(settings: WorkerSettings, memory: MemoryClient) -> list[Verific
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     verified = []
     for partition in range(PARTITIONS):
-        live = await memory.inspect(partition)
+        live = await memory.send(Inspect(), partition=partition)
         verified.append(await verify_partition(log, partition, live.position.watermark, live.digest or ""))
     return verified
 

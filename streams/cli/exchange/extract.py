@@ -80,7 +80,7 @@ async def _extracted(request: Extract, timeout: float) -> Extracted:
     settings = output.settings()
     if settings.broker is not None:
         async with session(settings, timeout, begins=False) as connected:
-            return await connected.memory.extract(request.turns)
+            return await connected.memory.send(request)
     from processors.extraction.understanding import understand  # here: others answer where there is a broker
     from processors.lifecycle.steps import in_one_go
     from streams.plugins import extractors

@@ -11,6 +11,9 @@ from rich.markup import escape
 
 from emgas.errors import EmgasError
 from emgas.limits import READ_TURNS
+from emgas.messages.advice import Advice
+from emgas.messages.views import Habits
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
@@ -82,7 +85,7 @@ async def _advised(
             if selection["themes"]:
                 tasks += [NameTheme(theme.id, tuple(theme.concepts[:WORDS])) for theme in described.themes]
             if selection["habits"]:
-                listed = (await memory.habits(graph)).habits
+                listed = (await memory.send(build(Habits, {"graph": graph}))).habits
                 tasks += [Rewrite(habit.text, habit=habit.id, role=role) for habit in listed]
             tasks += [await _conversation(memory, graph, name) for name in selection["sessions"]]
             tasks += [RateLinks(selection["pairs"], selection["pairs"])] if selection["pairs"] else []
@@ -142,7 +145,7 @@ async def _sent(memory: MemoryClient, by: str, graph: str, content: AdviceConten
 
     checked = advice(graph, by, "advice", content)
     fields = checked.model_dump(exclude={"kind", "id", "graph", "by"}, exclude_defaults=True)
-    outcome = await memory.advise(graph, by, **fields)
+    outcome = await memory.send(build(Advice, {"graph": graph, "by": by, **fields}))
     return outcome.status if outcome.reason is None else f"{outcome.status}: {outcome.reason}"
 
 

@@ -9,7 +9,10 @@ from rich.markup import escape
 
 from emgas.errors import EmgasError
 from emgas.limits import RING_TURNS
+from emgas.messages.sessions import EndSession, Recent
+from emgas.messages.views import Recap
 from emgas.times import format_utc
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
@@ -63,7 +66,9 @@ def end(
 
 async def _recent(graph: str, session: str | None, limit: int, *, as_of: int | None, timeout: float) -> InMind:
     async with connected_session(output.settings(), timeout, begins=False) as connected:
-        return await connected.memory.recent(graph, session, limit=limit, as_of=as_of)
+        return await connected.memory.send(
+            build(Recent, {"graph": graph, "session": session, "limit": limit, "as_of": as_of})
+        )
 
 
 async def _end(graph: str, session: str, timeout: float) -> dict[str, Any] | None:
@@ -72,11 +77,15 @@ async def _end(graph: str, session: str, timeout: float) -> dict[str, Any] | Non
         memory = connected.memory
         if not (await memory.describe(graph)).found:
             return None
-        outcome = await memory.end_session(graph, session)
+        outcome = await memory.send(build(EndSession, {"graph": graph, "session": session}))
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "ending the session was refused")
         source = outcome.position.source
-        reply = (await memory.recap(graph, [session], words=0, after=source)).sessions[0].ended
+        reply = (
+            (await memory.send(build(Recap, {"graph": graph, "sessions": [session], "words": 0}), after=source))
+            .sessions[0]
+            .ended
+        )
     summary = {"summary": reply.summary, "turns": reply.turns, "by": reply.by} if reply else {}
     return {"graph": graph, "session": session, "status": "accepted", "source": source, **summary}
 

@@ -11,8 +11,13 @@ from typing import Any
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.importers.registry import read
+from emgas.messages.operator import Inspect
+from emgas.messages.sessions import Recent
+from emgas.messages.turns import Pin
 from emgas.times import format_utc
+from emgas.validation import build
 from streams.cli.shared.client import session
+from streams.cli.shared.live_state import graph_digests
 from streams.cli.shared.output import configure_logging, explained
 from streams.recovery.parallel_rebuild import of_graphs
 from streams.settings import WorkerSettings
@@ -65,7 +70,7 @@ async def _ask(memory: MemoryClient) -> None:
 
 async def _go_on(memory: MemoryClient) -> None:
     """Report the working memory of the conversation, and ask a question that only it can answer."""
-    mind = await memory.recent(TALK, limit=IN_MIND)
+    mind = await memory.send(build(Recent, {"graph": TALK, "limit": IN_MIND}))
     report("mind", mind=mind.model_dump())
     shown: dict[str, Any] = {"top_concepts": 0, "top_passages": IN_MIND, "budget": BUDGET, "session": mind.session}
     reply = await memory.query(TALK, GOES_ON, **shown)
@@ -79,7 +84,7 @@ async def _live(memory: MemoryClient) -> None:
     async for _ in memory.publish_many(turns):
         pass
     kept = turns[PINNED]
-    await memory.pin(LIFE, turns=[kept.id])
+    await memory.send(build(Pin, {"graph": LIFE, "turns": [kept.id]}))
     report("life", turns=len(turns), pinned=kept.text)
     for question in (*LIFE_QUESTIONS, VIOLIN, UNKNOWN):
         await _ask_life(memory, question, kept.speaker)
@@ -98,9 +103,9 @@ async def _ask_life(memory: MemoryClient, question: str, asker: str) -> None:
 
 async def _report_holdings(memory: MemoryClient) -> None:
     partitions = range(await memory.partitions())
-    reports = [await memory.inspect(partition, digest=False) for partition in partitions]
+    reports = [await memory.send(Inspect(digest=False), partition=partition) for partition in partitions]
     sums = {name: sum(getattr(each, name) for each in reports) for name in ("turns", "graphs", "concepts", "pairs")}
-    graphs = [await memory.digests(partition) for partition in partitions]
+    graphs = [await graph_digests(memory, partition) for partition in partitions]
     report("holds", digest=of_graphs(graphs), **sums)
 
 

@@ -14,11 +14,15 @@ import orjson
 import typer
 
 from emgas.errors import EmgasError, NoAnswerError
+from emgas.messages.operator import Inspect
+from emgas.messages.turns import Erase
 from emgas.times import format_utc
+from emgas.validation import build
 from emgas.wire import partition_of
 from streams.cli.memory.erase_by_copy import erase_by_copy, is_in_clear
 from streams.cli.shared import output
 from streams.cli.shared.client import session
+from streams.cli.shared.live_state import graph_digests
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
@@ -79,12 +83,15 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
     async with session(settings, timeout, begins=False) as connected:
         memory = connected.memory
         partition = partition_of(graph, await memory.partitions())
-        digests = await memory.digests(partition)
+        digests = await graph_digests(memory, partition)
         if graph not in digests and not await _is_unavailable(memory, partition, graph):
             return None  # a graph that is erased as a whole is listed, and a repeated request learns that
         before = await _readability(settings, partition, graph, timeout)
         outcome = await _answered(memory, graph, subject)
-        after, digests_after = await _readability(settings, partition, graph, timeout), await memory.digests(partition)
+        after, digests_after = (
+            await _readability(settings, partition, graph, timeout),
+            await graph_digests(memory, partition),
+        )
     log = _log_report(before, after)
     if outcome.status == "rejected" and not log["destroyed_offsets"]:
         raise EmgasError(outcome.reason or "erasing was refused")
@@ -104,14 +111,14 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
 async def _answered(memory: MemoryClient, graph: str, subject: Mapping[str, Any]) -> Outcome:
     """Send the request, a second time if there is no answer: the first may have been done, and only its answer lost."""
     try:
-        return await memory.erase(graph, **subject)
+        return await memory.send(build(Erase, {"graph": graph, **subject}))
     except NoAnswerError:
-        return await memory.erase(graph, **subject)
+        return await memory.send(build(Erase, {"graph": graph, **subject}))
 
 
 async def _is_unavailable(memory: MemoryClient, partition: int, graph: str) -> bool:
     """Return whether a graph exists but cannot be read: a graph whose key is lost may still be erased."""
-    return graph in (await memory.inspect(partition, digest=False)).unavailable
+    return graph in (await memory.send(Inspect(digest=False), partition=partition)).unavailable
 
 
 async def _readability(settings: WorkerSettings, partition: int, graph: str, timeout: float) -> Readability:

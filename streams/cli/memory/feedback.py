@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from emgas.errors import EmgasError
+from emgas.messages.turns import Feedback
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
@@ -43,7 +45,9 @@ async def _judged(graph: str, judged: dict[int, list[str]], query: str | None, t
             return None
         for value, turns in judged.items():
             if turns:
-                outcome = await connected.memory.feedback(graph, turns, value, query=query)
+                outcome = await connected.memory.send(
+                    build(Feedback, {"graph": graph, "turns": turns, "value": value, "query": query})
+                )
                 if outcome.status == "rejected":
                     raise EmgasError(outcome.reason or "the feedback was refused")
                 source = outcome.position.source

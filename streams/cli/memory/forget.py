@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from emgas.errors import EmgasError
+from emgas.messages.forgetting import PreviewForget
 from emgas.times import format_utc
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
@@ -89,7 +91,7 @@ def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str
 
 async def _preview(graph: str, request: Mapping[str, Any], timeout: float) -> ForgetPreview:
     async with connected_session(output.settings(), timeout, begins=False) as connected:
-        return await connected.memory.forget_preview(graph, **request, limit=LISTED)
+        return await connected.memory.send(build(PreviewForget, {"graph": graph, **request, "limit": LISTED}))
 
 
 async def _forget(graph: str, request: Mapping[str, Any], timeout: float, preview: ForgetPreview) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from emgas.messages.views import Habits
+from emgas.validation import build
 from streams.cli.memory.views import AsOf
 from streams.cli.shared import output
 from streams.cli.shared.client import session
@@ -34,7 +36,9 @@ def habits(
 
     async def ask() -> Recurring:
         async with session(output.settings(), timeout, begins=False) as connected:
-            return await connected.memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+            return await connected.memory.send(
+                build(Habits, {"graph": graph, "text": text, "speaker": speaker, "limit": limit, "as_of": as_of})
+            )
 
     reply = output.run(ask())
     if json:

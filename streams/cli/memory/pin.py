@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from uuid import uuid4
 
 import typer
 
@@ -55,11 +56,14 @@ def _run(verb: Verb, graph: str, named: dict[str, list[str]], *, timeout: float,
 async def _done(verb: Verb, graph: str, named: dict[str, list[str]], timeout: float) -> dict[str, Any] | None:
     """Pin or unpin, and return how much is pinned afterwards; None for an unknown graph."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
+        from emgas.messages.turns import Pin, Unpin  # here: --help needs none of it
+        from emgas.validation import build
+
         memory = connected.memory
         if not (await memory.describe(graph)).found:
             return None
-        call = memory.pin if verb == "pin" else memory.unpin
-        outcome = await call(graph, named["concepts"], named["turns"])
+        kind = Pin if verb == "pin" else Unpin
+        outcome = await memory.send(build(kind, {"graph": graph, "id": uuid4().hex, **named}))
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or f"the {verb} was refused")
         source = outcome.position.source

@@ -105,7 +105,7 @@ async def _ask(request: Query, seconds: float) -> Reply:
                 "no worker is running that answers queries: start `emgas worker` on this broker (with --role reader "
                 "if its workers are writers), and ask again"
             )
-        return await connected.memory.ask(request)
+        return await connected.memory.send(request)
 
 
 async def _ask_several(graphs: Sequence[str], request: Query, seconds: float) -> Merged:
@@ -114,7 +114,7 @@ async def _ask_several(graphs: Sequence[str], request: Query, seconds: float) ->
     async with session(output.settings(), seconds, begins=False) as connected:
 
         async def ask(graph: str, budget: int) -> Reply:
-            return await connected.memory.ask(request.model_copy(update={"graph": graph, "budget": budget}))
+            return await connected.memory.send(request.model_copy(update={"graph": graph, "budget": budget}))
 
         return await query_all(distinct_graphs(graphs), ask, request.budget, request.top_passages)
 

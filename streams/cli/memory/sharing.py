@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
+from emgas.client import switches
 from emgas.errors import EmgasError
 from emgas.messages.requests import Right
+from emgas.messages.rights import Grant, Revoke
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
@@ -34,7 +37,7 @@ def pause(
 ) -> None:
     """Pause a graph: it records no turns and recalls nothing until you resume it."""
     which = _which(recording, recalling)
-    _show(_changed(graph, timeout, lambda memory: memory.pause(graph, **which)), json=json)
+    _show(_changed(graph, timeout, lambda memory: switches.pause(memory, graph, **which)), json=json)
 
 
 def resume(
@@ -47,7 +50,7 @@ def resume(
 ) -> None:
     """Resume a paused graph: it records and recalls again."""
     which = _which(recording, recalling)
-    _show(_changed(graph, timeout, lambda memory: memory.resume(graph, **which)), json=json)
+    _show(_changed(graph, timeout, lambda memory: switches.resume(memory, graph, **which)), json=json)
 
 
 def grant(
@@ -55,7 +58,14 @@ def grant(
 ) -> None:
     """Grant a user or program access to a graph; after the first grant, only you and those you named have access."""
     rights = _rights(right)
-    _show_access(_changed(graph, timeout, lambda memory: memory.grant(graph, subject, rights)), json=json)
+    _show_access(
+        _changed(
+            graph,
+            timeout,
+            lambda memory: memory.send(build(Grant, {"graph": graph, "subject": subject, "rights": rights})),
+        ),
+        json=json,
+    )
 
 
 def revoke(
@@ -63,7 +73,14 @@ def revoke(
 ) -> None:
     """Take a right in a graph away from a user or program."""
     rights = _rights(right)
-    _show_access(_changed(graph, timeout, lambda memory: memory.revoke(graph, subject, rights)), json=json)
+    _show_access(
+        _changed(
+            graph,
+            timeout,
+            lambda memory: memory.send(build(Revoke, {"graph": graph, "subject": subject, "rights": rights})),
+        ),
+        json=json,
+    )
 
 
 def _which(recording: bool, recalling: bool) -> dict[str, bool]:  # noqa: FBT001 - the options of the command line

@@ -9,8 +9,9 @@ import typer
 from rich.markup import escape
 
 from emgas.messages.relations import RelationType
-from emgas.messages.views import Explored, Period, Recapped, Trended
+from emgas.messages.views import Explore, Explored, Period, Recap, Recapped, Trend, Trended
 from emgas.times import format_utc
+from emgas.validation import build
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
@@ -45,7 +46,12 @@ def recap(
     Exits with 3 for an unknown graph.
     """
     options = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
-    reply = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **options), timeout)
+    reply = _ask(
+        lambda memory: memory.send(
+            build(Recap, {"graph": graph, "sessions": session or (), "as_of": as_of, **options})
+        ),
+        timeout,
+    )
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
@@ -77,7 +83,7 @@ def trend(
     """
     only = {"speakers": speaker or [], "sessions": session or []}
     options: dict[str, Any] = {"only": only, "by": by, "offset": offset, "moods": moods, "as_of": as_of}
-    reply = _ask(lambda memory: memory.trend(graph, text, **options), timeout)
+    reply = _ask(lambda memory: memory.send(build(Trend, {"graph": graph, "text": text, **options})), timeout)
     if json:
         output.print_json(reply.model_dump())
     elif reply.found:
@@ -107,7 +113,7 @@ def explore(
     Exits with 3 for an unknown graph or concept.
     """
     options: dict[str, Any] = {"to": to, "hops": hops, "relation": relation, "limit": limit, "as_of": as_of}
-    reply = _ask(lambda memory: memory.explore(graph, concept, **options), timeout)
+    reply = _ask(lambda memory: memory.send(build(Explore, {"graph": graph, "concept": concept, **options})), timeout)
     if json:
         output.print_json(reply.model_dump())
     if reply.concept is None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from emgas.errors import EmgasError, QueryFailedError
+from emgas.messages.operator import Inspect
 from emgas.times import DAY_MS
 from streams.cli.shared import output
 from streams.cli.shared.client import session
@@ -205,7 +206,7 @@ async def _examine_partitions(settings: WorkerSettings, findings: Findings) -> N
         count, halted = await connected.memory.partitions(), 0
         for partition in range(count):
             try:
-                inspection = await connected.memory.inspect(partition, digest=False)
+                inspection = await connected.memory.send(Inspect(digest=False), partition=partition)
             except QueryFailedError as error:
                 halted += 1
                 findings.add(f"partition {partition} answers", error.message, ok=False)

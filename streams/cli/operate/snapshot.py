@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from emgas.messages.operator import Checkpoint
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
@@ -51,7 +52,8 @@ def create(to: To = None, json: output.Json = False) -> None:
 async def _create(settings: WorkerSettings) -> list[Checkpointed]:
     async with session(settings, TIMEOUT, begins=False) as connected:
         return [
-            await connected.memory.checkpoint(partition) for partition in range(await connected.memory.partitions())
+            await connected.memory.send(Checkpoint(), partition=partition)
+            for partition in range(await connected.memory.partitions())
         ]
 
 

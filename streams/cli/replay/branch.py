@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, assert_never
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -20,8 +20,8 @@ from streams.cli.shared.setting_options import Preset, assignment
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
-    from emgas.messages.turns import Configure
-    from replay.branch import BranchMessage, BranchSettings, Message
+    from emgas.messages.requests import Command
+    from replay.branch import BranchMessage, BranchSettings
     from state.events.events import GraphEvent
     from streams.settings import WorkerSettings
 
@@ -205,38 +205,8 @@ async def _turns(
         yield due.message
 
 
-async def _request(memory: MemoryClient, request: Message) -> None:
-    from emgas.messages.forgetting import Forget  # here: --help needs none of it
-    from emgas.messages.rights import Grant, Revoke
-    from emgas.messages.sessions import EndSession
-    from emgas.messages.turns import Configure, Feedback, Pin, Unpin
-
-    match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
-        case Forget():
-            await memory.send(request)
-        case Pin():
-            await memory.pin(request.graph, request.concepts, request.turns, id=request.id)
-        case Unpin():
-            await memory.unpin(request.graph, request.concepts, request.turns, id=request.id)
-        case Feedback():
-            await memory.feedback(request.graph, request.turns, request.value, id=request.id)
-        case EndSession():
-            await memory.end_session(request.graph, request.session, id=request.id)
-        case Grant():
-            await memory.grant(request.graph, request.subject, request.rights, id=request.id)
-        case Revoke():
-            await memory.revoke(request.graph, request.subject, request.rights, id=request.id)
-        case Configure():
-            await _configure(memory, request)
-        case Turn():
-            raise TypeError("a turn is no request: it is published")
-        case _:
-            assert_never(request)
-
-
-async def _configure(memory: MemoryClient, request: Configure) -> None:
-    settings = request.settings.model_dump(exclude_none=True)
-    changed: dict[str, Any] = {name: getattr(request, name) for name in ("weights", "mode", "rerank", "timezone")}
-    outcome = await memory.configure(request.graph, request.preset, id=request.id, **changed, **settings)
-    if outcome.status == "rejected":
+async def _request(memory: MemoryClient, request: Command) -> None:
+    """Send what was asked of a graph.  The branch refuses what it has forgotten already; settings it must take."""
+    outcome = await memory.send(request)
+    if outcome.status == "rejected" and request.tag() == "configure":
         raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import GraphId, Text
+from emgas.messages.operator import Inspect
 from emgas.validation import describe
 from streams.cli.replay.branch import TIMEOUT, Into, Prefix, target_of
 from streams.cli.shared import output
@@ -102,7 +103,7 @@ async def _answered(here: MemoryClient, there: MemoryClient, question: ComparedQ
 async def _count_contents(memory: MemoryClient) -> dict[str, int]:
     counts = dict.fromkeys(COUNTED, 0)
     for partition in range(await memory.partitions()):
-        inspected = await memory.inspect(partition, digest=False)
+        inspected = await memory.send(Inspect(digest=False), partition=partition)
         for name in COUNTED:
             counts[name] += getattr(inspected, name)
     return counts

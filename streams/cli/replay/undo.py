@@ -10,7 +10,9 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.messages.turns import Undo
 from emgas.times import format_utc
+from emgas.validation import build
 from emgas.wire import partition_of
 from streams.cli.shared import output
 from streams.cli.shared.client import session
@@ -126,7 +128,7 @@ async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
     from state.events.events import Retracted  # here: --help needs none of it
 
     async with session(output.settings(), timeout, begins=False) as connected:
-        outcome = await connected.memory.undo(graph, first, last)
+        outcome = await connected.memory.send(build(Undo, {"graph": graph, "first": first, "last": last}))
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "the undo was refused")
     made = (entry for entry in reversed(await _event_list(graph, timeout)) if isinstance(entry.event, Retracted))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from emgas.client.client import MemoryClient
+from emgas.messages.operator import Checkpoint, Inspect
 from replay.accepted_events import fold_record, read_records
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
@@ -94,18 +95,28 @@ class LiveWorkers:
         self._keys = keys
 
     async def position(self, partition: int) -> LivePosition:
-        inspection = await self._memory.inspect(partition)
+        inspection = await self._memory.send(Inspect(), partition=partition)
         return LivePosition(inspection.position.watermark, inspection.digest or "")
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
-        return await self._memory.digests(partition)
+        return await graph_digests(self._memory, partition)
 
     async def store(self, partition: int) -> AbstractContextManager[Store | None]:
         if self._settings.snapshots is None:
             return nullcontext()
-        taken = await self._memory.checkpoint(partition)
+        taken = await self._memory.send(Checkpoint(), partition=partition)
         snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
         return _fetched(snapshots, partition, taken.snapshot, self._keys)
+
+
+async def graph_digests(memory: MemoryClient, partition: int) -> dict[str, str]:
+    """Return the digest of each graph of a partition."""
+    digests, page = dict[str, str](), {"": ""}
+    while page:
+        request = Inspect(digest=False, graphs_after=max(page))
+        page = (await memory.send(request, partition=partition)).digests
+        digests |= page
+    return digests
 
 
 @contextmanager
@@ -125,7 +136,7 @@ async def live(settings: WorkerSettings, keys: Keyring, timeout: float = TIMEOUT
         return
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=timeout) as memory:
         seconds = min(ANSWER, timeout)
-        await memory.inspect(
-            0, digest=False, timeout=seconds
+        await memory.send(
+            Inspect(digest=False), partition=0, timeout=seconds
         )  # fail early if no worker runs, before a digest is computed
         yield LiveWorkers(settings, memory, keys)
