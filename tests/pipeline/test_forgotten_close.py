@@ -149,7 +149,7 @@ def test_a_blocking_memory_does_what_the_other_client_does(tmp_path: Path) -> No
         assert memory.describe().preset == "forgetful"
         assert memory.forget(sessions=["s1"]).status == "accepted"
         assert memory.search("what broke?").passages == []
-        assert memory.send(Undo(graph=1)).status == "accepted"
+        assert memory.send(Undo(graph="ada", first=1)).status == "accepted"
         assert memory.describe("ben").turns == 1
 
 
