@@ -12,18 +12,28 @@ import numpy as np
 
 from evaluation.memory import EvaluatedMemory, Ranker, best
 from processors.extraction.extractor import Extraction
-from processors.recall.ranking.bm25 import idf, relative, saturated
+from processors.recall.ranking.bm25 import K1, B, idf, relative, saturated
 from state.arrays import Floats, Integers
 
 
 class Index:
     """An inverted index of documents: (word, document, count) in columns, over `words` distinct words."""
 
-    def __init__(self, word: Integers, document: Integers, count: Integers, words: int, documents: int) -> None:
+    def __init__(
+        self,
+        word: Integers,
+        document: Integers,
+        count: Integers,
+        words: int,
+        documents: int,
+        *,
+        k1: float = K1,
+        b: float = B,
+    ) -> None:
         self._word, self._document, self._documents = word, document, documents
         length = np.bincount(document, count, documents)
         rarity = idf(documents, np.bincount(word, minlength=words))
-        self._gain = rarity[word] * saturated(count, relative(length)[document])
+        self._gain = rarity[word] * saturated(count, relative(length)[document], k1, b)
         self._order = np.argsort(word, kind="stable")
         self._starts = np.searchsorted(word[self._order], np.arange(words + 1))
 

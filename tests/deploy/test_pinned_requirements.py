@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CLIENT = tomllib.loads((ROOT / "emgas/pyproject.toml").read_text(encoding="utf-8"))["project"]
-FILES = ["requirements.txt", "requirements-service.txt", "requirements-integrations.txt"]
+FILES = ["requirements.txt", "requirements-service.txt", "requirements-integrations.txt", "requirements-mteb.txt"]
 PIN = re.compile(r"(?P<name>[a-z0-9][a-z0-9-]*)(\[[a-z0-9,-]+\])?==[0-9][\w.!+]*( ; [^/]+)?")
 
 

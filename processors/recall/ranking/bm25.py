@@ -31,7 +31,7 @@ def relative(lengths: Floats | Integers) -> Floats:
     return shares
 
 
-def saturated(counts: Floats | Integers, relative_length: Floats) -> Floats:
+def saturated(counts: Floats | Integers, relative_length: Floats, k1: float = K1, b: float = B) -> Floats:
     """Saturate counts (k, d), or (m,) one by one, in documents of these lengths relative to the mean, (d,) or (m,)."""
-    gains: Floats = counts * (K1 + 1) / (counts + K1 * (1 - B + B * relative_length))
+    gains: Floats = counts * (k1 + 1) / (counts + k1 * (1 - b + b * relative_length))
     return gains
