@@ -1,4 +1,4 @@
-"""`python -m emgas`: the command `emgas`, where its service is installed."""
+"""`python -m emgas`: the command `emgas`, if its service is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fit what other programs say into turns: long texts become pieces, and names that cannot be one become a hash."""
+"""Fit texts of other programs into turns: long texts become pieces, and invalid names become a hash."""
 
 from __future__ import annotations
 

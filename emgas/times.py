@@ -1,4 +1,4 @@
-"""Times as people and programs write them, as the integer that every message carries: ms since 1970, UTC.
+"""Convert times between the texts of people and programs and the integer of every message: ms since 1970, UTC.
 
 The only epoch, and the only lengths of a minute, an hour and a day: other modules import them from here.
 """

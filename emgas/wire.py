@@ -1,7 +1,7 @@
-"""How a message becomes a record: records, topic names, keys, headers, and the rule that places a key in a partition.
+"""Convert messages to records: topic names, keys, headers, and the rule that places a key in a partition.
 
-    ProducerRecord   what one sends           Receipt   what comes back for it: partition, offset, time
-    Record           what one reads
+    ProducerRecord   a record to send         Receipt   its acknowledgement: partition, offset, time
+    Record           a record that is read
 
 A record of `turns` or `queries`:
 
@@ -11,7 +11,7 @@ A record of `turns` or `queries`:
              reply-to         the topic to answer on; the worker keeps an allow-list
              reply-partition  decimal; the one partition that the client reads
              deadline         decimal, ms since the epoch, after which no answer is needed
-             subject          on whose behalf: rights of a graph are checked against it (emgas/messages/rights.py)
+             subject          the sender's subject: rights of a graph are checked for it (emgas/messages/rights.py)
              rights           what a gateway lets that subject do, as read,write: no more, whatever the graph grants
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
@@ -115,7 +115,7 @@ class TopicNames:
 
 @dataclass(frozen=True, slots=True)
 class ReplyAddress:
-    """Where an answer goes, and which question it belongs to."""
+    """The destination of an answer, and the question that it belongs to."""
 
     topic: str
     partition: int

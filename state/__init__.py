@@ -1,1 +1,1 @@
-"""The memory itself: events, the fold, one graph, its counts and decay, the store.  Pure, but for the store."""
+"""The memory: events, the fold, graphs with their counts and decay, and the store.  All but the store is pure."""

@@ -1,4 +1,4 @@
-"""The kinds of array that tables hold and views hand out, named once; what uses one says its shape."""
+"""The array types of tables and views, each named once; their users document the shapes."""
 
 from __future__ import annotations
 

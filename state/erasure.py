@@ -1,15 +1,15 @@
-"""What was erased of a graph: which of its events count no more, and what stands in the place of some.
+"""Compute what erasures removed from a graph: events that no longer count, and replacements of others.
 
     ordinal   0      1          2            3                     4
     event     born   turn t1    turn t2      archived "kettle"     SubjectErased {events: 1–1, instead: {3: …}}
     counts    yes    destroyed  yes          without "kettle"      yes: t1 is known as erased
 
-A window or a recall that names what only erased turns said is replaced by one that does not: its key is destroyed as
-well, and the SubjectErased holds what is left of it.  That may happen to a SubjectErased, too, as it holds such events;
-what a later one says holds.  After one that erases all of a graph, nothing before it counts.
+A window or a recall that names content of erased turns only is replaced by one that does not: its key is destroyed as
+well, and the SubjectErased holds the replacement.  A SubjectErased holds such events, so it may be replaced, too; the
+later one is valid.  After one that erases a whole graph, no event before it counts.
 
-Keys are asked for nothing here: what counts follows from the log alone, so that a worker that never restarted, and
-still folded what was destroyed later, comes to the same graph as a replay to which all of it is dark.
+No keys are read here: the log alone decides which events count.  So a worker that never restarted, and folded events
+before their keys were destroyed, has the same graph as a replay that cannot decrypt them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from state.events.events import GraphEvent, Sealed, SubjectErased, decode_as
 
 @dataclass
 class Erased:
-    """What erasures took out of a graph.
+    """The events that erasures removed from a graph.
 
     start    ordinal of the last event that erased all before it; 0 for none
     instead  ordinal → the event that stands there instead

@@ -1,12 +1,12 @@
-"""Why a partition stops.  All are HaltedError (emgas/errors.py): each names the operator's next step.
+"""Errors that stop a partition.  All are HaltedError (emgas/errors.py): each names the operator's next step.
 
 HaltedError
 ├── UnreadableEventError   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
 ├── LogRewrittenError      the log is not the one that this state was folded from: shorter, recreated, other bytes
 │   └── OtherHistoryError  and was when it was folded: it lost its end since (streams/recovery/partition_folds.py)
-├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
+├── RetractedTooFarError   the log undoes an event that a correct worker never allows to be undone
 ├── KeysError              a key that an encrypted event needs is not there, or cannot be read or kept
-├── KeyStoreError          no key can be had: the directory or the topic of the keys is not there
+├── KeyStoreError          no key can be read: the directory or the topic of the keys is missing
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
 ├── DiskFullError          nothing more can be written, of any partition: the worker ends
 ├── GraphUnavailableError  one graph cannot be read, and no other is stopped by it (state/partition.py)
@@ -48,7 +48,7 @@ class KeysError(HaltedError):
 
 
 class KeyStoreError(HaltedError):
-    """The keys as a whole are not there.  No KeysError, which sets a graph aside: a partition waits until they are.
+    """All keys are missing.  Unlike a KeysError, which sets one graph aside, this makes the partition wait for them.
 
     Operator action: mount the keys' directory, or name their place; see the message.
     """
@@ -63,7 +63,7 @@ class DiskFullError(HaltedError):
 
 
 class GraphUnavailableError(HaltedError):
-    """One graph cannot be read.  The text is for the operator; `client_message` for who asked or sent.
+    """One graph cannot be read.  The text is for the operator; `client_message` is for the client.
 
     Operator action: see the message; `emgas doctor` names the graph.
     """
@@ -108,4 +108,4 @@ class StaleViewError(RuntimeError):
 
 
 class TooMuchAskedError(RuntimeError):
-    """An answer would take too long in a graph of this size.  Caller: tell who asked; the message says what to ask."""
+    """An answer would take too long in a graph of this size.  Caller: report the message to the client."""

@@ -58,7 +58,7 @@ UNKNOWN_CHAIN = b""  # of a position that was taken up in the middle of a log
 
 
 class Acceptance(Enum):
-    """What became of one record of the log."""
+    """The fold's decision on one record of the log."""
 
     ACCEPTED = "accepted"
     FENCED = "fenced"

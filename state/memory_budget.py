@@ -1,7 +1,7 @@
-"""How much memory graphs may take, in bytes, and which go when it is too much: those that were used longest ago.
+"""Limit the memory of loaded graphs, in bytes: if it is exceeded, the least recently used graphs are evicted.
 
-One budget is shared by all partitions of a process.  What a graph takes is estimated from what it holds; what waits to
-be flushed stays whatever it takes.
+All partitions of a process share one budget.  The size of a graph is estimated from its contents; unflushed graphs
+stay, whatever their size.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ DEFAULT_MEMORY: Final = 256 * MIB
 
 
 class Holder(Protocol):
-    """Who has graphs in memory."""
+    """An owner of graphs in memory."""
 
     def drop(self, graph_id: str) -> bool:
         """Drop a graph from memory unless some of it is not flushed yet; return whether it was dropped."""
 
 
 class MemoryBudget:
-    """What the graphs in memory take, least recently used first."""
+    """The sizes of the graphs in memory, least recently used first."""
 
     def __init__(self, most: int = DEFAULT_MEMORY) -> None:
         self._most = most

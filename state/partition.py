@@ -67,14 +67,14 @@ LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turn
 
 
 class Folded(NamedTuple):
-    """What became of one record."""
+    """An event and the fold's decision on it."""
 
     event: AnyEvent
     acceptance: Acceptance
 
 
 class DueErasure(NamedTuple):
-    """What has to be destroyed: keys by their ids, whole or but for these runs of ordinals."""
+    """Keys to destroy, by id: whole, or all but these runs of ordinals."""
 
     keys: list[str]
     whole: bool

@@ -1,4 +1,4 @@
-"""Graphs that come from another log or go to one: what stands in their way meanwhile.
+"""Graphs that move from or to another log, and what they accept and answer meanwhile.
 
     GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing
     GraphReceived {complete}    received    a graph like any other; what is sent of its origin again is passed over
@@ -23,7 +23,7 @@ PLACES = (GraphReceived, GraphMoved)
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where a graph is.  place: the origin of what is received, or where the graph goes."""
+    """The state of a graph's move.  place: its origin, or its destination."""
 
     status: Literal["receiving", "received", "leaving", "left"]
     place: str

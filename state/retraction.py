@@ -1,12 +1,11 @@
-"""Taking back: which events of a graph count, and the graph that is the fold of just those.
+"""Undo events: find the events of a graph that count, and fold just those.
 
     ordinal   0     1     2     3     4              5     6
     event     born  turn  turn  turn  Retracted 2–3  turn  Retracted 4–4
     counts    yes   yes   yes   yes   no             yes   yes                the undo was undone: 2 and 3 count again
 
-A Retracted takes out the events of its range that lie before it, other Retracted among them; one that was itself
-taken out takes out nothing.  Only a later one can take it out, so the last one always counts: from there back, all is
-decided.
+A Retracted removes the earlier events of its range, including other Retracted events; a removed one removes nothing.
+Only a later Retracted can remove one, so the last one always counts, and decides on those before it.
 Ordinals stay what they were: an event that does not count is skipped, never removed.
 """
 

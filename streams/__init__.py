@@ -1,1 +1,1 @@
-"""Kafka and Faust: the only layer that meets them, the clock and the network."""
+"""The only layer that uses Kafka, Faust, the clock and the network."""

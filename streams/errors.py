@@ -1,7 +1,7 @@
-"""Why a partition or a worker stops, or refuses.  Each text names the operator's next step, or the sender's.
+"""Errors that stop a partition or a worker, or refuse a record.  Each text names the operator's or sender's next step.
 
 HaltedError (emgas/errors.py)   a partition cannot go on: it halts alone, and is tried again (worker/ownership.py)
-├── WorkerHaltedError           nor can the others: the worker ends, its successor goes on from the log
+├── WorkerHaltedError           no partition can: the worker ends, its successor goes on from the log
 │   ├── FencedError             another worker claimed the partition: this one is not who it thinks it is
 │   └── AppendFailedError       the log did not acknowledge an event: what it holds now is unknown
 ├── SourceChangedError          `turns` is not the topic that the partition was claimed for, or not where it was

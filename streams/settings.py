@@ -1,4 +1,4 @@
-"""What an operator can set: environment variables EMGAS_*, nothing else.  The log never depends on them.
+"""The settings of an operator: environment variables EMGAS_*, nothing else.  The log never depends on them.
 
 EMGAS_BROKER   kafka://host:9092[,host:9092]; without it the embedded log is used
 EMGAS_DATA     directory of the embedded log and of the partitions' stores

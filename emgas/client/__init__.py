@@ -1,1 +1,1 @@
-"""The client that other programs import, and what carries its records."""
+"""The client that other programs import, and its connections."""

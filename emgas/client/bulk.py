@@ -1,4 +1,4 @@
-"""Publishing many turns: a bounded window in flight, order kept, and a second try for what got no answer.
+"""Publish many turns: a bounded window in flight, in order, and turns without an answer are sent again.
 
     turns ──▶ [ t1 … tw ] ──▶ (turn, result), in their order
                  each one: send; on NoAnswerError send again, `tries` times in all

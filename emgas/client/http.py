@@ -1,9 +1,9 @@
 """HttpConnection: the client's records over HTTP, to a gateway (`emgas serve`) that stands before the memory.
 
-A question is one request.  Its response begins once the log has the record (the receipt is in the headers), and goes
-on with the answer, if one was asked for: handed to the reader of answers as if it had come from the topic `replies`, so
-the client is the same over every transport.  The next record waits for that beginning, never for an answer: so records
-come to lie in the order of the calls.  Turns that wait meanwhile go together, as one batch: a request costs more than a
+A question is one request.  Its response begins once the log has the record (the receipt is in the headers), and
+continues with the answer, if requested.  The reader of answers gets it as if it came from the topic `replies`, so the
+client is the same over every transport.  The next record waits for that beginning, but not for an answer: so the
+log has the order of the calls.  Turns that wait meanwhile are sent as one batch, because a request costs more than a
 turn.
 """
 

@@ -1,4 +1,4 @@
-r"""Read every record, whatever a program wrote into the log: a consumer that raised would fail again at every start.
+r"""Read every record, even malformed ones of other programs: a consumer that raised would fail again at every start.
 
 `install` wraps what aiokafka's fetcher parses its responses with (aiokafka 0.14, consumer/fetcher.py, `MemoryRecords`,
 whether compiled or not):
@@ -60,7 +60,7 @@ class LenientRecords:
 
 
 class _CheckedBatch:
-    """A batch whose records are read by aiokafka's parser as far as that comes, and then once more, leniently."""
+    """A batch that aiokafka's parser reads up to its first error, and a lenient parser from there."""
 
     def __init__(self, batch: Any, whole: memoryview) -> None:
         self._batch = batch

@@ -1,8 +1,8 @@
 """Questions out, answers back: records over a connection, and the task that matches answers by correlation id.
 
-A call that waits is a future in `_waiting`.  The reader resolves it, and passes over what belongs to other clients that
-share the reply partition.  If the reader fails, every waiting call and every later question fails with it: an answer
-could no longer be seen.  Appending needs no reader and goes on.
+A waiting call is a future in `_waiting`.  The reader resolves it, and skips answers to other clients that share the
+reply partition.  If the reader fails, every waiting call and every later question fails, too, because no answer can be
+read any more.  Appending needs no reader and goes on.
 """
 
 from __future__ import annotations

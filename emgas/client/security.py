@@ -1,11 +1,11 @@
-"""How to reach a Kafka with TLS or passwords: EMGAS_* variables, for workers, commands and clients.
+"""Settings for Kafka with TLS or passwords: EMGAS_* variables, for workers, commands and clients.
 
     EMGAS_SECURITY_PROTOCOL    PLAINTEXT (default), SSL, SASL_PLAINTEXT, SASL_SSL
     EMGAS_SASL_MECHANISM       SCRAM-SHA-512 (default), SCRAM-SHA-256, PLAIN, OAUTHBEARER
     EMGAS_SASL_USERNAME        of SCRAM and PLAIN
     EMGAS_SASL_PASSWORD        or EMGAS_SASL_PASSWORD_FILE; of OAUTHBEARER, the token: a file is read each time
-    EMGAS_CA_FILE              who signed the brokers' certificates, PEM; without it, whom the system trusts
-    EMGAS_CERT_FILE, _KEY_FILE a certificate of our own, PEM, where the brokers ask for one
+    EMGAS_CA_FILE              the authority of the brokers' certificates, PEM; without it, those of the system
+    EMGAS_CERT_FILE, _KEY_FILE the client's own certificate, PEM, if the brokers require one
 
 Settings that do not fit together are refused: a password that the protocol does not use means a wrong protocol.
 Secrets never appear in errors or logs; host names are always checked.

@@ -2,8 +2,8 @@
 
 merged by rank   score = 1 / (60 + rank) (reciprocal rank fusion: Cormack, Clarke & Büttcher 2009), of equal ones in
 the order in which the graphs were named: scores of two graphs do not measure the same
-a budget         is shared out equally; a context stands under the name of its graph
-one that fails   (its subject may not read it, it cannot be answered in time) says so, and the others answer
+a budget         is divided equally; each context is under the name of its graph
+one that fails   (its subject may not read it, it cannot be answered in time) reports its error, and the others answer
 """
 
 from __future__ import annotations

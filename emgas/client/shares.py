@@ -1,6 +1,6 @@
-"""Shares of the memory's attention: no asker has more than so many questions there at once, however many it sends.
+"""Limit the questions of each asker that the memory works on at once, so that no asker can crowd out others.
 
-What comes beyond waits here, in the order in which it came, and shuts out no one but its own asker.
+Further questions wait here in their order, and delay only their own asker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WAITING = 512  # more of one asker are refused
 
 
 class Shares:
-    """Who has how many questions under way, by the asker's name."""
+    """The number of questions under way, by the asker's name."""
 
     def __init__(self, most: int = SHARE) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""Traces: of a request to a gateway, a call of a client, the record that it sends, and the worker that goes on.
+"""Traces of a request to a gateway, a client's call, the record that it sends, and the worker's part.
 
     POST /v1/graphs/{graph}/query     of a gateway, by FastAPI; goes on from the request's `traceparent`
       search_memory                   of a client: a question; update_memory or delete_memory for a command

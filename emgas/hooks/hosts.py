@@ -1,4 +1,4 @@
-"""The programs that call hooks, in one table: their events, what each is about, and how they take a context.
+"""The programs that call hooks, in one table: their events, the meaning of each, and the format of a context.
 
     start    a session begins: it gets a short card       prompt  a user asks: store it, and add what is known
     answer   the agent has answered: store it             end     the session ends, or its context is cut

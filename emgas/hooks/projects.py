@@ -1,4 +1,4 @@
-"""Which graph a folder belongs to: one for each repository, and one for the person.
+"""Find the graph of a folder: one for each repository, and one for the person.
 
     ~/code/shop/api, of git@host:ada/shop.git    project/shop-3fa94c     by the repository's remote, in every clone
     ~/notes, in no repository                    project/notes-81b2d0    by its path

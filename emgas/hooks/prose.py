@@ -1,6 +1,6 @@
-"""What of a prompt or an answer is kept: its prose.  And the id of a turn, the same by hook and by import.
+"""Keep the prose of a prompt or an answer, and compute the id of its turn, which is the same by hook and by import.
 
-    <system-reminder>…</system-reminder>      left out, as all that a program adds to a prompt
+    <system-reminder>…</system-reminder>      left out, like all other additions of programs
     ```…``` of more than three lines          [code: 12 lines]
     /clear, Caveat: The messages below …      no prompt at all
     id                                        hash of session, role and text, blanks counted as one

@@ -22,7 +22,7 @@ BUSY = (408, 425, 429)  # statuses by which a server refuses for now
 
 
 class RunningServer(NamedTuple):
-    """Where a server is, and the key that it wants, if it wants one."""
+    """The address of a server, and the key that it requires, if any."""
 
     url: str
     key: str | None

@@ -1,4 +1,4 @@
-"""What was said, until the server has it: a file for each message, written before it is sent and removed after.
+"""A spool of messages that the server does not have yet: one file each, written before sending and removed afterwards.
 
 So a hook, a deliverer or a server may be killed at any time.  A message that is sent twice is one turn, by its id.
 """

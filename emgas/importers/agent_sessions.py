@@ -1,4 +1,4 @@
-"""What transcripts of coding agents have in common: prompts and final answers become turns, as a hook stores them.
+"""Common code for transcripts of coding agents: prompts and final answers become turns, as a hook stores them.
 
 of an exchange  the prompt, and the last text of the agent before the next prompt; what it says between calls of tools
                 is no answer

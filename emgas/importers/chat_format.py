@@ -40,7 +40,7 @@ class Head:
 
 
 class Fit(IntEnum):
-    """How well a file's head fits a format."""
+    """The degree to which a file's head fits a format."""
 
     NO = 0
     MAYBE = 1  # taken where no other format is sure
@@ -72,7 +72,7 @@ class FormatSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How one program writes chats down, and how to read that.
+    """The format in which a program exports chats, and its reader.
 
     name        what `--format` calls it
     order       lower is tried first: the first format that is sure gets the file, else the first that may fit. Take any

@@ -1,4 +1,4 @@
-"""Gemini, as Google Takeout has it: My Activity, in JSON (not HTML): a ZIP, its folder, or MyActivity.json.
+"""Gemini's export by Google Takeout: My Activity, in JSON (not HTML): a ZIP, its folder, or MyActivity.json.
 
     [{"header": "Gemini Apps", "title": "Prompted what is a kettle?", "time": "2024-05-08T13:56:02.123Z",
       "safeHtmlItem": [{"html": "<p>A kettle is …</p>"}]}, …]

@@ -1,4 +1,4 @@
-"""A dump of mem0: what `get_all` returns, or its list alone.  Each memory becomes a turn of whom it is about.
+"""A dump of mem0: the result of `get_all`, or its list alone.  Each memory becomes a turn of the person it is about.
 
 {"results": [{"id": "m1", "memory": "Likes ginger tea", "user_id": "ada", "agent_id": null, "run_id": null,
 "created_at": "2024-05-08T06:56:02.123456-07:00", "metadata": {"category": "food"}}, …]}

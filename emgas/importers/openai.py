@@ -1,4 +1,4 @@
-"""OpenAI chat messages, one conversation per line, as fine-tuning files and chat logs have them; or a plain array.
+"""OpenAI chat messages, one conversation per line, as in fine-tuning files and chat logs; or a plain array.
 
     {"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Hello"}]}]}
     [{"role":"user","content":"Hi"}, …]                                 one conversation

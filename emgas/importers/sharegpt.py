@@ -1,4 +1,4 @@
-"""ShareGPT, as training sets of chats have it: a JSON array, or one conversation per line.
+"""ShareGPT, the format of training sets of chats: a JSON array, or one conversation per line.
 
 {"id": "x1", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}
 

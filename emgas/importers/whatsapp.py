@@ -9,9 +9,9 @@
     id        a hash of time, speaker and text, and of how often they came   speaker   the name as it stands there
     at        the local time in the given time zone                          metadata  {"origin": "import:whatsapp"}
 
-The order of day, month and year depends on the phone.  A year of four digits in front tells it, and so does any number
-over 12 in the file; else `date_order` has to.  What WhatsApp writes itself is left out: a message without "name: ", one
-that begins with the mark U+200E, and <Media omitted>, in whatever language.
+The order of day, month and year depends on the phone.  A year of four digits in front decides it, and so does any
+number over 12 in the file; else set `date_order`.  WhatsApp's own messages are left out: a message without "name: ",
+one that begins with the mark U+200E, and <Media omitted>, in any language.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework: EmgasContextProvider adds helpful memories to the context, and records what was said."""
+"""Microsoft Agent Framework: EmgasContextProvider adds helpful memories to the context, and records the messages."""
 
 from __future__ import annotations
 

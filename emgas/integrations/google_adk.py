@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: EmgasMemoryService keeps what was said in sessions, for each user of each app."""
+"""Google's Agent Development Kit: EmgasMemoryService stores the messages of sessions, for each user of each app."""
 
 from __future__ import annotations
 

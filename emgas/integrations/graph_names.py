@@ -1,4 +1,4 @@
-"""graph_for: whatever a framework calls its users, rooms or namespaces by, as the id of a graph.
+"""graph_for: make the id of a graph from a framework's names of users, rooms or namespaces.
 
     graph_for("ada")                 ada
     graph_for("shop", "ada")         shop::ada

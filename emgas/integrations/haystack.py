@@ -1,4 +1,4 @@
-"""Haystack: EmgasRetriever, a component that finds what was said as documents."""
+"""Haystack: EmgasRetriever, a component that returns turns as documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hermes Agent: EmgasMemoryProvider, which adds what is known to a turn and stores what was said.
+"""Hermes Agent: EmgasMemoryProvider adds memories to a turn, and stores the messages.
 
 It takes the way of every hook (emgas/hooks/firing.py): a server that starts if there is none, a spool, and a third of a
 second at most.  So `prefetch` answers in the turn that asks, and needs no thread.  Hermes keeps one session for a chat

@@ -1,4 +1,4 @@
-"""LangChain: EmgasRetriever finds what was said as documents; RememberingChatMessageHistory remembers a conversation.
+"""LangChain: EmgasRetriever returns turns as documents; RememberingChatMessageHistory remembers a conversation.
 
 A history keeps its messages, whole and in order, in any other history; the memory gets what people and the model said.
 """

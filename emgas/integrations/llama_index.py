@@ -17,7 +17,7 @@ ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "chatbot": "
 
 
 class EmgasMemoryBlock(BaseMemoryBlock[str]):
-    """What helps with the user's last message.
+    """A block with memories that help with the user's last message.
 
     memory    a Memory: this framework may call from several event loops; a MemoryClient does for one
     budget    tokens that what is recalled may take

@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: RememberingSession remembers a conversation, `recalling` gives an agent what helps now.
+"""OpenAI Agents SDK: RememberingSession remembers a conversation, `recalling` gives an agent helpful memories.
 
 A session keeps its items, whole and in order, in any other session; the memory gets what users and agents said.
 """

@@ -1,4 +1,4 @@
-"""Pydantic AI: EmgasMemory, a capability that adds helpful memories to a run, and records what was said in it."""
+"""Pydantic AI: EmgasMemory, a capability that adds helpful memories to a run, and records its messages."""
 
 from __future__ import annotations
 

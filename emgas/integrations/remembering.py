@@ -1,4 +1,4 @@
-"""What every adapter does with a memory: record what was said, recall what helps now.
+"""Common code of all adapters: record messages, recall memories that help now.
 
 An adapter is handed a `MemoryClient` that its event loop opened, or a `Memory`, which serves every loop and every
 thread.  What a framework calls without an event loop needs a `Memory`.

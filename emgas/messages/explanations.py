@@ -1,4 +1,4 @@
-"""Explanations in a reply: why a passage was recalled, recomputed from the same log by anybody."""
+"""Explanations in a reply: why a passage was recalled.  Anyone can compute them again from the same log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory would understand of some turns: a question that stores nothing, and its answer.
+"""Extract from turns without storing them: a question and its answer.
 
     Extract(turns) ──▶ Extracted(turns, card, changes)          POST /v1/extract, `emgas look extract`
 

@@ -1,4 +1,4 @@
-"""What messages are made of: their base, and the kinds of fields that several of them have, each with its bounds."""
+"""The base of all messages, and fields that several messages have, each with its bounds."""
 
 from __future__ import annotations
 

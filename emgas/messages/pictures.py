@@ -1,4 +1,4 @@
-"""A graph to be drawn, and two moments of it to be compared."""
+"""Pictures of a graph for drawing, and comparisons of a graph at two times."""
 
 from __future__ import annotations
 

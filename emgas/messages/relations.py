@@ -1,4 +1,4 @@
-"""What a concept may be, and how one may be related to another: the kinds and types that there are, declared once.
+"""The kinds of concepts and the types of relations, declared once.
 
     kind      person     place      organisation   product     time   number      phrase, part, guess
               Ada        New York   Acme Ltd       《三体》     3pm    42 km       see Kind

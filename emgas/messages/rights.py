@@ -1,4 +1,4 @@
-"""Who may do what in a graph that several share: granting and revoking rights, as events of the graph.
+"""Rights in a shared graph: grant and revoke them, as events of the graph.
 
     Grant, Revoke ── topic turns ──▶ Outcome
 

@@ -1,4 +1,4 @@
-"""One question to several graphs: what each of them answered, merged by rank.
+"""One question to several graphs: their answers, merged by rank.
 
 Not a message of the wire: each graph is answered by its owner, so the client or the gateway merges the answers.
 """

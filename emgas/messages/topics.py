@@ -1,4 +1,4 @@
-"""What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
+"""The messages of each topic, as unions by `kind`, each with its parser.
 
     Turn and every Request ── topic turns ────▶ Outcome  (if the headers ask for one)
     every Question ────────── topic queries ──▶ its answer | Failure

@@ -1,4 +1,4 @@
-"""An example of every message on the wire: what docs/wire.md shows, and what the AsyncAPI document carries.
+"""An example of every message on the wire, for docs/wire.md and the AsyncAPI document.
 
 The classes of commands and questions declare their own; those of answers are here.  A test checks each against its
 model and its schema file; a message without an example fails it.

@@ -1,1 +1,1 @@
-"""From a question to the turns that answer it."""
+"""Recall: find the turns that answer a question."""

@@ -1,1 +1,1 @@
-"""The events: what the log may hold, and the values that they are made of."""
+"""The events that the log may hold, and their values."""

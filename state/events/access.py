@@ -1,4 +1,4 @@
-"""Events of access: who may do what in a graph."""
+"""Events of access: rights of subjects in a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Right = Literal["read", "write", "forget", "admin"]
 
 
 class AccessEvent(GraphEvent, frozen=True, kw_only=True):
-    """Base of what says who may do what in a graph: `subject`, as a record's header names it, and rights."""
+    """Base of events on rights in a graph: `subject`, as a record's header names it, and rights."""
 
     src: Annotated[Ordinal | None, ALWAYS] = None
     subject: str

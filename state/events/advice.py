@@ -1,4 +1,4 @@
-"""Events of advice: what an advisor, a model or a person outside the memory, says of it.  Advisors may be wrong.
+"""Events of advice: statements of an advisor, a model or a person outside the memory.  Advisors may be wrong.
 
 Each names its author in `by`.  None changes a text: the turn stays, and the advice stands beside it.  A summary by an
 advisor is a SessionSummarised.
@@ -24,7 +24,7 @@ Of = Literal["turn", "habit"]
 
 
 class AdviceEvent(GraphEvent, frozen=True, kw_only=True):
-    """Base of what an advisor said.  by: who, with its version ("gpt-x 1")."""
+    """Base of advice.  by: the advisor, with its version ("gpt-x 1")."""
 
     src: Annotated[Ordinal | None, ALWAYS] = None
     by: Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARACTERS)]
@@ -61,7 +61,7 @@ class TopicNamed(AdviceEvent, frozen=True, kw_only=True):
     touches=lambda event: (name for each in event.ratings for name in (each.source, each.target)),
 )
 class EdgesRated(AdviceEvent, frozen=True, kw_only=True):
-    """Links between concepts are worth more, or less, than how often they were said together tells."""
+    """Links between concepts are worth more, or less, than their counts of co-occurrence."""
 
     ratings: Annotated[list[Rated], Meta(min_length=1, max_length=limits.RATINGS)]
 

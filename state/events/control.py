@@ -1,4 +1,4 @@
-"""Events of the log itself: who writes it, and inputs that lead to no event of a graph.
+"""Events of the log itself: claims of writers, and inputs that lead to no event of a graph.
 
 They belong to no graph's fold: they only move the position in the log.
 """

@@ -1,4 +1,4 @@
-"""What extraction finds in a text, as events record it: concepts, how they are related, what expressions of time mean.
+"""The results of extraction, as events record them: concepts, relations, and the meaning of time expressions.
 
 Concept    ["framework", "frameworks", 0.87, 1]   ["new york", "New York", 0.9, 1, "place"]
 Mention    [12, 15, "mary", 0.9]
@@ -49,7 +49,7 @@ class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class Relation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What a turn says of two concepts, by their ids, and the characters of its text that say so: start, end."""
+    """A relation that a turn states between two concepts, by id, and the characters that state it: start, end."""
 
     source: Annotated[str, Meta(min_length=1)]
     type: RelationType
@@ -78,7 +78,7 @@ AnchorKind = Literal["forced", "spontaneous"]
 
 
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Why a turn is remembered longer than others.
+    """A reason to remember a turn longer than others.
 
     rule  its name (processors/text/anchors.py)
     kind  "forced": a user asked to keep it; "spontaneous": what people keep unasked, as a first meeting
@@ -89,7 +89,7 @@ class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 
 
 class Attached(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
-    """What came with a turn, as its sender described it: fields as in emgas/messages/turns.py."""
+    """An attachment of a turn, as its sender described it: fields as in emgas/messages/turns.py."""
 
     uri: Annotated[str, Meta(min_length=1, max_length=2000)]
     kind: Literal["image", "audio", "video", "file"]
@@ -102,7 +102,7 @@ STATEMENTS = 8  # of one turn, at most
 
 
 class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What a turn says of how things are: of its speaker, or of a person whom it names.
+    """A value that a turn states: of its speaker, or of a person that it names.
 
     slot   what has one value at a time ("lives in", "sister works at", "favourite colour")
     value  as it was said, in small letters ("lisbon")
@@ -119,7 +119,7 @@ Operation = Literal["set", "add", "replace", "end", "swap", "correct", "infer", 
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
-    """What a turn says of a person: a value of a slot, or how two are related (processors/text/facts/facts.py).
+    """A fact on a person that a turn states: a value of a slot, or a relation (processors/text/facts/facts.py).
 
     slot        as the card calls it ("home", "favourite colour"), or the relation ("sibling")
     value       as it was said ("Lisbon"), "" of an `end` that ends whatever the slot holds
@@ -145,7 +145,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defau
 
 
 class Exempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """When a habit did not recur.
+    """An exception of a habit.
 
     since, until  ms; whole days by the speaker's clock, as if that were UTC
     turn          the turn that says so, "" where nothing was said at all

@@ -1,6 +1,6 @@
-"""How a graph lives, as the event `GraphConfigured` records it: every value, whatever a preset means by then.
+"""The settings of a graph as the event `GraphConfigured` records them: every value, because presets may change later.
 
-What settings there are, with their bounds and defaults, stands in emgas/messages/settings/memory_settings.py.
+emgas/messages/settings/memory_settings.py declares all settings with their bounds and defaults.
 """
 
 from __future__ import annotations

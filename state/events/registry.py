@@ -1,4 +1,4 @@
-"""What other layers need to know of a kind of event, declared once: by the decorator above its class.
+"""The registry of event kinds: a decorator above each class declares once what other layers need to know.
 
 Adding a kind of event touches three places:
 
@@ -24,7 +24,7 @@ Kind = TypeVar("Kind", bound=type)
 
 
 class EventTiming(IntEnum):
-    """From when on an event counts, in its graph's own time.
+    """The time from which an event counts, in its graph's own time.
 
     UNTIMED  from where it stands: it has no time of its own
     TIMED    `at`: it moves the graph's clock

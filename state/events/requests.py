@@ -1,4 +1,4 @@
-"""Events that a user's request leaves: configure, recall, forget, undo, pin, and feedback."""
+"""Events that a user's request becomes: configure, recall, forget, undo, pin, and feedback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _lives_by(event: GraphConfigured) -> str:
 
 @graph_event(EventTiming.UNTIMED, summary=_lives_by)
 class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here.
+    """The graph's settings from here on.  A replay never reads a configuration, because all values are here.
 
     weights  what features of a turn are worth in its recall, by name, where that is not the default: written only
              where there are any

@@ -1,4 +1,4 @@
-"""Events of sessions: a conversation ended, and what it was about."""
+"""Events of sessions: the end of a conversation, and its summary."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SessionEnded(GraphEvent, frozen=True, kw_only=True):
     is_step=False,  # it goes with the end of the session
 )
 class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
-    """What a conversation that ended at `at` (ms) was about.
+    """The summary of a conversation that ended at `at` (ms).
 
     turns  ids of the turns that the text is made of     by  who wrote it, with its version
     topic  what it was about in a word or two, where its author says it; written only where it does

@@ -123,7 +123,7 @@ class TurnEmbedded(GraphEvent, frozen=True, kw_only=True):
     touches=lambda event: (*event.older, event.newer),
 )
 class Superseded(GraphEvent, frozen=True, kw_only=True):
-    """What the turns `older` say of `about` holds no more since the turn `newer`, said at `at` (ms): it is history.
+    """The turn `newer`, said at `at` (ms), supersedes what the turns `older` state of `about`: they are outdated.
 
     about  the slot of both statements ("lives in")
     """
@@ -149,6 +149,6 @@ class TurnsExpired(GraphEvent, frozen=True, kw_only=True):
 
 @graph_event(EventTiming.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)
 class TurnNotRecorded(GraphEvent, frozen=True, kw_only=True):
-    """A turn came while the graph does not record: nothing of it is kept but that it came, not even its id."""
+    """A turn arrived while the graph did not record: only its arrival is kept, not even its id."""
 
     src: Annotated[Ordinal | None, ALWAYS] = None

@@ -19,7 +19,7 @@ from state.events.registry import EventTiming, concepts_and_turns, graph_event
 
 
 class WindowEvent(GraphEvent, frozen=True, kw_only=True):
-    """Base of what a window decided; published in the topic `changes`."""
+    """Base of a window's decisions; published in the topic `changes`."""
 
 
 def _consolidated(event: ConsolidationWindowClosed) -> str:
@@ -39,7 +39,7 @@ Fate = Literal["born", "changed", "merged", "split", "died"]
 
 
 class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What became of one theme: its members and label from here on, and the themes that it came from."""
+    """The change of one theme: its members and label from here on, and the themes that it came from."""
 
     id: str
     change: Fate

@@ -1,1 +1,1 @@
-"""One graph: its fold, its tables, its bytes, and what recall may see of it."""
+"""One graph: its fold, its tables, its bytes, and its view for recall."""

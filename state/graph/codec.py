@@ -1,4 +1,4 @@
-"""A graph's tables as plain values and arrays: what a digest is taken of, and what a snapshot stores.
+"""Convert a graph's tables to plain values and arrays, for digests and snapshots.
 
 content      what the graph holds: equal for equal memories
 a snapshot   has besides where the graph stands in its own events, and which of them hold its turns

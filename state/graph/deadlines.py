@@ -1,4 +1,4 @@
-"""When turns expire: a heap of their times by id, so that nothing ever looks at all turns of a graph."""
+"""A heap of the times at which turns expire, by id, so that no code has to scan all turns of a graph."""
 
 from __future__ import annotations
 

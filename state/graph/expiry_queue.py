@@ -1,9 +1,9 @@
-"""What will have faded, and when: a heap of times, so that no window ever has to look at a whole graph.
+"""A heap of the times at which concepts and passages fade, so that no window has to scan a whole graph.
 
-A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
-and put back with its new time.  A passage's time is final: `episode_life` after it was said,
-or came back from the archive.  What is archived is in it no more.  The heap is derived from
-the tables and is no content: it is rebuilt after a load, and a window finds the same whichever bounds are in it.
+A concept's entry is a lower bound: a boosted concept keeps its old entry, is checked once too early, and is put back
+with its new time.  A passage's time is final: `episode_life` after it was said or restored from the archive.  Archived
+entries leave the heap.  The heap is derived from the tables and is no content: it is rebuilt after a load, and the
+result of a window does not depend on the bounds in it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What one graph holds: its tables and counters.
+"""The tables and counters of one graph.
 
 state/graph/graph.py folds events into them, codec.py packs them, view.py reads them.
 
-A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: code that
-reads calls `Graph.settle` or `Graph.compact` before.
+The latest turns may be in `passages` only, and forgotten rows may still be there: code that reads tables calls
+`Graph.settle` or `Graph.compact` first.
 """
 
 from __future__ import annotations

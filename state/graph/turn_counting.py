@@ -1,4 +1,4 @@
-"""Turns counted: their mentions, and which concepts stood together.  Many at once are a third less work.
+"""Count turns: their mentions, and the concepts that occur together.  Counting many at once is a third less work.
 
     a turn's postings, with their weights    ──▶  concepts: strength, in_turns, seen_windows, …
     its window: the concepts in it           ──▶  pairs["turn"]

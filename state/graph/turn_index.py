@@ -1,4 +1,4 @@
-"""Where to find turns by what they hold: kept as turns come, so that no question has to look through all of them.
+"""An index of turns by concept, session and word, so that no question has to scan all turns.
 
     concept → the turns that hold it, and how often        session → its turns, in the order folded
     session → its length in words                          turn → its place in its session

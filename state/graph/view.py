@@ -1,4 +1,4 @@
-"""What recall may see of a graph, at one moment of the fold."""
+"""A view of a graph for recall, at one moment of the fold."""
 
 from __future__ import annotations
 

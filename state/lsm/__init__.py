@@ -1,1 +1,1 @@
-"""How a graph is stored: a log-structured merge tree of tables of sorted records."""
+"""Store a graph as a log-structured merge tree: tables of sorted records."""

@@ -1,4 +1,4 @@
-"""A column of a page as bytes: how far each value is above the least of them, in no more bytes than the farthest takes.
+"""Pack a column of a page: store each value's distance from the least, in as few bytes as the largest distance needs.
 
     i64 the least │ i64 bytes a value takes: 0 where all are alike, 1, 2, 4 or 8 │ values, up to a multiple of 8 bytes
 

@@ -1,4 +1,4 @@
-"""What a store keeps of each graph: rows of its events, and its tree of tables; seen through a batch not written yet.
+"""The rows of events and the tree of tables that a store keeps for each graph, seen through an unwritten batch.
 
 When events are taken back, the graph is folded again from the end of a table before them (state/lsm/tree.py).  Rows
 below the undo horizon are deleted, except those of turns that are still in the graph.

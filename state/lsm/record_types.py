@@ -75,7 +75,7 @@ FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"),
 
 
 class Name(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """What a concept is called: its id, the form that was seen first, None where that is the id; whether a phrase."""
+    """A concept's name: its id, the form that was seen first (None if it is the id), and whether it is a phrase."""
 
     id: str
     form: str | None
@@ -129,7 +129,7 @@ STORED_LAYOUT: Final = LAYOUT << 32 | crc32(repr([each.dtype and each.dtype.desc
 
 @dataclass
 class GraphChanges:
-    """What changed in a graph since its last flush, or all of it: the contents of a new table.
+    """The changes of a graph since its last flush, or all of it: the contents of a new table.
 
     events       how many events the graph is the fold of now
     values       what is no table: clock, settings, themes …, JSON-able

@@ -1,4 +1,4 @@
-"""A table: what changed in a graph between two moments, as an immutable sorted run of pages (an "SSTable").
+"""A table: the changes of a graph between two moments, as an immutable sorted run of pages (an "SSTable").
 
     table  ──▶  index    up to which event, plain values as of then, what was forgotten, fence pointers
                 pages    records of each section, ascending, some 32 kB each; read when they are needed

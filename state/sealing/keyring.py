@@ -1,14 +1,15 @@
-"""Sealed events: how an event of a graph is sealed with a key of the graph, and how it is opened.
+"""Seal an event of a graph with a key of the graph, and open it again.
 
     TurnRecorded {epoch … graph src | id session speaker text …}
          │ sealed under the secret of the event's ordinal `n`           the envelope: what the log's rules need,
          ▼                                                              in clear, and bound to what is sealed
     Sealed       {epoch … graph src key n | body}
 
-A log holds the sealed form, and so do the rows of a store: the chain is a hash over it, and who has no keys can still
-say what counts.  A fold opens it.  What was erased has no secret any more: it stays a `Sealed`, which does nothing.
+The log and the rows of a store hold the sealed form: the chain is a hash over it, so a program without keys can still
+decide which events count.  A fold opens it.  An erased event has no secret any more: it stays a `Sealed`, without
+effect.
 
-Where keys are kept, and how they come here, is for streams/transport/keys/ to say.
+streams/transport/keys/ stores and supplies the keys.
 """
 
 from __future__ import annotations

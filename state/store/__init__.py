@@ -1,1 +1,1 @@
-"""Where folds are kept: the seam, its backends, and what lies under which key."""
+"""Stores of folds: the interface, its backends, and the layout of keys."""

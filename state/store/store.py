@@ -1,7 +1,7 @@
-"""Where a partition's fold is kept: the seam and its in-memory backend.  RocksDB: state/store/rocksdb.py.
+"""The store of a partition's fold: the interface and its in-memory backend.  RocksDB: state/store/rocksdb.py.
 
-Which key holds what is drawn in state/store/keys.py.  A batch holds the position in the log and all that follows from
-it: all of it is written, or nothing.
+state/store/keys.py shows the layout of keys.  A batch holds the position in the log and all changes up to it: it is
+written completely or not at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `emgas`: its subcommands by name, and what holds for all of them.  Each is imported when it runs."""
+"""The command `emgas`: its subcommands by name, and the options of all of them.  Each is imported when it runs."""
 
 from __future__ import annotations
 

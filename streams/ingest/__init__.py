@@ -1,1 +1,1 @@
-"""From the topic turns to the log: decide, stamp, append, fold, close windows."""
+"""Record the topic `turns` in the log: decide, stamp, append, fold, close windows."""

@@ -1,12 +1,12 @@
 """The topic `changes`: window events for other programs, keyed by graph, in the bytes that they have in the log.
 
-Those of an encrypted graph are sealed there too: without the keys, a program sees that there was a decision, not which.
+Events of an encrypted graph are sealed there too: without the keys, a program sees only that a decision was made.
 
 Events are sent at least once, with stable ids: `ce_id` is partition-offset of the event.  No cursor is kept: a new
 owner goes on from the header `emgas.event-offset` of the last record in the partition.
 
-What a new owner appends while it still catches up is sent by the catching up, which reads on until it has reached it.
-Sent sooner, it would hide from the next owner that earlier events are missing.
+An event that a new owner appends while it still catches up is sent when catching up reaches it.  If it were sent
+sooner, the next owner would not notice that earlier events are missing.
 
 Only events that the fold accepts are sent, by the rules of state/log_position.py, which are resumed at the event that
 was sent last.  Windows of a worker that no longer owned the partition never happened.

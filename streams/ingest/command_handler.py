@@ -1,4 +1,4 @@
-"""From a record of `turns` to the events that account for it: read it, check it, look its decision up.
+"""Decide which events account for a record of `turns`: read it, check it, call the decider of its kind.
 
 Every record gets exactly one event that accounts for it, in order, so that the source position never skips:
 
@@ -59,7 +59,7 @@ MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try
 
 
 class CommandHandler:
-    """Decides what the records of one partition become, by its state."""
+    """Decides which events the records of one partition become, from the partition's state."""
 
     def __init__(self, state: Partition, partition: int, context: HandlerContext) -> None:
         self._state = state

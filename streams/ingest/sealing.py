@@ -1,4 +1,4 @@
-"""A writer's use of keys: create those of new graphs, seal what is appended, destroy those of what is erased.
+"""Use keys for a writer: create those of new graphs, seal appended events, destroy those of erased events.
 
     born      a key is kept before the first event of its graph is appended; a graph born without one lives without one.
               None is born while no key at all is there, and some graph is encrypted: a new one would hide that
@@ -6,7 +6,7 @@
     destroyed once a SubjectErased is folded and flushed.  The store notes what is due in the same batch as the event
               (Partition.graphs_to_erase), so the partition's next owner finishes what was begun
 
-Last comes what is beside the log in clear: turns, questions and answers that the transport still keeps (`scrub`).
+Finally, unencrypted copies beside the log are removed: turns, questions and answers in the transport (`scrub`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a record of `turns` that holds a turn to its events: recognise, extract, clamp, embed, apply gates.
+"""Decide which events a turn of the topic `turns` becomes: recognise, extract, clamp, embed, apply gates.
 
 A turn becomes one event that accounts for it, by what its id stands for:
 
@@ -113,7 +113,7 @@ class AheadExtractor(Protocol):
 
 
 class ExtractionRequest(NamedTuple):
-    """What an extractor gets of a turn, and times, ms: as its sender sent it, of the event, and the present."""
+    """An extractor's input for a turn, and times in ms: the sender's, the event's, and the present."""
 
     utterance: Utterance
     sent_at: int
@@ -123,7 +123,7 @@ class ExtractionRequest(NamedTuple):
 
 @dataclass(slots=True)
 class ReadAhead:
-    """What is known of records before they are decided.
+    """Results that are computed ahead of the decisions on records.
 
     commands     by offset: records that were parsed, or rejected       vectors     by text: None for no vector
     requests     by offset: extraction requests of turns                encodings   by graph and turn id, then model
@@ -149,7 +149,7 @@ class ReadAhead:
 
 
 class TurnDecider:
-    """Decides what the turns of one partition become."""
+    """Decides which events the turns of one partition become."""
 
     def __init__(
         self, state: Partition, partition: int, context: HandlerContext, unfolded: UnfoldedDecisions, ahead: ReadAhead
@@ -371,7 +371,7 @@ def stated_by(turn: Turn) -> list[Statement]:
 
 
 class Importance(TypedDict):
-    """How much a turn matters, None for as much as any other, and the rule that says so."""
+    """The importance of a turn, None for the default, and the rule that set it."""
 
     importance: float | None
     anchor: Anchor | None

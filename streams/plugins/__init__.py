@@ -1,1 +1,1 @@
-"""What an operator may plug in: extractors and embedders."""
+"""Plug-ins of an operator: extractors, embedders, encoders, advisors, policies and sinks."""

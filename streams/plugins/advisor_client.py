@@ -1,11 +1,11 @@
-"""Asks any advisor: in batches, within a deadline and a budget, and nothing twice.
+"""Ask any advisor: in batches, within a deadline and a budget, and each task only once.
 
     batch      tasks of one kind, BATCH at most, together at most BATCH_BYTES
     deadline   seconds until an answer counts as late: it is cut off
     budget     calls, and tokens, within any hour; tokens are estimated from the length of what is asked
     cache      the same task has the answer that it had, for as long as this process lives
 
-What becomes of each task is counted, by its kind: given, cached, nothing (it was left out, or breaks the form), late,
+The results of tasks are counted, by kind: given, cached, nothing (it was left out, or breaks the form), late,
 unreachable, busy, refused, unreadable, huge, failed (an unexpected error), over-budget.
 """
 

@@ -32,7 +32,7 @@ MASKED: Final = -1e9  # what attention to padding is worth, before the softmax
 
 @dataclass(frozen=True)
 class _Shape:
-    """What of config.json decides the network."""
+    """The values of config.json that decide the network."""
 
     layers: int
     heads: int

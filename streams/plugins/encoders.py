@@ -1,7 +1,7 @@
 """Encoders of photos, sounds and films: plug-ins that EMGAS_ENCODERS names, each `package.module.name`, with commas.
 
-What a name stands for is called without arguments and returns an Encoder (answer/perceptual.py).  Reading
-what lies at an address is its own business: nothing is fetched by EMGAS.
+The named object is called without arguments and returns an AttachmentEncoder (answer/perceptual.py).  The encoder must
+read the file at an address: EMGAS fetches nothing.
 """
 
 from __future__ import annotations

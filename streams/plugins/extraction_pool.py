@@ -1,15 +1,14 @@
-"""Finding the concepts of turns in other processes, ahead of their turn.
+"""Find the concepts of turns in other processes, before the turns are decided.
 
-So a burst takes more than one core, and the event loop is left to who asks.
+So a burst of turns uses more than one core, and the event loop stays free for questions.
 
     start()                begin to start the processes, in the background
     is_ready               whether it can be asked
     await extract(turns)   what each contains; the worker extracts from the missing ones itself
 
-Processes start when they are first wanted, and end after IDLE_SECONDS without anything to do.  A process that dies is
-replaced, and what it had in hand is tried by another; what kills two is left to the worker, which has always had to
-live with it.  Where none can be started, the worker goes on alone.  An extractor is a function of its arguments: who
-calls it cannot be seen in the log.
+Processes start on first use, and end after IDLE_SECONDS without work.  A process that dies is replaced, and another one
+tries its turns; turns that kill two processes are left to the worker.  If no process can be started, the worker
+extracts alone.  An extractor is a function of its arguments: the log does not depend on the process that calls it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Which extractor a worker uses: YAKE, or one that the setting EMGAS_EXTRACTOR names.
+"""Load the extractor of a worker: YAKE, or the one that EMGAS_EXTRACTOR names.
 
     EMGAS_EXTRACTOR=package.module.name     called with the language (ISO 639-1), returns an Extractor
                                             (processors/extraction/extractor.py)
     EMGAS_WORDS=file                        its lines are the second argument, which is left out without it
 
-What it finds is recorded in the log with its version, so another extractor changes nothing that is remembered already:
-for that there is a branch (replay/branch.py).
+The log records its results with its version, so another extractor changes nothing that is already remembered: to
+extract again, make a branch (replay/branch.py).
 """
 
 from __future__ import annotations

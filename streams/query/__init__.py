@@ -1,1 +1,1 @@
-"""From the topic queries to an answer."""
+"""Answer questions from the topic `queries`."""

@@ -1,4 +1,4 @@
-"""Which questions are admitted: those that can still be in time, as long as there are slots.
+"""Admit questions that can still be answered in time, as long as there are slots.
 
 How long a question has waited is measured by the log's clock (LogClock), and its deadline is compared with that.
 
@@ -24,7 +24,7 @@ REMEMBERED_MS = 60_000  # for so long, and at most three times as long, a record
 
 
 class LogClock:
-    """What time it is for the log, by the timestamps of its records: no worker's wall clock is asked.
+    """The log's time, from the timestamps of its records: no worker's wall clock is used.
 
     A record arrives late or in time, never early, so
 
@@ -68,7 +68,7 @@ def _nothing() -> None:
 
 
 class AdmissionSlot(NamedTuple):
-    """What a question that is being answered occupies.
+    """The slot of a question that is being answered.
 
     to     where its client reads the answer; None if it wants none
     graph  the key of its record: the graph that it is about

@@ -1,4 +1,4 @@
-"""Records what a question woke, once it is answered: its recall makes concepts stronger.
+"""Record the concepts that a question activated, after it is answered: a recall makes concepts stronger.
 
 A worker that owns the partition appends an event.  A reader, which appends nothing, sends a command to the writer.
 A question that may have been answered before (redelivery.py) reinforces nothing: it must not count twice.

@@ -1,4 +1,4 @@
-"""When a pending question is worked on: cooperative scheduling on one event loop.
+"""Schedule pending questions cooperatively on one event loop.
 
 Short questions are answered one at a time, each in one go.  Long questions are answered one at a time too, in steps;
 between two steps short questions and turns are served.  A question that waits too long for its turn is refused early

@@ -1,4 +1,4 @@
-"""What a question waits for before it is answered: the turn that it names, and the pairs of a large graph."""
+"""Wait before answering a question: for the turn that it names, and for the pairs of a large graph."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Rebuilding and following a fold inside Faust."""
+"""Rebuild and follow a fold inside Faust."""

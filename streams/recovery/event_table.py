@@ -35,7 +35,7 @@ Claiming = Callable[[set[int]], Awaitable[None]]
 
 
 class FoldStore(Store[bytes, bytes]):
-    """What Faust takes for the table's storage."""
+    """The storage of the table, as Faust sees it."""
 
     def __init__(self, app: AppT, table: Table[bytes, bytes], partitions: Partitions, halt: Halting) -> None:
         super().__init__("fold://", app, table)

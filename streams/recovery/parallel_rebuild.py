@@ -1,10 +1,10 @@
-"""Rebuilding in parallel: one process per core folds one partition after the other, read-only beside live workers.
+"""Rebuild in parallel: one process per core folds one partition after the other, and may run beside live workers.
 
-    parent    shows how far all are, puts the digests together
-    children  fold (replay/rebuild/rebuild.py), and tell how far they are
+    parent    shows the progress of all, combines the digests
+    children  fold (replay/rebuild/rebuild.py), and report their progress
 
-A child does not outlive its parent: killed, the parent lets go of its end of a pipe, and the child ends itself.  So a
-rebuild that goes on after a kill gets its stores; it waits a little for the lock of a child that is about to end.
+A child does not outlive its parent: if the parent is killed, its end of a pipe closes, and the child exits.  So a
+rebuild that goes on after a kill can open the stores; it waits a little for the lock of a child that is about to exit.
 A short log is folded in the parent: children take seconds to start.
 """
 

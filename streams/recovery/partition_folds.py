@@ -5,8 +5,8 @@
     reopen(partition)    close one, whatever is wrong with it, open it again and fold it to the end of its log
     mend(partitions)     look whether the log still has what was folded of standbys; fold them again if it lost that
 
-What is wrong with one partition concerns that one alone.  It is noted in `broken`, its state is let go of unflushed,
-and a claim of it fails with the reason (streams/worker/ownership.py).
+An error affects only its partition.  It is noted in `broken`, the partition's state is dropped without a flush, and a
+claim of the partition fails with the reason (streams/worker/ownership.py).
 
 A store that cannot be right is set aside, renamed and kept, and its partition is folded again, from a snapshot if there
 is a good one:
@@ -48,7 +48,7 @@ OPENED_AT_ONCE = 8  # partitions: each waits for its log several times, the grou
 
 
 class Partitions:
-    """The folds that this worker keeps, by partition, and why those are broken that it should keep and cannot."""
+    """The folds that this worker keeps, by partition, and the errors of those that it cannot keep."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Where a worker's stores lie, one folder a partition: opened, read beside their owner, set aside.
+"""The folders of a worker's stores, one for each partition: opened, read beside their owner, set aside.
 
     home/partitions/N             the store of partition N
     home/partitions/N.set-aside   what was set aside of it, and why; only the last one of each reason is kept

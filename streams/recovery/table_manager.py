@@ -33,7 +33,7 @@ from mode.utils.times import Seconds
 
 
 class LoudRecovery(Recovery):
-    """Raises TimeoutError where Faust's would end without a word."""
+    """Raises TimeoutError where Faust's recovery would end silently."""
 
     async def _wait(self, coro: WaitArgT, timeout: Seconds | None = None) -> None:
         try:

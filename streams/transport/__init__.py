@@ -1,1 +1,1 @@
-"""The two transports behind one face, and what travels over them."""
+"""The two transports behind one interface, and the records that they carry."""

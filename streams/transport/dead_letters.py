@@ -1,4 +1,4 @@
-"""Reading dead letters back: what could not be accepted, where it came from, and why."""
+"""Read dead letters: the rejected records, with their origin and the reason."""
 
 from __future__ import annotations
 

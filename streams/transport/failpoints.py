@@ -1,4 +1,4 @@
-"""Where a worker can be made to die, for tests: EMGAS_FAIL_AT=step:n is a SIGKILL at the n-th passage of that step.
+"""Failpoints for tests: with EMGAS_FAIL_AT=step:n, a worker kills itself (SIGKILL) at the n-th passage of that step.
 
     turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery, erase: whenever
 
@@ -16,7 +16,7 @@ VARIABLE = "EMGAS_FAIL_AT"
 
 
 class Step(StrEnum):
-    """What has just been done, or is to be done, when a step is passed."""
+    """A step of a worker's work: done, or about to be done, at its failpoint."""
 
     TURN = "turn"  # a turn is about to be decided
     APPEND = "append"  # events are stamped, and about to be sent

@@ -1,4 +1,4 @@
-"""Which partitions a consumer reads first: questions before turns, and none may starve another.
+"""The order in which a consumer reads partitions: questions before turns, without starving any partition.
 
 A log hands out what it has of one partition after the other, so a question would wait behind every turn that was
 fetched before it (on Kafka up to 1,000, seconds of work), and so would the turns of other partitions.  Hence one fetch

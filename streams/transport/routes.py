@@ -1,4 +1,4 @@
-"""What both transports' producers offer beside Faust's own: many records at once, and by which way they go now."""
+"""Methods of both transports' producers beside Faust's own: send many records at once, and report the current route."""
 
 from __future__ import annotations
 

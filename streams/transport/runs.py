@@ -1,4 +1,4 @@
-"""Records of a source that were fetched together, as one message of Faust's: one costs more than all else of a turn.
+"""Pass records that were fetched together to Faust as one message: a message costs more than all other work on a turn.
 
 For every message Faust makes tasks that wait for it, or for the end of the flow, and lets the event loop go round; of a
 run it does so once.  A run is acknowledged as a whole, by its last record: Faust takes what lies before it for a gap

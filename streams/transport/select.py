@@ -45,7 +45,7 @@ async def _nothing(graph_id: str, source: int) -> None:
 
 @dataclass(frozen=True)
 class Transport:
-    """What carries the topics: how Faust and a reader reach it, and what was found there.
+    """The transport of the topics: how Faust and a reader reach it, and its state.
 
     driver        Faust app → its transport               reader        topic → what reads it, and opens it by `keys`
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count

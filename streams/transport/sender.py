@@ -1,4 +1,4 @@
-"""What leaves a worker besides events: answers and dead letters.
+"""Send answers and dead letters of a worker.
 
 An answer goes only to a topic on the allow-list and to a partition that exists: a message must not be able to make the
 worker write elsewhere (confused deputy).  Answers to a topic are handed to the producer by a task of their own, because

@@ -1,4 +1,4 @@
-"""Sources are read from the position that the state holds.  Both transports' consumers inherit this.
+"""Read sources from the position in the state.  Both transports' consumers inherit this.
 
 What Faust 0.15.3 does after an assignment (tables/recovery.py, one order for "something to recover" and "nothing"):
 
@@ -44,7 +44,7 @@ FETCH_SECONDS = 0.25  # a seek waits for the fetch that is under way, at most th
 
 
 class ReadsSources(Protocol):
-    """What the Faust app must offer beside Faust's own."""
+    """The methods that the Faust app must have beside Faust's own."""
 
     def comes_first(self, tp: TP) -> bool:
         """Return whether `tp` holds questions, which are read before all else (streams/transport/fetch_order.py)."""
@@ -60,7 +60,7 @@ class ReadsSources(Protocol):
 
 
 class Rejoins(Protocol):
-    """What both transports' consumers offer beside Faust's own."""
+    """The methods of both transports' consumers beside Faust's own."""
 
     async def rejoin(self) -> None:
         """Join the group again, with the topics that are there now."""

@@ -1,4 +1,4 @@
-"""The six topics as they are born: partitions, retention, record size.  One table for Kafka and for the embedded log.
+"""The six topics at their creation: partitions, retention, record size.  One table for Kafka and the embedded log.
 
 topic          partitions  kept                                          a record may be
 turns          P           7 days: longer than the longest outage        TRANSPORT_BYTES + 1 MiB
@@ -29,7 +29,7 @@ LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole recor
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
+    """The plan of a topic.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
 
     local_ms after so long a segment is in remote storage alone; None: it stays with the brokers
     is_of_clients  programs that are not ours write to it
@@ -55,7 +55,7 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """How one topic is.  `bounds[p]` is (first offset kept, offset after the last); `topic_id` None: not to be had."""
+    """The state of a topic.  `bounds[p]` is (first offset kept, offset after the last); `topic_id` None: unknown."""
 
     name: str
     partitions: int

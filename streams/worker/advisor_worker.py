@@ -1,4 +1,4 @@
-"""Asks an advisor about what was recorded, in the background: no turn and no query waits for it.
+"""Ask an advisor about recorded turns in the background: no turn and no query waits for it.
 
     a partition's writer appended   ──on_appended──▶  jobs wait  ──▶  tasks, from the state as it is then
                                                                  │ the advisor (streams/plugins/advisor_client.py)
@@ -46,7 +46,7 @@ PAUSE, LONGEST_PAUSE = 5.0, 600.0  # seconds after a failure, doubled with each
 
 @dataclass(frozen=True, kw_only=True)
 class AdvisorWorkerContext:
-    """What the advisor's worker needs of the worker that it belongs to.
+    """The services of a worker that its advisor's worker uses.
 
     client     asks the advisor                  wants    the kinds of jobs to do without a request
     state_of   the fold of a partition that is owned, None for others

@@ -1,11 +1,10 @@
-"""What every worker is, whatever its role: a Faust application that answers questions, and ends in order.
+"""The base of every worker, whatever its role: a Faust application that answers questions, and stops in order.
 
     queries ─▶ agent ──▶ QueryHandler ──▶ recall ──▶ replies
 
-Which partitions it holds, and how it comes to hold them, is its role's: app.py owns and writes them, reader_app.py
-follows them.  Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  Any
-unexpected failure halts the process: Faust would ack it and go on.  What is wrong with one partition halts that one
-alone.
+The role decides on its partitions: app.py owns and writes them, reader_app.py follows them.  Agents take raw bytes and
+never yield (a yielded value would be sent wherever the message says).  Any unexpected failure halts the process: Faust
+would ack it and go on.  An error in one partition halts only that one.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ BY_BROKER = 1  # Kafka's LogAppendTime
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerContext:
-    """What a worker is made of beside its settings and its transport.
+    """The parts of a worker beside its settings and its transport.
 
     worker    its name, for its claims                 now        the present, ms since the epoch
     on_halt   called when the worker must not go on       metrics    where it counts and times what it does
@@ -83,7 +82,7 @@ class WorkerContext:
 
 
 class Holding(Protocol):
-    """What holds the partitions of a worker (ownership.py, following.py).
+    """The holder of a worker's partitions (ownership.py, following.py).
 
     queryable          the partitions that questions are answered from
     halted_partitions  partition → why it cannot go on

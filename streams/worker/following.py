@@ -53,7 +53,7 @@ class Followed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FollowingContext:
-    """What a reader lends to what follows its partitions.
+    """The services of a reader that the followers of its partitions use.
 
     events          the log                             keys     of encrypted graphs
     slices          of the event loop                   folded   told of each record that was folded, and its partition

@@ -1,8 +1,8 @@
-"""Memory that was freed goes back to the system: of glibc, which keeps it; elsewhere nothing has to be done, or can.
+"""Return freed memory to the system, if the C library is glibc, which keeps it; other libraries need nothing.
 
-Questions and flushes free arrays of some megabytes that lie between others which stay.  glibc keeps that room for what
-comes next, and the process seems to need it.  It is asked for it (`malloc_trim`) once the process takes GROWN more than
-when it was asked before: so it keeps no more than that, about, and what has to be handed over at once is little.
+Questions and flushes free arrays of some megabytes between others that stay.  glibc keeps this memory for later, and
+the process seems to need it.  `malloc_trim` is called each time the process has grown by GROWN: so glibc keeps about
+that much at most, and each call has little to return.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def resident() -> int:
 
 
 class FreeMemory:
-    """What the C library holds of memory that is free, in this process."""
+    """The free memory that the C library keeps in this process."""
 
     def __init__(self) -> None:
         self._trim = _find_trim()

@@ -1,7 +1,7 @@
-"""Python's garbage collector, kept off what stays while a worker runs: what was imported, dictionaries, words.
+"""Keep Python's garbage collector from scanning objects that live as long as a worker: modules, dictionaries, words.
 
-Now and then it looks through every object there is, and nothing else runs meanwhile: 130 ms for the 150,000 of a worker
-that has done nothing yet, again and again under load (a tenth of what a turn costs).  None of them is ever garbage.
+A full collection scans every object, and nothing else runs meanwhile: 130 ms for the 150,000 objects of an idle worker,
+again and again under load (a tenth of the cost of a turn).  None of these objects is ever garbage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a scrape reads off a worker as it is at that moment: positions, queues, stores, the disk.
+"""Gauges that a scrape reads from a worker: positions, queues, stores, the disk.
 
 Of each partition that is owned, or followed by a reader, by its number:
 

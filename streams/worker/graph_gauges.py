@@ -1,4 +1,4 @@
-"""How the graphs in a worker's memory hang together, for a scrape: SEEDS P27, P35.
+"""Gauges of the structure of the graphs in a worker's memory: SEEDS P27, P35.
 
 Of each partition, over those of its graphs that are in memory:
 

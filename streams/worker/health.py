@@ -1,4 +1,4 @@
-"""How a worker is seen from outside, at EMGAS_HEALTH=[host:]port: off without it, on loopback without a host.
+"""Serve a worker's health and metrics at EMGAS_HEALTH=[host:]port: off without it, on loopback without a host.
 
     GET /livez     200 while the event loop answers
     GET /readyz    200 when every owned partition is folded to its claim, else 503; JSON says what is not,

@@ -1,4 +1,4 @@
-"""What a worker counts and times while it works, for Prometheus.  What can be read off at a scrape: gauges.py.
+"""Prometheus counters and timers of a worker.  Values that are read at a scrape: gauges.py.
 
     emgas_turns_total{result}         accepted, duplicate, rejected: once, when folded
     emgas_lost_turns_total            expired, or deleted, before anybody read them

@@ -1,4 +1,4 @@
-"""Which partitions this worker owns, and what works on them: for each a writer, a window timer and a turn processor.
+"""The partitions that this worker owns: each has a writer, a window timer and a turn processor.
 
     assigned(), revoked()   the consumer group gives and takes away; what was taken is given up at once
     claim(partitions)       a recovery has folded them: append a Claim to each, then catch up, process turns, tick
@@ -32,7 +32,7 @@ LAST_SECONDS = 1.0  # that a task may take to end once it is cancelled: a rebala
 
 @dataclass(frozen=True, slots=True)
 class OwnedPartition:
-    """What works on one claimed partition."""
+    """The parts that serve one claimed partition."""
 
     writer: PartitionWriter
     timer: WindowTimer

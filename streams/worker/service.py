@@ -1,4 +1,4 @@
-"""Starting and stopping a worker inside an event loop: find the topics, make the app, run it, stop it in order.
+"""Start and stop a worker inside an event loop: find the topics, make the app, run it, stop it in order.
 
     async with running(settings) as app: ...      the process's own loop, or a client's that wants an embedded worker
 

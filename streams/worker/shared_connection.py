@@ -1,4 +1,4 @@
-"""A client's way to an embedded memory: it owns the data directory, or asks the process that does, if that one serves.
+"""Connect a client to an embedded memory: own the data directory, or use the server of the process that owns it.
 
 `MemoryClient("embedded:DIRECTORY")` and the command line both come here.
 """

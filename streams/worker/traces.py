@@ -4,8 +4,8 @@
 
       fold emgas.events    a batch of events, once the log has it         wait, prepare, activate, pack
 
-Each goes on from the record's `traceparent` (emgas/client/traces.py), or begins a trace of its own.  What was dropped
-with its partition ends nowhere, and is not told.
+Each continues the record's `traceparent` (emgas/client/traces.py), or begins a trace of its own.  The span of a record
+that is dropped with its partition is not reported.
 """
 
 from __future__ import annotations

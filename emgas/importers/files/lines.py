@@ -1,4 +1,4 @@
-"""What all importers share: items, bad lines, reading line by line in bounded memory, and names that stay the same."""
+"""Common code of all importers: items, bad lines, reading line by line in bounded memory, and stable names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HEAD_BYTES = 64 * 1024  # by which a file is recognised
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What some formats leave open.  Raises InvalidMessageError where it is used and makes no sense.
+    """Values that some formats do not contain.  Raises InvalidMessageError if a used value is invalid.
 
     date_order  dmy, mdy or ymd, for dates that may be read in more than one way; None: they have to tell themselves
     timezone    IANA name, for times that come without one

@@ -1,1 +1,1 @@
-"""What a graph can be set to: its settings, modes, and how energy spreads in it."""
+"""The settings of a graph: memory settings, modes, and spreading."""

@@ -1,4 +1,4 @@
-"""How a graph lives: decay, thresholds, windows; and the named ways to live.  The one place that declares a setting.
+"""The settings of a graph: decay, thresholds, windows; and presets.  The one place that declares a setting.
 
 From the fields of `AllSettings` come
 

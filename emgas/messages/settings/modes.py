@@ -1,4 +1,4 @@
-"""Modes of a question: which of the known retrievers answers it, what may be changed about that, and what it did.
+"""Modes of a question: the retriever that answers it, options of the retriever, and a report of its stages.
 
     default       the flow between concepts and turns that EMGAS ships
     inject        the same for a prompt that gets a context with every message: only what very likely answers

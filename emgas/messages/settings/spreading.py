@@ -1,4 +1,4 @@
-"""What a query may change about how activation spreads."""
+"""Options of a query for the spread of activation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a query of the wire to its reply: recall, explanation, and what belongs beside the passages."""
+"""Compute the reply to a query: recall, explanation, habits, people, relations and attachments."""

@@ -194,7 +194,7 @@ class Answer(NamedTuple):
 
 
 class Answerer:
-    """Answers queries, with one extractor, one model of embeddings or none, and the policies that queries may name."""
+    """Answers queries, with one extractor, at most one model of embeddings, and the policies that queries may name."""
 
     def __init__(
         self,
@@ -253,7 +253,7 @@ class _TurnReader:
 
 
 class _Shown(NamedTuple):
-    """What a graph says of a turn beside its text."""
+    """Properties of a turn beside its text, as a reply shows them."""
 
     archived: bool
     pinned: bool
@@ -317,7 +317,7 @@ class _Question:
 
 @dataclass(frozen=True)
 class _Matches:
-    """What a question brought back.
+    """The results of a question's search.
 
     is_match  whether any of it answers, and is not only the latest or the nearest that there is
     known     how likely the graph holds an answer

@@ -1,6 +1,6 @@
-"""Which habits a question asks for: of whom it names or who asks, if it does, and about a word that it names.
+"""Find the habits that a question asks for: by the person that it names, or its asker, and by its words.
 
-One that names nothing of the kind ("what are my habits?") asks for all of them, those with most turns first.
+A question without such a word ("what are my habits?") asks for all habits, those with most turns first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What cards of people add to an answer: the turns that say what a slot holds, and relations of a person.
+"""Add cards of people to an answer: the turns that state the value of a slot, and the relations of a person.
 
 "where do I work?"       the turn that says so comes first
 explore ada              lives-in, works-at, sibling …, beside what turns say of concepts

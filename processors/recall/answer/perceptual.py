@@ -1,11 +1,11 @@
-"""What came with turns, as it looks or sounds: photos, voice notes, films.  SEEDS H13, H14.
+"""Search attachments by how they look or sound: photos, voice notes, films.  SEEDS H13, H14.
 
     score    (0.8 · vec + 0.2 · rec) · (0.8 + 0.4 · importance),   rec = max(0.1, e^(−0.1 · days))
     vec      like=TURN    the best cosine with what came with that turn, among the vectors that encoders gave both
              else         how well the caption answers: e^(score − best score) of the default recall
 
-An AttachmentEncoder is a plug-in (streams/plugins/encoders.py): a worker that has one records the vector of what comes
-with a turn, as a TurnEmbedded of the encoder's own model; so a question needs no encoder, and a replay calls none.
+An AttachmentEncoder is a plug-in (streams/plugins/encoders.py): a worker with one records the vector of a turn's
+attachment, as a TurnEmbedded of the encoder's own model.  So a question needs no encoder, and a replay calls none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PREFIX: Final = "perceptual "  # how the models of encoders are named in the log
 
 
 class AttachmentEncoder(Protocol):
-    """Turns what came with a turn into a vector: a function of its bytes alone."""
+    """Computes a vector from an attachment of a turn: it depends only on the attachment's bytes."""
 
     @property
     def name(self) -> str:

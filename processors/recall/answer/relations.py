@@ -1,14 +1,14 @@
-"""What is said of a concept and another, and what follows from it over up to three steps.  SEEDS H9, H12, E37.
+"""Relations between concepts: stated ones, and those that follow over up to three steps.  SEEDS H9, H12, E37.
 
     @speaker:ada ── lives-in ──▶ lisbon ── part-of ──▶ portugal
 
     related     what turns say of a concept, from either side: how often, since when, and which turns
     told_of     of all that a question names, what of two of its concepts first, then what was said last; what is
                 history behind
-    inferred    what a concept is related to by a type, over 1 to 3 steps: one of that type, others of it too, or such
-                that hand it on (is-a, part-of, synonym), nothing that is history.  Its confidence is 1 / steps
+    inferred    concepts related by a type over 1 to 3 steps: the first is of that type, the others too, or of a type
+                that passes it on (is-a, part-of, synonym); outdated ones do not count.  The confidence is 1 / steps
 
-A person is the concept of her name and the speaker of that name: what is said of either is said of her.
+A person is both the concept of her name and the speaker of that name: relations of either are hers.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ READ_AT_ONCE: Final = 100  # turns that are read without letting others in: a mi
 
 
 class GraphChangedError(Exception):
-    """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
+    """The graph has changed, and the remaining steps need its former state.  Caller: begin again with the new state."""
 
 
 def read_turn_facts(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded]) -> Steps[None]:

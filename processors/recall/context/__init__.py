@@ -1,1 +1,1 @@
-"""What a prompt gets: recalled turns packed into a budget of tokens."""
+"""Pack recalled turns into a budget of tokens, as the context of a prompt."""

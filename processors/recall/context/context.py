@@ -53,7 +53,7 @@ _APART = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.i
 
 
 class ContextPassage(NamedTuple):
-    """What a context shows of a turn.
+    """A turn as a context shows it.
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `query_words`: words of the question that it holds, by which its sentences are chosen if it is long.

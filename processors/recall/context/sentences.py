@@ -1,4 +1,4 @@
-"""What a long turn contributes to a context: its best sentences, word for word, with […] where something is left out.
+"""Quote a long turn in a context: its best sentences, word for word, with […] where something is left out.
 
     […] I finally booked the ferry to Naxos for June. We leave on the 12th. […]
 

@@ -1,1 +1,1 @@
-"""How well each turn answers a question: what wakes, how energy flows to turns, and what each feature is worth."""
+"""Score how well each turn answers a question: spreading activation, flow to turns, features and their weights."""

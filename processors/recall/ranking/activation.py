@@ -1,4 +1,4 @@
-"""Spreading activation: which concepts does a question wake, how strongly, and along which path?
+"""Spreading activation: compute which concepts a question activates, how strongly, and along which path.
 
     fire        every node whose energy exceeds F (strictly: SEEDS trap T6)
     propagate   new[j] = cur[j] + Σ over firing i of cur[i] · W[i,j] · D          (seed 000 §4.2; convergence 1)
@@ -90,7 +90,7 @@ DEFAULT = SpreadingParameters(
 
 @dataclass(frozen=True)
 class Activation:
-    """What a spreading left behind, over n nodes.
+    """The result of spreading activation, over n nodes.
 
     energy       (n,) final energy, finite, >= 0
     predecessor  (n,) whose firing woke the node: the largest contribution in the round it first received any (ties:

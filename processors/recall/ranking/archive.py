@@ -1,6 +1,6 @@
-"""The archive in a ranking: what faded can be found, behind what is active and answers as well.
+"""Rank archived turns behind active turns that answer equally well.
 
-Archived concepts are seeds and carry energy as others do: only where a turn ranks is different.
+Archived concepts are seeds and carry energy as others do: only the rank of a turn differs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The edges between concepts over which energy spreads, as a question wants them: said together, and links besides."""
+"""The edges between concepts that energy spreads over: pairs that were said together, and links."""
 
 from __future__ import annotations
 

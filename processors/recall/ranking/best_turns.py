@@ -1,14 +1,13 @@
-"""The best turns for a question, found without looking at all of them: the same, bit by bit, as if one had.
+"""Find the best turns for a question without scoring all turns.  The result is bit for bit that of a full search.
 
-    1  lay out the sessions in which something that was asked for is mentioned, and score their turns
-    2  of all others, no turn can score more than what it is in itself and what it is associated with: if not even the
-       best that such a turn could be reaches the last of the best, that was all
-    3  else bound every other turn, and lay out the sessions of those that may still be among the best, best bound first
+    1  lay out the sessions that mention a word of the question, and score their turns
+    2  compute an upper bound for all other turns, from their own features and associations: if it is below the score
+       of the last of the best turns, stop
+    3  else bound each other turn, and lay out the sessions of those that may still be among the best, best bound first
 
-What flows to a turn comes from its own session; what holds for the whole graph is counted there (inquiry.py).  How
-much a feature can be at most is said where it is declared (features.py).  What is dear to compute comes late: of turns
-alone that may be among the best with the most of it.  Source: safe pruning as in MaxScore (Turtle &
-Flood 1995), by sessions.
+Energy reaches a turn only from its own session; statistics of the whole graph are in inquiry.py.  The declaration of a
+feature includes its upper bound (features.py).  Expensive features are computed last, and only for turns that their
+bound could make one of the best.  Source: safe pruning as in MaxScore (Turtle & Flood 1995), by sessions.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def best_turns(
 
 
 class _Search:
-    """One search: what was looked at, and the best of it."""
+    """One search: the turns that are scored, and the best of them."""
 
     def __init__(
         self, inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, kind: MemoryKindRules = PLAIN
@@ -208,7 +207,7 @@ def _most(extremes: tuple[_Extremes, _Extremes], weights: FlowWeights) -> float:
 
 
 class _Unseen(TurnColumns):
-    """All turns, as far as they can be judged by what they are in themselves."""
+    """Upper bounds of all turns by their own features."""
 
     @cached_property
     def strongest(self) -> Floats:

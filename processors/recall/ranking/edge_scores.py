@@ -59,7 +59,7 @@ Mask = NDArray[np.bool_]
 
 
 class QuestionMentions:
-    """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
+    """The mentions of k words, dates and speakers of a question: a row for each, a column for each of p places.
 
     counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (query_expansion.py)
     weights   (k,)    what each gives: its rarity · its weight

@@ -1,13 +1,13 @@
-"""Every feature of a turn for one question, declared once: how it is computed and what it is worth by default.
+"""Declare every feature of a turn for a question once: how it is computed, and its default weight.
 
     score of a turn = Σ weight · feature
 
-An edge type carries energy to a turn from elsewhere (edge_scores.py); the other features say what the turn is in
-itself.  To add one, write its function and declare it in FEATURES: weights (weights.py), ranking, explanation, fitting
+An edge type carries energy to a turn from elsewhere (edge_scores.py); other features depend on the turn alone.  To
+add one, write its function and declare it in FEATURES: weights (weights.py), ranking, explanation, fitting
 and the search for the best turns (best_turns.py) read the list.
 
-A feature that tells only what a turn is in itself is declared by `_own`.  One for which energy flows says besides what
-it can be at most for a turn whose session nothing asked for stands in: without that, recall has to look at every turn.
+A feature that depends on the turn alone is declared by `_own`.  An edge type also declares an upper bound for a turn
+whose session mentions no word of the question: without it, recall must score every turn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _near(turns: SessionLayout) -> QuestionMentions:
 
 
 class LateFeature(NamedTuple):
-    """How a dear feature is computed: only of the turns that may be among the best with as much of it as can be."""
+    """How to compute an expensive feature: only for the turns that its upper bound could make one of the best."""
 
     compute: Callable[[TurnColumns], Floats]
     most: Callable[[TurnColumns], Floats]

@@ -1,4 +1,4 @@
-"""Which passages may be recalled: by who said them, when, in which session, what they hold and tell, and by name.
+"""Filter the passages that may be recalled: by speaker, time, session, content and id.
 
 Filters come first, then the ranking: only sessions that hold a turn that passes are laid out.  What is filtered out
 still carries flow to others, so the filtered ranking is the ranking without what does not pass.
@@ -22,7 +22,7 @@ _ORIGIN_OF_ROLE = np.array([ORIGINS.index(role) if role in ORIGINS else 0 for ro
 
 
 class Allowed:
-    """A filter, as it is for one graph.  Its concepts are ids; what only turns tell must be known (facts.py).
+    """A filter applied to one graph.  Its concepts are ids; facts of turns must have been read (answer/turn_facts.py).
 
     sessions  the sessions that it lets anything through of, ascending; None for any
     """

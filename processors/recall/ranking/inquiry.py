@@ -1,4 +1,4 @@
-"""A question put to a graph: what the whole graph says about it, and its turns as recall looks at them.
+"""A question to a graph: statistics of the whole graph about it, and the columns of turns that recall computes with.
 
     Inquiry        what holds for every turn: who mentions what was asked, how rare it is, what the spread woke
     TurnColumns    some turns and what each is in itself, the columns that features of a turn are made of
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class Remembers:
-    """Computes what is asked of it once."""
+    """Computes each cached property once."""
 
     @cached_property
     def _computed(self) -> dict[Any, Any]:
@@ -53,7 +53,7 @@ class Remembers:
 
 
 class PostedMentions(NamedTuple):
-    """Mentions of what was asked, found by concept: (m,) each.
+    """Mentions of the question's concepts, looked up by concept: (m,) each.
 
     row      which word, date or speaker of the question
     passage  the turn that mentions it;  session, within: where that turn stands
@@ -68,7 +68,7 @@ class PostedMentions(NamedTuple):
 
 
 class RowWeights(NamedTuple):
-    """What each of k rows of a match gives, told by the whole graph.
+    """The weight of each of k rows of a match, from statistics of the whole graph.
 
     weights      (k,) how much each counts
     turns        (k,) its rarity among turns · its weight
@@ -224,7 +224,7 @@ class Inquiry(Remembers):
 
 
 class TurnColumns(Remembers):
-    """Turns, and what each is in itself: (k,) each column.
+    """Columns of k turns, with features that depend on the turn alone: (k,) each.
 
     turn    passage numbers
     within  position of each in its session;  company: how many turns its session has

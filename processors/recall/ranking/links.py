@@ -1,4 +1,4 @@
-"""Links between concepts that do not come from being said together: recalled together, of one theme, or related.
+"""Links between concepts that were recalled together, belong to one theme, or are related.
 
     recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
              n how often one reinforcing query woke both, T from the source's first recall to its last touch, or to

@@ -1,4 +1,4 @@
-"""How well each passage answers: from energies and features to one score for each, pure functions of a view.
+"""Compute one score for each passage from energies and features: pure functions of a view.
 
     default   Σ weight · feature: what flows to a turn over typed edges, and what it is    (features.py)
     literal   the energies that a passage holds                                            (seed 000 §4.3)

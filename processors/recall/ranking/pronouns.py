@@ -1,4 +1,4 @@
-"""What a turn says with a pronoun of whom a question names: "What did Tomas crack?" asks for "He cracked his wrist".
+"""Score turns that mean a word of the question by a pronoun: "What did Tomas crack?" asks for "He cracked his wrist".
 
     added = ln(1 − c + c · e^x)   c  how sure it is that a pronoun of the turn means a word of the question
                                   x  what a mention of the word would match, + WHOLE · share of the question's other

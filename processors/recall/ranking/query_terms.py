@@ -82,7 +82,7 @@ _HAN: Final = re.compile(f"[{HAN}]{{2,}}")
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """A question as seen by one graph; numbers are concept numbers, ascending within each group's order of the text.
+    """A question's terms in one graph; numbers are concept numbers, ascending within each group's order of the text.
 
     words, weight  (k,) seeds that are words, and how much each counts
     unknown        words that the graph does not know, but relatives of them: (u,) in number

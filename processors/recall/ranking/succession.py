@@ -1,9 +1,9 @@
-"""What holds now takes the place of what is history: a turn that superseded another answers as well as that one would.
+"""Replace outdated turns in a ranking: a turn that supersedes another one gets at least the score of that one.
 
     score of the newer    at least that of the older, had nothing been said since
 
-"Where do I live?" matches "I live in Leeds", and not "we moved to Bristol": that one is what is asked for all the same.
-Not where a question asks how things once were.  SEEDS P38.
+"Where do I live?" matches "I live in Leeds", but not "we moved to Bristol", which is the right answer.  This does not
+apply to questions about the past.  SEEDS P38.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each feature of a turn is worth: the weights of recall's score, by name.
+"""The weights of a turn's features in recall's score, by name.
 
 The features and their default weights are declared in ranking/features.py.  A weight of 0 switches its
 feature off, so every ablation is a setting: `DEFAULT_FLOW.replace(session=0.0)`.
@@ -19,7 +19,7 @@ FLOW_EDGES: Final = tuple(feature.name for feature in features.FEATURES if featu
 
 
 class FlowWeights(Mapping[str, float]):
-    """A weight for each of FEATURES, in their order; what is not given has its default.  It never changes."""
+    """A weight for each of FEATURES, in their order; by default the declared weight.  Immutable."""
 
     __slots__ = ("_weights",)
 

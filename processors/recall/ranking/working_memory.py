@@ -38,7 +38,7 @@ MOST: Final = 5
 
 @dataclass(frozen=True)
 class Terms:
-    """What makes the score of k turns, (k,) each."""
+    """The terms of the score of k turns, (k,) each."""
 
     tfidf: Floats
     keywords: Floats

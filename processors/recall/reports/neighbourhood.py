@@ -1,4 +1,4 @@
-"""A concept, what it is linked with, and by which ways it leads to another.  SEEDS E2, H12, S10.
+"""Explore a concept: its linked neighbours, and the paths from it to another concept.  SEEDS E2, H12, S10.
 
 neighbour   a word that people would say (shown.py), reached over at most `hops` links, each as strong as spreading
             sees it (processors/association.py, fan); its strength is the product of the links on the strongest way to

@@ -1,4 +1,4 @@
-"""The cards of the people of a graph, as a reply has them, and what people are to one another, read both ways."""
+"""The cards of the people of a graph as a reply shows them, with their relations to each other in both directions."""
 
 from __future__ import annotations
 

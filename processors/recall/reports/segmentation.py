@@ -1,10 +1,10 @@
-"""Cutting a conversation into parts, each about something: how many, and where.  Pure.  SEEDS M4.
+"""Cut a conversation into parts by topic: how many parts, and where to cut.  Pure.  SEEDS M4.
 
     parts   (turns · RATE + clamp(int(2 (H − 3)), 1, 5)) / 2,  H the entropy of its characters in bits: the source's
     cuts    where the BLOCK turns before and after share least (TextTiling: Hearst 1997), SHORTEST turns apart
 
-The source samples its history and has a model compress each sample into (topic, summary); here nothing is sampled, and
-what is said of a part are its own words (recaps.py).
+The source takes samples of its history, and a model compresses each into (topic, summary); here nothing is sampled, and
+a part is described by its own words (session_summaries.py).
 """
 
 from __future__ import annotations

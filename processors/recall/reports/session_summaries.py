@@ -1,4 +1,4 @@
-"""Recaps: what a conversation was about, said in its own words.
+"""Recaps: summarise a conversation in its own words.
 
     about     concepts by  n · ln(1 + sessions / sessions that hold it),  n turns of the session that hold it
     summary   sentences by what they hold of that, less what the sentences chosen before have said already
@@ -8,8 +8,8 @@
 
     state     working: something was said within `idle`; idle: it fell silent; ended: that it ended is recorded
 
-Extractive, so every sentence is one that was said; pure, so a replay recaps alike.  Where the end of a conversation is
-recorded, so is its summary, by this author (`summed_up`).  SEEDS S1, S14, S16, S20, H7, P38.
+Recaps are extractive: every sentence was said.  They are pure: a replay makes the same recap.  The recorded end of a
+conversation includes its summary, by this author (`summed_up`).  SEEDS S1, S14, S16, S20, H7, P38.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TextOf = Callable[[Graph, int], TurnRecorded]
 
 
 class _Sentence(NamedTuple):
-    """A sentence that could be quoted: when, whose, how many words, and the concepts that it holds."""
+    """A sentence that could be quoted: its place, turn, number of words, and concepts."""
 
     place: tuple[int, int]
     turn: TurnRecorded

@@ -1,4 +1,4 @@
-"""Trends: how often something is spoken of, since when, at which hours, and when not.  SEEDS H8, P39, P40.
+"""Trends: how often people mention something, since when, at which hours, and when they stopped.  SEEDS H8, P39, P40.
 
     what counts   turns that hold all that the words name; where no turn does, those that hold some of it; without
                   words, all that the filter lets through: what a session or a speaker said

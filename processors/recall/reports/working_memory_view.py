@@ -1,8 +1,8 @@
-"""What is in mind of a conversation, told: its last turns, keywords and themes, and what it inherits.
+"""Report the working memory of a conversation: its last turns, keywords and themes, and the summary that it inherits.
 
     state      as in recaps.py
-    inherited  the summary of the conversation that ended last before this one; where no end is recorded, of the one in
-               which something was said last before it, read from it now
+    inherited  the summary of the conversation that ended last before this one; if no end is recorded, a new summary of
+               the conversation with the latest turn before it
 
 SEEDS S14, H1, M14, P28, P38.
 """

@@ -1,1 +1,1 @@
-"""From a question to ranked turns: the default path, other retrievers, and rerankers."""
+"""Retrieve ranked turns for a question: the default path, other retrievers, and rerankers."""

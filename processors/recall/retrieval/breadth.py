@@ -1,11 +1,10 @@
-"""How broadly a context shows what was found, by what its question asks.
+"""Decide how broadly a context quotes its passages, by the kind of question.
 
-    an answer    what answers best per token, and long turns by their best sentences
-    an account   what was said about something (what did they discuss about the budget? 大家怎么看？): it takes many
-                 turns, so those beside the ones found come too, long ones are quoted shorter, and length counts for
-                 less
+    an answer    the passages that answer best per token, and long turns by their best sentences
+    an account   a discussion of something (what did they discuss about the budget? 大家怎么看？): it takes many turns,
+                 so neighbours of the matches are added, long turns are quoted shorter, and length counts for less
 
-An account stands in a stretch of talk, few turns of which hold a word of the question.
+An account is spread over a stretch of talk in which few turns hold a word of the question.
 """
 
 from __future__ import annotations

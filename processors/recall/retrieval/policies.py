@@ -129,7 +129,7 @@ DEFAULT_RETRIEVER: Final = Retriever(
 
 
 class Policies:
-    """What a question may name.  load: called with (kind, name) when a name first comes up."""
+    """The policies that a question may name.  load: called with (kind, name) at the first use of a name."""
 
     def __init__(self, load: Callable[[str, str], object] = load_nothing) -> None:
         self._load = load

@@ -1,12 +1,12 @@
-"""Recall: a question in; the woken concepts and the passages that answer best out.  It reads a view, changes nothing.
+"""Recall: compute the activated concepts and the best passages for a question, from a view that stays unchanged.
 
     question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
 
-A passage scores what flows to it over typed edges, and what it is (edge_scores.py, features.py, weights.py).  Other
-retrievers are policies (policies.py); retrieval.py chooses.
+The score of a passage adds the energy that flows to it over typed edges, and its own features (edge_scores.py,
+features.py, weights.py).  Other retrievers are policies (policies.py); retrieval.py chooses.
 
-A query never changes state (SEEDS trap T8): what a reinforcing query should record is `RecallResult.recalled`.  It
-depends on the question and the graph alone, not on how much of either the asker wants to see.
+A query never changes state (SEEDS trap T8): a reinforcing query should record `RecallResult.recalled`.  That depends
+only on the question and the graph, not on how many results the asker wants.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _RANKED: Final[Callable[[tuple[int, float]], Ranked]] = partial(tuple.__new__, R
 
 @dataclass(frozen=True)
 class RecallResult:
-    """What a question brought back.
+    """The result of a recall.
 
     seeds     where energy was put in, in the order of the question's concepts, then its marks and its speakers
     concepts  the most active concepts, seeds among them, marks not; by energy descending, then number

@@ -1,1 +1,1 @@
-"""How often concepts occur, and how often two of them occur together."""
+"""Counts of concepts, and of pairs of concepts that occur together."""

@@ -49,7 +49,7 @@ _LOW = np.int64(0xFFFFFFFF)
 
 
 class PairCounts:
-    """Symmetric pair counts.  Every reader settles first; that never changes what is counted, only its form."""
+    """Symmetric pair counts.  Every reader settles first, which changes only the form of the counts."""
 
     def __init__(self) -> None:
         self._queue = array("i")

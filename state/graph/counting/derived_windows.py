@@ -1,4 +1,4 @@
-"""Co-occurrence in wider windows than are counted as turns come: rounds, k turns, sessions; found on first use.
+"""Count co-occurrence in wider windows than the fold does: rounds, k turns, sessions; computed on first use.
 
     round    a stretch of a session that ends before one of its speakers speaks again: a question and
              what is answered to it.  What one says in several turns, one after the other, is one say.  Where a session
@@ -31,7 +31,7 @@ MOST_PAIRS: Final = 20_000_000  # that are counted: some seconds
 
 
 class Derived(NamedTuple):
-    """What was counted: how many windows, the windows of each of n concepts, and their pairs."""
+    """The counts: the number of windows, the windows of each of n concepts, and their pairs."""
 
     total: int
     seen: array[int]

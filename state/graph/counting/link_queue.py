@@ -1,13 +1,13 @@
-"""When links fade: how long each lasts, when its ends were last said together, and the earliest time at which one goes.
+"""Find links that fade: compute how long each lasts, and queue the earliest time at which one is gone.
 
     strength   how often two concepts were in an exchange, or recalled, together: a count
     left       after a time of silence as of a concept (decay.py): by the half-life, by the power law where both ends
                are long-term, or one less for every `links_step`
     gone       once less than `links_below` is left, at the next decay window
 
-When two concepts were last said together is not kept anywhere: it follows from the turns that are here, so it costs
-nothing where links do not fade, and is rebuilt after a load, or once something was forgotten.  It is the same
-whether it was brought up to date turn by turn or at once.
+The time at which two concepts were last said together is not stored: it is derived from the turns, so graphs without
+fading links pay nothing for it.  It is rebuilt after a load, and after something is forgotten.  Updating it turn by
+turn or all at once has the same result.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Many mentions folded at once: what is done to each concept is, bit by bit, what `mention` does one by one.
+"""Fold many mentions at once; the result for each concept is bit for bit that of `mention`, one by one.
 
     mentions, in the order of the log          sorted by concept, each concept's still in that order
     tea milk │ tea cake │ milk          ──▶    tea tea │ milk milk │ cake
 
-All that a mention needs to know of those before it is the latest time of any: so elapsed times, windows and what decay
-takes are computed for all mentions in one go, and one plain loop adds up the strengths, as rounding depends on order.
+A mention depends only on the latest time of the mentions before it.  So elapsed times, windows and decay are computed
+for all mentions together; one plain loop adds up the strengths, because rounding depends on their order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Pairs that were stored, all of them read, and those that were counted on top: on their way to be one, piece by piece.
+"""Merge the stored pairs with those that were counted since, piece by piece.
 
     stored    37 M keys  ┐  what is in both counts as often as both say; what was only counted on top is new, stays in
     on top    2 M keys   ┘  runs of its own, and adds to the fans
 
-None of it is read before it is whole: until then pairs are read where they are stored, and on top of that.
+Until the merge is complete, readers add up the stored pairs and those that were counted since.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from state.graph.tables.lists import longer
 
 
 class StoredPairsJoin:
-    """What was stored, which is kept and changed, and the levels that were counted on top of it, as they are now.
+    """The stored pairs, which the merge changes, and the levels that were counted since.
 
     fan  (k,) the distinct neighbours of each concept in what was stored, None if not needed
     """

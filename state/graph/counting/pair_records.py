@@ -1,4 +1,4 @@
-"""How often two concepts were together, as sorted int64 records: the form that pages hold and merges add up.
+"""Pair counts as sorted int64 records: the form that pages hold and merges add up.
 
 A pair is one int64, in both directions, so that the neighbours of `a` lie together; a count that its bits cannot hold
 is several records:

@@ -1,4 +1,4 @@
-"""Turns laid out session by session: all of a graph, or chosen sessions.  Flow between turns runs along such a layout.
+"""Lay out turns session by session: all of a graph, or chosen sessions.  Energy flows between turns of such a layout.
 
 sessions 3, 7          place     0  1  2  3  4
 turn      4  5  9  6  8       passage numbers, each session in the order folded

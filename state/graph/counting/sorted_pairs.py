@@ -3,7 +3,7 @@
     key      a << 32 | b     int64, a and b concept numbers, ascending and distinct
     count    int32
 
-What they are runs of, and how many there are, is the business of state/graph/counting/cooccurrence.py.
+state/graph/counting/cooccurrence.py decides what the runs hold, and how many there are.
 
 A long run is searched by every EVERYth key first: those lie together, and most of the way to a key is found in the
 processor's cache.

@@ -1,12 +1,12 @@
-"""Pairs of one graph that stay where they are stored, and are read by need: what was counted before it was opened.
+"""The pairs of one graph that were counted before it was opened: they stay in the store, and are read as needed.
 
     a question     reads the pages in which the neighbours of its concepts lie, a few of every run
     `load`         reads all of them, a piece at a time, into the form that counts in memory have
 
-Or what was stored of a graph that grows (`grows`), and none was read yet: code that does loads all of it.
+The same holds for pairs that a growing graph (`grows`) has stored and not read yet: their first read loads all.
 
-They do not change: what is counted since comes on top of them (PairCounts).  A run is what one table of the graph's
-tables holds of them (state/lsm/table.py); they are runs of state/lsm/record_types.py `said`, under rows of concepts.
+They do not change: later counts are added to them (PairCounts).  A run holds the pairs of one table of the graph
+(state/lsm/table.py): records of the section `said` (state/lsm/record_types.py), by rows of concepts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SortedRuns(Protocol):
 
 
 class PairCounter(Protocol):
-    """Who counts one kind of window on top of what is stored."""
+    """The counter of one kind of window, which adds to the stored pairs."""
 
     def settle(self) -> None:
         """Bring everything that was counted into the form that is read."""
@@ -83,7 +83,7 @@ class _Edges(NamedTuple):
 
 
 class StoredPairs:
-    """The pairs of windows of what was said, as they were when the graph was opened, or stored last.
+    """The pairs of said windows, as of the opening of the graph, or its last flush.
 
     rows     (n,) of the concepts that there were then, ascending
     numbers  (born + 1,) the concept of each row, -1 for what was forgotten

@@ -1,9 +1,9 @@
-"""What advisors said of one graph: beside its content, never in its place (state/events/advice.py).
+"""Advice on one graph: it stands beside the content, and never replaces it (state/events/advice.py).
 
     rewritten   turn or habit → other words          split   turn → the parts of its text, as (start, end)
     judged      turn → what it is worth, keywords    rated   two concepts → how closely they belong together
 
-What was said last of something counts.  It goes with what it is about.  Names of themes stand in ThemeTable, summaries
+The latest advice on something counts, and is removed together with it.  Names of themes are in ThemeTable, summaries
 in SessionTable.
 """
 

@@ -1,4 +1,4 @@
-"""Forgetting in closed form: what is left of a strength after some time, the same bits on every machine.
+"""Decay in closed form: compute what is left of a strength after some time, with the same bits on every machine.
 
     fresh      left = strength · 2^(−elapsed / half_life)         (seed's e^(−λΔt), λ = ln 2 / half_life; SEEDS E29)
     long-term  left = strength · (1 + elapsed / tau)^(−beta)      (power law of consolidated memories; SEEDS E38)
@@ -10,8 +10,8 @@ nor of ticks can change the state.  `exp` and `log` differ in their last bits be
 two tables of correctly rounded constants (an exponent is counted in units of 2^-20, 10 bits for each table) and
 logarithms from a series; multiplication, division, frexp and ldexp give the same bits on every IEEE machine.
 
-When a strength will have fallen below a threshold is known the moment it is written: an integer time, computed once and
-compared everywhere, because evaluating the decay at that very time would disagree in half of all cases.
+The time at which a strength falls below a threshold is computed once, when the strength is written, as an integer.  All
+code compares with this time, because evaluating the decay at exactly that time would disagree in half of all cases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Vectors of a graph's turns, as the log recorded them: an optional view beside what the graph is.  No model is needed.
+"""The vectors of a graph's turns, as the log recorded them: an optional view, which needs no model.
 
     model, dimensions    ──▶  passage  (k,)    numbers of the passages that have a vector of it
                               vector   (k, d)  float32, row by row
@@ -25,7 +25,7 @@ _FEWEST = 16  # rows that there is room for
 
 
 class Model(NamedTuple):
-    """What tells vectors that may be compared: the model's name and version, and how many numbers each vector has."""
+    """The identity of a model: only vectors with the same name, version and length may be compared."""
 
     name: str
     dimensions: int

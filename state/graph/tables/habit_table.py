@@ -1,9 +1,9 @@
-"""What recurs in a graph: habits, each an abstract of the turns that it was made of, which stay.
+"""The habits of a graph: each is an abstract of its member turns, which stay.
 
     habit  ──▶  what is said of it, and its members       turn  ──▶  the habit that it is a member of (derived)
 
-What a window found out of a habit stands here as it was recorded (MemoryConsolidated).  A habit goes with any of its
-members, or of its concepts, that a user wants forgotten: what it says rests on them.
+A habit's row is the latest record of a window (MemoryConsolidated).  If a user forgets a member or a concept of a
+habit, the habit is forgotten too, because it is computed from them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from state.events.extraction_types import Exempt
 
 @dataclass(frozen=True)
 class HabitRow:
-    """What recurs: fields as in MemoryConsolidated; `members`: all of them, in the order in which they joined.
+    """A habit: fields as in MemoryConsolidated; `members`: all of them, in the order in which they joined.
 
     born  ms, the end of the window that found it
     """

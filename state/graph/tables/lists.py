@@ -1,10 +1,10 @@
-"""Many lists of integers that grow at their ends, in one buffer: which turns hold a concept, which a session has.
+"""Many growing lists of integers in one buffer, such as the turns of a concept, or of a session.
 
     slot of list 0      slot of list 1        slot of list 2 …
     │ 3 8 9 │ · │       │ 1 │               │ 0 2 4 5 7 │ · · · │
 
-A list that outgrows its slot moves behind all others, into one of twice the room: so to append costs the same however
-much there is, and no list is ever scattered.
+A list that outgrows its slot moves to the end, into a slot of twice the size.  So appending takes constant time on
+average, and no list is scattered.
 """
 
 from __future__ import annotations

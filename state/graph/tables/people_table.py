@@ -1,8 +1,8 @@
-"""What turns say of people: facts, as they were recorded (processors/text/facts/facts.py).
+"""The recorded facts of turns on people (processors/text/facts/facts.py).
 
 turn  ──▶  who said it, and the facts in it       a card is a fold of these (processors/lifecycle/turns/people.py)
 
-Forgetting a turn forgets its facts, so the cards are as if it had never been said.
+Forgetting a turn removes its facts, so the cards are the same as without the turn.
 """
 
 from __future__ import annotations

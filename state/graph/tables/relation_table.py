@@ -1,8 +1,8 @@
-"""Which turn says how two concepts are related: one row for each time, in the order folded.
+"""The stated relations between concepts: one row for each statement, in the order folded.
 
     "I live in Lisbon."    ──▶    passage 7, @speaker:ada, lives-in, lisbon, characters 0 to 16 of its text
 
-How often it was said, since when, and by whom follows from the rows.  A row goes with its turn, and with either concept
+Frequency, first time and speakers are computed from the rows.  A row is removed with its turn and with either concept
 (Graph.compact).  Types: emgas/messages/relations.py, whose order is a part of the layout of graphs.
 """
 
@@ -34,7 +34,7 @@ class Related(NamedTuple):
 
 
 class RelationTable(ColumnTable):
-    """Columns over what was said.  Only the graph's fold writes here."""
+    """Columns over statements of relations.  Only the graph's fold writes here."""
 
     relation_passage: array[int] = column("i", points="turns")
     relation_source: array[int] = column("i", points="concepts")

@@ -1,4 +1,4 @@
-"""The conversations of one graph that have ended: when, why, and what they were about.
+"""The ended conversations of one graph: time and reason of the end, and the summary.
 
     ended    session → its latest end, in the order of the ends: the last one ended last
 

@@ -1,4 +1,4 @@
-"""What turns state, one value at a time: who lives where, whose number is what (processors/text/statements.py).
+"""The statements of turns, one value at a time, such as a home or a phone number (processors/text/statements.py).
 
 turn  ──▶  its statements                what later ones are held against (processors/lifecycle/turns/supersession.py)
 speaker, slot  ──▶  the turns that fill it, in the order folded             derived, so not packed

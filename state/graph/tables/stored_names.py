@@ -1,4 +1,4 @@
-"""What all concepts of a graph are called, as it is stored: ids and first forms, packed in one text each."""
+"""The stored names of all concepts of a graph: ids and first forms, each packed into one text."""
 
 from __future__ import annotations
 

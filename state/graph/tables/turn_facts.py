@@ -1,10 +1,10 @@
-"""What turns say of themselves beside words: their metadata, and the times that they speak of; found by value.
+"""The metadata of turns and the times that they mention, indexed by value.
 
     ("channel", "phone") → ordinals of the events of the turns that have it
     times                → of each span of time that a turn's expressions mean: ordinal, since, until
 
-None of it is content: it is read from the turns' events when the first question asks for it, and from then on only from
-those that have come since (`missing`, `add`).  Keyed by the ordinal of an event, which no compaction changes.
+It is no content: the first question that needs it reads it from the events of all turns, later questions only from new
+ones (`missing`, `add`).  The key is the ordinal of an event, which no compaction changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`emgas admin hook`: what agent programs run at their events, how it gets into them, and what it gave to their model.
+"""`emgas admin hook`: install hooks in agent programs, run them, and show the context that they gave to a model.
 
-Hosts run `emgas hook EVENT`: emgas_service/start.py hands that to emgas/hooks/firing.py, and loads nothing of this.
+Hosts run `emgas hook EVENT`: emgas_service/start.py passes that to emgas/hooks/firing.py, without this module.
 """
 
 from __future__ import annotations

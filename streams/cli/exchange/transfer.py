@@ -1,9 +1,9 @@
-"""`emgas admin graph copy` and `move`, and what `export --exact` and `import` need: one graph goes elsewhere, exactly.
+"""`emgas admin graph copy` and `move`, and the exact exports of `export --exact` and `import`: transfer one graph.
 
-    copy    the graph's own events, as of now, are received there (replay/transfer.py)
-    move    the same while it lives here; then it is fenced here, the rest follows, and it answers there
+    copy    the destination receives the graph's current events (replay/transfer.py)
+    move    the same while the graph is in use here; then it is fenced here, the rest follows, and it answers there
 
-Both may be killed anywhere, and are run again: what was received is passed over.
+If either is killed, run it again: events that were already received are skipped.
 """
 
 from __future__ import annotations

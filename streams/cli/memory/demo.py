@@ -1,13 +1,13 @@
 """`emgas demo`: the main job on a bundled conversation, on the embedded log, with a kill and a rebuild.
 
     1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions, and
-       one that only what is in mind of it can answer; then some weeks of a life, with a habit, a move and a pin, an
-       answer that shares no word with its question, a question that nothing answers, and a fact that is forgotten
+       one that only working memory can answer; then some weeks of a life, with a habit, a move and a pin, an answer
+       that shares no word with its question, a question without an answer, and a fact that is forgotten
     2  it is killed with SIGKILL while its stores are open
-    3  its stores are thrown away; every graph is folded again from the log that is left
-    4  the digest of all graphs that the child reported must be that of the fold, and is the same on every machine
+    3  its stores are deleted; every graph is folded again from the remaining log
+    4  the digest of all graphs that the child reported must equal that of the fold, and is the same on every machine
 
-Nothing outside the installed package is read, and nothing is left behind but what --keep names.
+It reads nothing outside the installed package, and leaves no files behind unless you name a directory with --keep.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says s
 
 
 class RoleName(StrEnum):
-    """What a worker does (streams/settings.py); Typer wants an Enum."""
+    """The role of a worker (streams/settings.py), as an Enum because Typer needs one."""
 
     ALL = "all"
     WRITER = "writer"

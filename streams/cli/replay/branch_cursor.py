@@ -1,10 +1,10 @@
-"""How far a branch has come, kept beside its stores: what was sent is not sent again.
+"""The progress of a branch, stored beside its stores, so that nothing is sent twice.
 
     branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>},
                    "left_out": ["<graph>", …]}   whose keys were missing: the branch has nothing of them, and never will
 
-Written after every request and every few turns, never before they are folded.  Dying in between sends some again,
-with nothing said in between: known turns change nothing, and neither does a request that comes twice in a row.
+Written after every request and every few turns, never before they are folded.  After a crash some are sent again, in
+the same order: known turns change nothing, and neither does a request that comes twice in a row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SAVED_EVERY = 200  # events
 
 
 class Cursor:
-    """The file `path` of a branch of `source`.  Raises InvalidMessageError when the branch is one of another memory."""
+    """The file `path` of a branch of `source`.  Raises InvalidMessageError if it is a branch of another memory."""
 
     def __init__(self, path: Path, source: str) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""`emgas replay …`: what can be had from the log alone, and whether what is live is just that."""
+"""`emgas replay …`: compute results from the log alone, and compare the live memory with them."""
 
 from __future__ import annotations
 

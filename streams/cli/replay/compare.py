@@ -1,9 +1,9 @@
 """`emgas replay compare`: ask two memories the same questions, and show where their answers differ.
 
-questions   one JSON object per line: {"graph": …, "text": …, "evidence": [turn ids]}; the last may be left out
+questions   one JSON object per line: {"graph": …, "text": …, "evidence": [turn ids]}; `evidence` is optional
 
-overlap     share of the first N passages that both bring
-recall      share of the evidence among the first N passages of each; only of questions that name some
+overlap     share of the first N passages that both memories return
+recall      share of the evidence among the first N passages of each; only for questions with evidence
 """
 
 from __future__ import annotations

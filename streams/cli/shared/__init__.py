@@ -1,1 +1,1 @@
-"""What several commands need."""
+"""Helpers of several commands."""

@@ -1,4 +1,4 @@
-"""Settings of a file and of the command line, as the environment variables that everything reads.
+"""Turn settings of a file and of the command line into environment variables, which all other code reads.
 
     emgas --broker … --data …    before    EMGAS_*    before    the file: --config FILE, else EMGAS_CONFIG, else
                                                                  config.toml in the platform's directory for it

@@ -37,7 +37,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Where times (ms) and values lie in the picture."""
+    """The positions of times (ms) and values in the picture."""
 
     first: int
     last: int

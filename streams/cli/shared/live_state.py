@@ -30,7 +30,7 @@ TIMEOUT = 120.0  # seconds: a digest reads every graph of a partition
 
 
 class LivePosition(NamedTuple):
-    """How far a live partition has folded, and its digest."""
+    """The position of a live partition, and its digest."""
 
     watermark: int
     digest: str

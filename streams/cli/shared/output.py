@@ -58,7 +58,7 @@ def _escaped(code: int) -> str:
 
 
 class PlainConsole(Console):
-    """A console that obeys no text: of what it prints, only its own styles are escape sequences."""
+    """A console that ignores control sequences in texts: only its own styles become escape sequences."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Render a string of a caller, before its width counts."""
@@ -255,7 +255,7 @@ class JsonLines(logging.Formatter):
 
 
 class OnceAMinute(logging.Filter):
-    """Lets each kind of warning and error through once a minute, with how often it came since.
+    """Passes each kind of warning and error once a minute, with its count since then.
 
     A missing broker makes thousands.  Of ours a kind is known by its sentence, of a library's by its template.
     """

@@ -1,4 +1,4 @@
-"""Times on the command line: as people write them, ms everywhere below."""
+"""Parse times on the command line as people write them; all other code uses ms."""
 
 from __future__ import annotations
 

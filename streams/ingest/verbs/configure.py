@@ -1,4 +1,4 @@
-"""Configuring a graph: what a request does not name stays as it was, whatever the preset."""
+"""Configure a graph: settings that a request does not name stay unchanged, whatever the preset."""
 
 from __future__ import annotations
 

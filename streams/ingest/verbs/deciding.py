@@ -5,7 +5,7 @@
 
 A decision returns unstamped events.  One of them accounts for the record, by its `src`: the last one, unless another
 names the record itself.  A decision raises RejectedError for a request that cannot be carried out, and AlreadyDoneError
-for one that has no effect any more.  The graph is None where no event ever named it.
+for one that has no effect any more.  The graph is None if no event names it.
 """
 
 from __future__ import annotations

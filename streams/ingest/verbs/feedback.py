@@ -1,4 +1,4 @@
-"""Feedback on turns that an answer brought: which concepts it concerns."""
+"""Decide on feedback for turns of an answer: find the concepts to link."""
 
 from __future__ import annotations
 

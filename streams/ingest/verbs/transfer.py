@@ -1,10 +1,10 @@
 """Receiving a graph's own events from another log, and moving a graph away (state/placement.py).
 
-Events are taken over in their order, each once: those whose places the graph has already are passed over, so a sender
-may begin again.  They lie in the log as if they had happened here, but for their sources, which are elsewhere.
+Events are received in their order, each once: events that the graph already has are skipped, so a sender may begin
+again.  In the log they look as if they had happened here, except for their sources, which are elsewhere.
 
-An erasure destroys the keys that the graph has here.  So it comes alone: its key must be there when it is decided, and
-what follows it may need another one.
+An erasure destroys the graph's keys here.  So it is sent in a message of its own: its key must exist when it is
+decided, and the events after it may need another key.
 """
 
 from __future__ import annotations

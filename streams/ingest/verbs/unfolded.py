@@ -1,4 +1,4 @@
-"""Decisions that the state does not know yet: turns, births and time zones that are decided, and are not folded."""
+"""Decisions that are not folded yet: turns, new graphs and time zones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Pending(NamedTuple):
 
 
 class UnfoldedDecisions:
-    """What one partition has decided since its state was folded last.
+    """The decisions of one partition since its last fold.
 
     turns   (graph id, turn id) → text        births  ids of graphs that these decisions create
     zones   graph id → where its people are   keys    of encrypted graphs

@@ -1,4 +1,4 @@
-"""What a graph contains: names of graphs, turns as they were said, and what changed between two moments."""
+"""Answers on the contents of a memory: names of graphs, turns word for word, and changes between two moments."""
 
 from __future__ import annotations
 

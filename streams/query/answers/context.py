@@ -1,4 +1,4 @@
-"""What a function that answers a question works with: the partition, the question, and services of the worker."""
+"""The context of a function that answers a question: the partition, the question, and services of the worker."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class QueryWorker(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryContext:
-    """What a worker lends to its query handler.
+    """The services of a worker that its query handler uses.
 
     writers, timers   of the partitions that it owns, by partition: the worker keeps both up to date.  A reader has
                       folds in place of writers, and no timers

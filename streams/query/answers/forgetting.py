@@ -1,4 +1,4 @@
-"""What a request to forget would remove."""
+"""Preview what a request to forget would remove."""
 
 from __future__ import annotations
 

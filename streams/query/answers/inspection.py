@@ -1,4 +1,4 @@
-"""What a partition and a graph contain, each with the position at which it was counted; and snapshots on demand."""
+"""Count the contents of a partition or a graph, with the position of the count; and write snapshots on demand."""
 
 from __future__ import annotations
 

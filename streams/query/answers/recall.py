@@ -1,4 +1,4 @@
-"""Queries: what a graph remembers about a question, as it is or as it was."""
+"""Queries: recall from a graph, as it is or as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory would understand of turns that are not stored: the answer that needs no graph."""
+"""Extract from turns without storing them: an answer that needs no graph."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Where the owner of a data directory serves its memory: a file that only this user can read, in the directory itself.
+"""The address at which the owner of a data directory serves its memory: a file in it that only this user can read.
 
     {"url": "http://127.0.0.1:8088", "pid": 4711, "key": "…" or null}
 
-Who finds the directory in use looks here (streams/worker/shared_connection.py).  A file that a killed server left tells
-of a process that is gone, or of another directory's: the lock decides who owns, and this only where to ask.
+A program that finds the directory locked reads this file (streams/worker/shared_connection.py).  A killed server may
+leave a file with a process that is gone, or reused.  The lock decides who owns the directory; the file only holds the
+address.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FILE = "server.json"
 
 
 class Announcement(NamedTuple):
-    """The server of a memory: its address, its process, and the key that it wants, if it wants one."""
+    """The server of a memory: its address, its process, and the key that it requires, if any."""
 
     url: str
     pid: int

@@ -1,4 +1,4 @@
-"""What `log.sqlite3` contains, and how it is read.  Only log.py writes it.
+"""The tables of `log.sqlite3`, and how to read them.  Only log.py writes to it.
 
     topic       name -> partitions, retention_ms, max_record_bytes, id (a UUID: a recreated topic is another topic)
     partition   (topic, partition) -> rowid r, start, end       offsets kept: start <= offset < end

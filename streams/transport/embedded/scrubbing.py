@@ -1,4 +1,4 @@
-"""Removing from the embedded log what lies of a graph beside its events, in clear: what a broker would let expire.
+"""Remove a graph's unencrypted records beside its events from the embedded log: a broker lets such records expire.
 
     turns          that are accounted for in the log          queries   that were fetched
     dead-letters   of that graph's key                        replies   that were read, and name the graph

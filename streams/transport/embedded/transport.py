@@ -1,7 +1,7 @@
 """The Faust transport on the embedded log: `EmbeddedTransport(log, app)`, by a log that is open.
 
 Agents, tables, recovery and the assignor are Faust's and run unmodified; only what talks to a broker is replaced
-(consumer.py, producer.py).  Who opened the log closes it, once the app has stopped.
+(consumer.py, producer.py).  The code that opened the log closes it, after the app has stopped.
 """
 
 from __future__ import annotations

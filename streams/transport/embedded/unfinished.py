@@ -1,9 +1,9 @@
-"""A branch that is not all there: the mark that keeps it from being taken for a memory.
+"""Mark an incomplete branch, so that no program opens it as a memory.
 
     <directory>/unfinished-branch     what it is a branch of; there while `emgas replay branch` fills the directory
 
-A branch lacks graphs until its command is done, and nothing in it tells which.  So only the process that fills it opens
-it before that.
+A branch lacks graphs until its command is done, and does not record which.  So until then, only the process that fills
+it opens it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""EMGAS on Apache Kafka: the Faust transport, the reader of the log, and the making of topics."""
+"""EMGAS on Apache Kafka: the Faust transport, the reader of the log, and the creation of topics."""

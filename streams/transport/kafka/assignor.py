@@ -1,4 +1,4 @@
-"""Which worker gets which partitions, also where topics were given more of them than they were born with.
+"""Assign partitions to workers, even if partitions were added to a topic after its creation.
 
 A graph's partition is a hash of its id modulo the count that the topics were born with, and Kafka cannot
 remove partitions.  Faust 0.15.3 shares out topics of unequal counts each for itself (assignor/
@@ -23,7 +23,7 @@ QUERIES = TopicNames("").queries  # behind the prefix
 
 
 class BirthAssignor(PartitionAssignor):
-    """Shares out as many partitions of each topic as the one has that has fewest: so many all were born with."""
+    """Assigns as many partitions of each topic as the smallest topic has: the number at creation."""
 
     @classmethod
     def _get_copartitioned_groups(cls, topics: set[str], cluster: Any, subscriptions: Any) -> CopartitionedGroups:

@@ -1,4 +1,4 @@
-"""One `Security` (emgas/client/kafka.py), as Faust wants it: its drivers make aiokafka's words of it again."""
+"""Convert a `Security` (emgas/client/kafka.py) to Faust's credentials, which its drivers convert back for aiokafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which reader answers what: the partitions of `queries`, in ranges.
+"""Assign the partitions of `queries` to readers, in ranges.
 
 With P partitions and R readers to each, question partition q = r·P + p is about partition p, for every r < R.  Two that
 are about the same one lie P apart, and a range of N readers is at most ⌈P·R / N⌉ long: with N ≥ R no reader has two of
@@ -26,7 +26,7 @@ def in_order(owned: Mapping[str, Sequence[int]]) -> list[str]:
 
 
 class ReaderAssignor(PartitionAssignor):
-    """Shares out each topic in ranges.  There are no tables, and so no standbys."""
+    """Assigns each topic in ranges.  There are no tables, and so no standbys."""
 
     def _perform_assignment(self, cluster: Any, member_metadata: Any) -> Any:
         clients = {member: self._get_client_metadata(metadata) for member, metadata in member_metadata.items()}

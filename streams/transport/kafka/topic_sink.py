@@ -7,9 +7,9 @@
     PREFIX.themes      {"source", "graph", "id"} ▸ {"label", …}              columns: replay/graph_rows.py
     PREFIX.positions   {"source", "partition"} ▸ {"next_offset", "chain"}
 
-Rows and position are one transaction of Kafka's, whose name is that of the source: a sink that begins makes the broker
-refuse one that still writes, and who reads what is committed alone never sees half of a change.  All rows of a graph
-are in the partition that the graph has in `events`, in the order of the log.
+Rows and position are one Kafka transaction, named after the source: when a sink starts, the broker refuses an older one
+that still writes, and a consumer of committed records never sees half of a change.  All rows of a graph are in the
+partition that the graph has in `events`, in the order of the log.
 """
 
 from __future__ import annotations

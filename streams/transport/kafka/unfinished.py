@@ -1,8 +1,8 @@
-"""A branch on Kafka that is not all there: the mark that keeps it from being taken for a memory.
+"""Mark an incomplete branch on Kafka, so that no program opens it as a memory.
 
     PREFIX.branch    a topic; there while `emgas replay branch` fills the others of its prefix
 
-Its workers must fold while it is filled, so those of role `writer` open it: they answer no questions.
+Workers of role `writer` open it anyway: they must fold while it is filled, and answer no questions.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Where the keys of encrypted graphs are kept: files, or a topic of their own.  Never in the log, nor in any backup."""
+"""Stores for the keys of encrypted graphs: files, or a topic of their own.  Never in the log or in a backup."""

@@ -3,7 +3,7 @@
     plain     JSON (state/sealing/graph_key.py)
     wrapped   K1 │ nonce, 12 bytes │ AES-256-GCM of the same, bound to where it is kept
 
-Who has only the store of keys, or a backup of its disk, then has nothing.
+With wrapping, the store of keys, or a backup of its disk, is useless alone.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Whether a memory knows an answer at all: the evidence that reached its turns, and how likely they are right."""
+"""Estimate whether a memory holds an answer at all, from the evidence for a question in its turns."""

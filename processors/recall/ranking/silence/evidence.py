@@ -1,4 +1,4 @@
-"""What a graph holds of a question, as a few numbers from which `known` follows (known.py).
+"""Evidence: a few numbers on what a graph holds of a question; `known` is computed from them (known.py).
 
     pair      words of the question that meet in one turn, at most
     covered   rarity (idf) of the words that one turn mentions, at most, as a multiple of that of a word that no turn

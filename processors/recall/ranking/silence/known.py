@@ -1,4 +1,4 @@
-"""How likely a graph holds an answer to a question: `known`, from what it holds of the question (evidence.py).
+"""Compute `known`, the probability that a graph holds an answer to a question, from its evidence (evidence.py).
 
     known     = 1 / (1 + exp(−z)),  z = constant + Σ weight · evidence − baseline
     baseline  the median of Σ weight · evidence over twenty general questions (data/general.tsv), which no memory
@@ -30,7 +30,7 @@ STEPS: Final = 16  # a graph's baseline is computed again when it has grown by o
 
 
 class Weights(NamedTuple):
-    """What evidence is worth, and where to be silent.
+    """The weights of the evidence, and the thresholds below which a memory is silent.
 
     evidence   (e,) by EVIDENCE, in log-odds;  constant: of a graph that holds as much as of a general question
     silent     `known` below which a question gets nothing;  inject: the same of questions in mode inject
