@@ -514,7 +514,7 @@ class _Turn:
         return self._add_role(at, end, kind, _GENDER_OF_ROLE.get(role, "f" if female else ""), owned)
 
     def _is_predicate(self, at: int) -> bool:
-        """Return whether a role says what somebody is, and brings nobody new: she was my best friend."""
+        """Return whether a role only says what a known person is: she was my best friend."""
         before = at - 1
         while before > 0 and self.low[before] in _BETWEEN:
             before -= 1
