@@ -364,6 +364,7 @@ class SimulatedRun:
         return owner is not None and owner.app.ownership.writers[partition].state.position.source == end - 1
 
     async def _look(self) -> None:
+        await self._assigned()
         if self.keeps:
             await self._followed()
         latest, topics, lagging = self.now() + self.ahead_ms + SKEW_MS, self.settings.topics, list(self._lagging())
@@ -382,6 +383,15 @@ class SimulatedRun:
             )
             if self.keeps:
                 self.complaints += await oracle.branched(partition, live, self.world.extractor)
+
+    async def _assigned(self) -> None:
+        """Wait until each worker knows its partitions: a fold from before is checked against the log only then."""
+        until = self.loop.time() + LIVE_SECONDS
+        while waiting := [each.name for each in self.alive if not _knows_its_partitions(each)]:
+            if self.loop.time() > until:
+                self.complaints.append(f"live: {waiting} do not know their partitions within {LIVE_SECONDS:.0f} s")
+                return
+            await asyncio.sleep(0.5)
 
     async def _followed(self) -> None:
         """Wait until the reader has folded what is in the log by now."""
@@ -415,3 +425,7 @@ class SimulatedRun:
     @property
     def steps(self) -> int:
         return sum(self.broker.steps.values())
+
+
+def _knows_its_partitions(process: Process) -> bool:
+    return hasattr(process, "app") and process.app.ownership.ready.is_set()
