@@ -43,9 +43,9 @@ class Workplace:
         self._environment = {**os.environ, "EMGAS_DATA": str(data), "EMGAS_PARTITIONS": "2"}
         self.project = str(data / "project")
 
-    def fire(self, event: str, **said: str) -> bytes:
+    def fire(self, event: str, **fields: str) -> bytes:
         """Run one hook; return what it prints."""
-        payload = json.dumps({"session_id": "bench", "cwd": self.project, **said}).encode()
+        payload = json.dumps({"session_id": "bench", "cwd": self.project, **fields}).encode()
         done = subprocess.run([*HOOK, event], input=payload, env=self._environment, capture_output=True, check=True)
         return done.stdout
 
@@ -58,13 +58,13 @@ class Workplace:
     def servers(self) -> list[int]:
         """List the processes that serve this memory."""
         mine = f"EMGAS_DATA={self._environment['EMGAS_DATA']}".encode()
-        found = []
+        pids = []
         for process in Path("/proc").iterdir():
             with suppress(OSError):
                 words, settings = ((process / name).read_bytes().split(b"\0") for name in ("cmdline", "environ"))
                 if b"serve" in words and mine in settings:
-                    found.append(int(process.name))
-        return found
+                    pids.append(int(process.name))
+        return pids
 
     def wait_until_delivered(self, not_by: int = 0) -> None:
         """Return once a server other than this process runs, and the spool is empty."""

@@ -57,10 +57,10 @@ class ExaminedMemory:
         return ShownContext(answer.reply, answer.shown)
 
 
-def of_product(examined: Examined, asked: ExaminedMemory | None = None, **options: object) -> Floats:
+def of_product(examined: Examined, memory: ExaminedMemory | None = None, **options: object) -> Floats:
     """Measure COLUMNS of the product's contexts for every question: (q, 3).  options: of the queries."""
-    asked = asked or ExaminedMemory.of(examined)
-    shown = (asked.ask(question.text, **options) for question in examined.questions)
+    memory = memory or ExaminedMemory.of(examined)
+    shown = (memory.ask(question.text, **options) for question in examined.questions)
     return _rows(
         _against(examined, each.turns, question, each.reply.tokens)
         for each, question in zip(shown, examined.questions, strict=True)

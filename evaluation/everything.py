@@ -34,21 +34,21 @@ def measure_set(examined: Sequence[Examined], clock: Clock, generator: Callable[
 
     generator  makes a new generator, the same every time
     """
-    asked = [each for each in examined if each.questions]
-    counts = headline([question for each in asked for question in each.questions])
-    rows = {name: _contexts(asked, name)[counts] for name in (SUBJECT, *PEERS)}
-    first = {name: _first(asked, name, clock)[counts] for name in (SUBJECT, *PEERS)}
+    with_questions = [each for each in examined if each.questions]
+    counts = headline([question for each in with_questions for question in each.questions])
+    rows = {name: _contexts(with_questions, name)[counts] for name in (SUBJECT, *PEERS)}
+    first = {name: _first(with_questions, name, clock)[counts] for name in (SUBJECT, *PEERS)}
     ours = rows[SUBJECT]
     return {
         "questions": int(counts.sum()),
-        "turns": sum(len(each.turns) for each in asked),
+        "turns": sum(len(each.turns) for each in with_questions),
         "context_recall": _interval(of_means([[ours[:, 0]]], generator())),
         "context_precision": _interval(of_means([[ours[:, 1]]], generator())),
         "context_tokens": round(float(ours[:, 2].mean()), 1),
         "R@5": _interval(of_means([[first[SUBJECT]]], generator())),
         "gains": {name: _interval(paired(ours[:, 0], rows[name][:, 0], generator())) for name in PEERS},
         "first_gains": {name: _interval(paired(first[SUBJECT], first[name], generator())) for name in PEERS},
-        "silence": silence(asked, generator()),
+        "silence": silence(with_questions, generator()),
     }
 
 

@@ -63,10 +63,10 @@ class Search:
         """Return the scores of at most `top_k` documents for each query, of its candidates if it has any."""
         texts = {str(row["id"]): str(row["text"]) for row in queries}
         among = {query: frozenset((top_ranked or {}).get(query, ())) for query in texts}
-        found = self.rank(texts, among, min(top_k, len(self.documents)))
+        results = self.rank(texts, among, min(top_k, len(self.documents)))
         return {
             query: {name: score for name, score in ranked if not among[query] or name in among[query]}
-            for query, ranked in found.items()
+            for query, ranked in results.items()
         }
 
     def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Found]:
@@ -101,8 +101,8 @@ class EmgasSearch(Search):
         sets = list(dict.fromkeys(among.values()))
         graphs = {candidates: f"mteb-{place}" for place, candidates in enumerate(sets)}
         turns = [turn for candidates, graph in graphs.items() for turn in self._turns(graph, candidates)]
-        asked = {graph: [LabelledQuestion("", "", frozenset(), graph)] for graph in graphs.values()}
-        memories, _ = output.run(remember(DataSet(turns, asked), output.settings(), lambda: None))
+        questions = {graph: [LabelledQuestion("", "", frozenset(), graph)] for graph in graphs.values()}
+        memories, _ = output.run(remember(DataSet(turns, questions), output.settings(), lambda: None))
         ranked: dict[str, Found] = {}
         for memory in memories:
             graph = memory.questions[0].group
@@ -138,11 +138,11 @@ class Bm25Search(Search):
         tokenizer = theirs.BM25Tokenizer(language=language)
         words = tokenizer.fit_transform([document.text for document in self.documents])
         index = _index(words.ids, len(words.vocab))
-        asked = tokenizer.transform(list(texts.values()))
-        spelled = {number: word for word, number in asked.vocab.items()}
+        query_tokens = tokenizer.transform(list(texts.values()))
+        spelled = {number: word for word, number in query_tokens.vocab.items()}
         return {
             query: self._best(index.scores(_numbers(ids, spelled, words.vocab)), most)
-            for query, ids in zip(texts, asked.ids, strict=True)
+            for query, ids in zip(texts, query_tokens.ids, strict=True)
         }
 
     def _best(self, scores: Floats, most: int) -> Found:
@@ -160,5 +160,5 @@ def _index(documents: Sequence[Sequence[int]], words: int) -> Index:
 
 def _numbers(ids: Iterable[int], spelled: Mapping[int, str], vocabulary: Mapping[str, int]) -> Integers:
     """Return the numbers in the corpus of a query's words that it holds."""
-    known = (vocabulary.get(spelled[number]) for number in ids)
-    return np.array([number for number in known if number is not None], np.int64)
+    numbers = (vocabulary.get(spelled[number]) for number in ids)
+    return np.array([number for number in numbers if number is not None], np.int64)

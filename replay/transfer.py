@@ -120,9 +120,9 @@ async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
     return Survey(partition, graph, end, events, origin, is_encrypted, erased_by(erasures)) if events else None
 
 
-def restamped(log: LogReader, known: Survey, name: str | None = None) -> AsyncIterator[Record]:
+def restamped(log: LogReader, exported: Survey, name: str | None = None) -> AsyncIterator[Record]:
     """Yield the graph's events as the records of a log of their own, under another name if one is given."""
-    return _log_of(_own(log, known), name or known.graph, known.origin)
+    return _log_of(_own(log, exported), name or exported.graph, exported.origin)
 
 
 def renamed(records: AsyncIterator[Record], name: str, origin: str) -> AsyncIterator[Record]:
@@ -130,12 +130,12 @@ def renamed(records: AsyncIterator[Record], name: str, origin: str) -> AsyncIter
     return _log_of(_events_in(records), name, origin)
 
 
-async def _own(log: LogReader, known: Survey) -> AsyncIterator[tuple[GraphEvent, int]]:
+async def _own(log: LogReader, exported: Survey) -> AsyncIterator[tuple[GraphEvent, int]]:
     """Yield the graph's events as they may leave their log, each with when it was recorded (ms)."""
     ordinal = 0
-    async for event, record in AcceptedEvents().read(log, known.partition, known.end, of=known.graph):
-        if event.graph == known.graph:
-            yield _in_clear(event, ordinal, known), record.timestamp
+    async for event, record in AcceptedEvents().read(log, exported.partition, exported.end, of=exported.graph):
+        if event.graph == exported.graph:
+            yield _in_clear(event, ordinal, exported), record.timestamp
             ordinal += 1
 
 
@@ -157,11 +157,11 @@ async def _log_of(events: AsyncIterator[tuple[GraphEvent, int]], name: str, orig
         yield record
 
 
-def _in_clear(event: GraphEvent, ordinal: int, known: Survey) -> GraphEvent:
+def _in_clear(event: GraphEvent, ordinal: int, exported: Survey) -> GraphEvent:
     """Return an event as it may leave its log: nothing of what was erased, and no source."""
     if isinstance(event, SubjectErased):
         return replace(event, keys=[], src=None)
-    if isinstance(event, Sealed) or known.erased.takes(ordinal):
+    if isinstance(event, Sealed) or exported.erased.takes(ordinal):
         return EventErased(graph=event.graph, **UNSTAMPED)
     if isinstance(event, SessionSummarised) and event.src is not None:
         return replace(event, src=None, requested=True)
@@ -192,18 +192,18 @@ async def folded(records: AsyncIterator[Record], graph: str, store: Store | None
 class GraphLog:
     """An export as a log that can be read (replay/log.py): what a backup of it is written from."""
 
-    def __init__(self, log: LogReader, known: Survey, name: str | None = None) -> None:
-        self._log, self._known, self._name = log, known, name
+    def __init__(self, log: LogReader, exported: Survey, name: str | None = None) -> None:
+        self._log, self._exported, self._name = log, exported, name
 
     async def partitions(self) -> int:
         return 1
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        return 0, self._known.events + 1
+        return 0, self._exported.events + 1
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[list[Record]]:
         batch: list[Record] = []
-        async for record in restamped(self._log, self._known, self._name):
+        async for record in restamped(self._log, self._exported, self._name):
             if start <= record.offset < end:
                 batch.append(record)
             if len(batch) == AT_ONCE:

@@ -105,9 +105,9 @@ class Client:
         self._numbers = 0
         self.graphs = list(_graphs(settings.partitions))
         self.ledger = Ledger(self.graphs[0])
-        self._said: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
+        self._good_turns: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
         self._read_of, self._read = "", 0  # which topic of replies was read, and how far
-        self._told = defaultdict[bytes, list[StoredRecord]](list)  # what is in it, by correlation id
+        self._replies = defaultdict[bytes, list[StoredRecord]](list)  # what is in it, by correlation id
         self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[::2]}
 
     # to write
@@ -122,12 +122,12 @@ class Client:
             self._imported[graph] += round(self._chance.expovariate(1 / (20 * HOUR_MS)))
             turn["at"] = self._imported[graph]
         value = json.dumps(turn).encode()
-        self._said.append((graph, value, id))
+        self._good_turns.append((graph, value, id))
         return self._publish("good", graph, value, id)
 
     def say_again(self) -> None:
-        if self._said:
-            graph, value, id = self._chance.choice(self._said)
+        if self._good_turns:
+            graph, value, id = self._chance.choice(self._good_turns)
             self._publish("again", graph, value, id)
 
     def say_badly(self, graph: str | None = None) -> Sent:
@@ -208,11 +208,11 @@ class Client:
         if topic is None:
             return []
         if topic.id != self._read_of:
-            self._read_of, self._read, self._told = topic.id, 0, defaultdict(list)
+            self._read_of, self._read, self._replies = topic.id, 0, defaultdict(list)
         for each in topic.logs[0].stored[self._read :]:
-            self._told[_correlation(each)].append(each)
+            self._replies[_correlation(each)].append(each)
         self._read = topic.logs[0].end
-        return [_message(each) for each in self._told.get(correlation, ())]
+        return [_message(each) for each in self._replies.get(correlation, ())]
 
     def answers(self) -> dict[bytes, dict[str, Any]]:
         """Return all answers, also those in deleted topics: correlation id → the first one."""
@@ -286,14 +286,14 @@ class Keeper(Client):
 
     def erase(self, graph: str, subject: str = "") -> None:
         """Request the erasure of one turn, of all turns of a speaker, or of a whole graph."""
-        ids = [id for name, _, id in self._said if name == graph]
+        ids = [id for name, _, id in self._good_turns if name == graph]
         what: list[dict[str, Any]] = [{"turn": self._chance.choice(ids)}] * 6 if ids else []
         what += [{"speaker": self._chance.choice(["Ada", EVE])}, {"whole": True}]
         self._ask_for(graph, subject, kind="erase", **self._chance.choice(what))
 
     def erase_turn(self, graph: str) -> None:
         """Request the erasure of one of the newest turns, if there is any."""
-        ids = [id for name, _, id in self._said if name == graph][-6:]
+        ids = [id for name, _, id in self._good_turns if name == graph][-6:]
         if ids:
             self._ask_for(graph, "", kind="erase", turn=self._chance.choice(ids))
 

@@ -143,5 +143,5 @@ def texts(content: Any, *types: str) -> str:
     if isinstance(content, str):
         return content
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    found = [part.get("text") for part in parts if part.get("type") in types]
-    return "\n".join(part for part in found if isinstance(part, str))
+    texts = [part.get("text") for part in parts if part.get("type") in types]
+    return "\n".join(part for part in texts if isinstance(part, str))

@@ -117,8 +117,8 @@ class EmgasMemoryProvider(MemoryProvider):
     def shutdown(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _fire(self, event: str, session: str, **said: str) -> bytes:
-        payload = {"session_id": session or self._session, "cwd": "", **said}
+    def _fire(self, event: str, session: str, **fields: str) -> bytes:
+        payload = {"session_id": session or self._session, "cwd": "", **fields}
         return firing.fire_safely(HOST, event, payload, time.monotonic())
 
 

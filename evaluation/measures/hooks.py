@@ -95,13 +95,13 @@ def measure_hooks(
     prompts: Sequence[Prompt], ours: Sequence[PromptContext], theirs: Sequence[PromptContext], generator: Generator
 ) -> dict[str, Any]:
     """Measure both ways on the same prompts; shares in percent, the difference of recall as [mean, low, high]."""
-    given = dict(zip(METHODS, (ours, theirs), strict=True))
+    contexts_by_method = dict(zip(METHODS, (ours, theirs), strict=True))
     report: dict[str, Any] = {
         kind: {"prompts": len(_of_kind(prompts, prompts, kind))}
-        | {name: _summary(_of_kind(prompts, contexts, kind)) for name, contexts in given.items()}
+        | {name: _summary(_of_kind(prompts, contexts, kind)) for name, contexts in contexts_by_method.items()}
         for kind in KINDS
     }
-    recall = {name: _recall(prompts, contexts) for name, contexts in given.items()}
+    recall = {name: _recall(prompts, contexts) for name, contexts in contexts_by_method.items()}
     for name, values in recall.items():
         report["needing"][name]["recall"] = round(100 * float(values.mean()), 1)
     gain = paired(recall["emgas"], recall["bm25"], generator)

@@ -46,13 +46,13 @@ class KnownReply(NamedTuple):
 
 def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     """Measure the silence of memories; every share in percent."""
-    asked = [ExaminedMemory.of(each) for each in examined]
-    readings = list(_readings(asked, generator))
+    memories = [ExaminedMemory.of(each) for each in examined]
+    readings = list(_readings(memories, generator))
     kinds = np.array([each.kind for each in readings])
     known = np.array([each.known for each in readings])
     tokens = np.array([each.tokens for each in readings])
-    recall = np.concatenate([of_product(each.examined, each, min_likelihood=0.0)[:, 0] for each in asked])
-    own, counts = kinds == "own", np.concatenate([_counted(each) for each in asked])
+    recall = np.concatenate([of_product(each.examined, each, min_likelihood=0.0)[:, 0] for each in memories])
+    own, counts = kinds == "own", np.concatenate([_counted(each) for each in memories])
     report: dict[str, Any] = {"questions": {kind: int((kinds == kind).sum()) for kind in dict.fromkeys(kinds.tolist())}}
     for kind in report["questions"]:
         if kind != "own":
@@ -68,26 +68,26 @@ def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     return report
 
 
-def _readings(asked: Sequence[ExaminedMemory], generator: Chooser) -> Iterator[KnownReply]:
+def _readings(memories: Sequence[ExaminedMemory], generator: Chooser) -> Iterator[KnownReply]:
     general = read_unanswerable()
-    for place, each in enumerate(asked):
+    for place, each in enumerate(memories):
         for question in each.examined.questions:
             yield _read("adversarial" if question.category == UNANSWERABLE else "own", each, question.text)
-            if len(asked) > 1 and question.category != UNANSWERABLE:
-                other = (place + int(generator.integers(1, len(asked)))) % len(asked)
-                yield _read("other", asked[other], question.text)
+            if len(memories) > 1 and question.category != UNANSWERABLE:
+                other = (place + int(generator.integers(1, len(memories)))) % len(memories)
+                yield _read("other", memories[other], question.text)
         for text in general["zh" if is_chinese(each.examined.questions) else "en"]:
             yield _read("general", each, text)
 
 
-def _read(kind: str, asked: ExaminedMemory, text: str) -> KnownReply:
-    reply = asked.ask(text).reply
+def _read(kind: str, memory: ExaminedMemory, text: str) -> KnownReply:
+    reply = memory.ask(text).reply
     return KnownReply(kind, reply.known, reply.tokens)
 
 
-def _counted(asked: ExaminedMemory) -> Mask:
+def _counted(memory: ExaminedMemory) -> Mask:
     """Mark the questions of a memory that it can answer."""
-    return np.array([question.category != UNANSWERABLE for question in asked.examined.questions], np.bool_)
+    return np.array([question.category != UNANSWERABLE for question in memory.examined.questions], np.bool_)
 
 
 def _silent(chosen: Mask, known: Floats, tokens: Floats) -> dict[str, float]:

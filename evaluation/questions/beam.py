@@ -34,8 +34,8 @@ def read_chat(graph: str, chat: Any, probing: Any) -> DataSet:
     try:
         turns = list(_turns(graph, chat))
         ids = {turn.id for turn in turns}
-        asked = [(kind, each) for kind, questions in probing.items() for each in questions]
-        labelled = [_question(graph, kind, each, ids) for kind, each in asked]
+        probes = [(kind, each) for kind, questions in probing.items() for each in questions]
+        labelled = [_question(graph, kind, each, ids) for kind, each in probes]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidMessageError(f"{graph}: is no chat of BEAM ({error!r})") from error
     questions = [each for each in labelled if each is not None]

@@ -43,9 +43,9 @@ def _turns(graph: str, session: str, date: str, turns: Sequence[Mapping[str, Any
     began = round(datetime.strptime(date, _DATE).replace(tzinfo=UTC).timestamp() * 1000)
     where = {"graph": graph, "session": session}
     for place, turn in enumerate(turns):
-        said = {"speaker": turn["role"], "role": turn["role"], "text": turn["content"]}
+        utterance = {"speaker": turn["role"], "role": turn["role"], "text": turn["content"]}
         if turn["content"].strip():
             yield (
-                build(Turn, where | {"id": f"{graph}/{session}/{place}", "at": began + place * MINUTE_MS, **said}),
+                build(Turn, where | {"id": f"{graph}/{session}/{place}", "at": began + place * MINUTE_MS, **utterance}),
                 bool(turn.get("has_answer")),
             )

@@ -91,15 +91,15 @@ def _used(
 ) -> set[tuple[str, int]]:
     """List the turns that an answer rests on."""
     used = (memory for turn in answer for memory in turn.get("memory_used") or ())
-    found = (sources.get(memory["session_uuid"], {}).get(memory["content"]) for memory in used)
-    return {each for each in found if each is not None}
+    places = (sources.get(memory["session_uuid"], {}).get(memory["content"]) for memory in used)
+    return {each for each in places if each is not None}
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _turn(graph: str, said: _Said) -> Turn:
-    speaker = said.speaker.lower()
-    where = {"graph": graph, "session": said.session, "id": said.id(graph), "at": said.at}
-    return build(Turn, {**where, "speaker": speaker, "role": speaker, "text": said.text})
+def _turn(graph: str, utterance: _Said) -> Turn:
+    speaker = utterance.speaker.lower()
+    where = {"graph": graph, "session": utterance.session, "id": utterance.id(graph), "at": utterance.at}
+    return build(Turn, {**where, "speaker": speaker, "role": speaker, "text": utterance.text})

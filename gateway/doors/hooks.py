@@ -111,7 +111,7 @@ async def _store(memory: MemoryClient, host: str, heard: HookInput, graph: str, 
 
 
 async def _injection(
-    memory: MemoryClient, host: Host, heard: HookInput, graph: str, given: Injections
+    memory: MemoryClient, host: Host, heard: HookInput, graph: str, injections: Injections
 ) -> Injected | None:
     """Find what to add to a prompt or a session; None for nothing, or where the host shows it to no model."""
     if heard.event not in host.injects:
@@ -121,7 +121,7 @@ async def _injection(
         return None
     if heard.about == "start":
         return await _card(memory, host, heard, graphs)
-    return await injection_for_prompt(memory, host, heard, graphs=graphs, given=given)
+    return await injection_for_prompt(memory, host, heard, graphs=graphs, given=injections)
 
 
 async def injection_for_prompt(

@@ -160,7 +160,7 @@ class _Scan:
     def __init__(self, text: str, small: str, language: str, places: list[tuple[int, str]]) -> None:
         self.text, self.small, self.language, self.places = text, small, language, places
         self.words, self.tokens = lexicon(language), [token for _, token in places]
-        self.found: list[Atom] = []
+        self.result: list[Atom] = []
 
     def atoms(self) -> list[Atom]:
         """Read the tokens from left to right."""
@@ -170,8 +170,8 @@ class _Scan:
                 for atom in self._read(number, at, token):
                     free = max(free, atom.end)
                     if atom.codes:
-                        self.found.append(atom)
-        return self.found
+                        self.result.append(atom)
+        return self.result
 
     def _read(self, number: int, at: int, token: str) -> list[Atom]:
         if self.language == "de" and (pair := self._german_day(at, token)):
@@ -188,16 +188,16 @@ class _Scan:
 
     def _is_hyphen(self, at: int, token: str) -> bool:
         """Return whether a sign joins what is one expression: 05-Aug-2016, five-thirty."""
-        if token not in _JOINTS or self.language in UNSPACED or not self.found or not 0 < at < len(self.small) - 1:
+        if token not in _JOINTS or self.language in UNSPACED or not self.result or not 0 < at < len(self.small) - 1:
             return False
-        last, before, after = self.found[-1], self.small[at - 1], self.small[at + 1]
+        last, before, after = self.result[-1], self.small[at - 1], self.small[at + 1]
         if "clock" in last.codes and last.end == at:
             return False  # 4pm-5pm
         if _WHOLES & set(last.codes) and last.end == at:
             return True  # early-morning
         if token == _HYPHEN and last.end == at and _is_spelled(last, self.small) and after.isalpha():
             return True
-        if len(self.found) > 1 and "number" in last.codes and {"month", "month_sign"} & _codes(self.found[-3:-1]):
+        if len(self.result) > 1 and "number" in last.codes and {"month", "month_sign"} & _codes(self.result[-3:-1]):
             return False
         return (before.isdigit() and after.isalpha()) or (before.isalpha() and after.isdigit())
 
@@ -217,7 +217,7 @@ class _Scan:
 
     def _day_of_month(self, at: int) -> Atom | None:
         """Read the day that stands right behind its month: Dec31."""
-        last = self.found[-1] if self.found else None
+        last = self.result[-1] if self.result else None
         match = re.compile(r"\d\d?(?!\w)").match(self.small, at)
         if match is None or last is None or last.end != at or "month" not in last.codes:
             return None
@@ -273,7 +273,7 @@ class _Scan:
 
     def _han(self, atom: Atom, token: str) -> Atom:
         """Correct what Chinese runs together: 3月底 is 3月 and 底, 每周一 is 每 and 周一, 前面 is no time."""
-        beside = self.found[-1] if self.found else None
+        beside = self.result[-1] if self.result else None
         if "edge" in atom.codes and beside and "number" in beside.codes and beside.end == atom.start:
             return self._single(atom.start, token)
         following = self.small[atom.end : atom.end + 1]
@@ -323,7 +323,7 @@ class _Scan:
         opens = token in _VERBS and re.search(r"(?:^|[.!?]\s*|[\"“]\s*)$", self.text[max(0, at - 9) : at])
         if not self.text[at].islower() and not opens and token != _FALL:
             return False
-        near = self.found[-1].codes if self.found and at - self.found[-1].end <= 1 else {}
+        near = self.result[-1].codes if self.result and at - self.result[-1].end <= 1 else {}
         if token in _VERBS and not self._is_month(near, atom):
             return True
         supported = _SUPPORT & set(near) or re.match(r"\s*\d", self.small[atom.end :])
@@ -333,7 +333,7 @@ class _Scan:
         """Return whether "may" can be a month behind a word: not behind "this", "one" or a comma."""
         if not near or re.match(r"\s*\d", self.small[atom.end :]):
             return True
-        last = self.small[self.found[-1].start : self.found[-1].end]
+        last = self.small[self.result[-1].start : self.result[-1].end]
         if "glue" in near:
             return last in _OF
         if "which" in near:
@@ -342,9 +342,9 @@ class _Scan:
 
     def _is_place(self, at: int, token: str) -> bool:
         """Return whether an article follows "at": at a place."""
-        if token not in _NO_ARTICLE or self.language == "es" or not self.found:
+        if token not in _NO_ARTICLE or self.language == "es" or not self.result:
             return False
-        return "at" in self.found[-1].codes and at - self.found[-1].end <= 1
+        return "at" in self.result[-1].codes and at - self.result[-1].end <= 1
 
 
 def _codes(atoms: list[Atom]) -> set[str]:

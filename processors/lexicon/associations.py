@@ -31,6 +31,6 @@ _HAN_SUBJECTS: Final = tuple(word for word in ASSOCIATIONS if not word.isascii()
 
 def subjects(words: Iterable[str], text: str) -> list[str]:
     """Find the subjects of a question that are too common to be among its concepts `words`: own, from, 哪里人."""
-    plain, found = clean(text).casefold(), set(words)
+    plain, existing = clean(text).casefold(), set(words)
     candidates = (*_LETTERS.findall(plain), *(word for word in _HAN_SUBJECTS if word in plain))
-    return [word for word in dict.fromkeys(candidates) if word in ASSOCIATIONS and word not in found]
+    return [word for word in dict.fromkeys(candidates) if word in ASSOCIATIONS and word not in existing]

@@ -176,8 +176,10 @@ def _han_moods(sentence: str) -> Iterator[Mood]:
     for clause in filter(None, _CLAUSE.split(sentence)):
         others, mine = _HAN_OTHERS.search(clause), clause.find("我")
         is_mine = (mine >= 0 and (others is None or mine < others.start() or is_mine)) or (is_mine and others is None)
-        told = clause.startswith(("感到", "感觉", "觉得")) and "我" not in sentence and not sentence.startswith(clause)
-        if is_mine and not told and (mood := _han_mood(clause)):
+        is_reported = (
+            clause.startswith(("感到", "感觉", "觉得")) and "我" not in sentence and not sentence.startswith(clause)
+        )
+        if is_mine and not is_reported and (mood := _han_mood(clause)):
             yield mood
 
 

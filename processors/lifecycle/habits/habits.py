@@ -253,8 +253,8 @@ class _Window:
 
     def _compound(self, word: int, members: Sequence[int]) -> list[int]:
         """List the words that are said where one is and nowhere else, in the order of their turn: flat white."""
-        held = [self._passages.concepts_of(passage) for passage in members]
-        of = [list(each) for each in held if word in each]
+        concepts = [self._passages.concepts_of(passage) for passage in members]
+        of = [list(each) for each in concepts if word in each]
         is_plain = self._graph.concepts.is_mark
         return [
             each
@@ -264,15 +264,15 @@ class _Window:
                 not is_plain[each]
                 and not self._is_roundabout(each)
                 and all(each in one for one in of)
-                and sum(each in one for one in held) == len(of)
+                and sum(each in one for one in concepts) == len(of)
             )
         ]
 
     def _phrases(self, members: Sequence[int]) -> list[int]:
         """List the phrases that SHARED of the members hold."""
-        held = Counter(word for passage in members for word in self._passages.concepts_of(passage))
+        counts = Counter(word for passage in members for word in self._passages.concepts_of(passage))
         phrases = self._graph.concepts.phrases
-        return sorted(word for word, times in held.items() if word in phrases and times >= SHARED * len(members))
+        return sorted(word for word, times in counts.items() if word in phrases and times >= SHARED * len(members))
 
     def _is_roundabout(self, concept: int) -> bool:
         """Return whether a word says when or where something is done, or only that it is."""

@@ -357,17 +357,17 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
 
 def _match(question: _Question, turns: _TurnReader) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
-    query, asked = question.query, _slot_question(question)
+    query, slot_question = question.query, _slot_question(question)
     recalled = _with_changes(question, _with_pronouns(question, _recall_turns(question), turns))
-    habits, relations = _recurring(question), _relations(question, recalled, asked)
+    habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
     is_known = bool(recalled.passages) and known >= _least_known(question)
     if is_known:
         recalled = _worth_their_tokens(question, recalled, known)
-    elif habits or relations or asked or query.fallback != "nearest":
+    elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    recalled = _evidence_first(question, recalled, asked)
-    is_match = bool(recalled.passages and (is_known or asked)) or bool(habits or relations)
+    recalled = _evidence_first(question, recalled, slot_question)
+    is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
         recalled = replace(recalled, passages=latest, depth=LATEST)
@@ -469,11 +469,11 @@ def _slot_question(question: _Question) -> SlotQuestion | None:
     return slot_question(cards_of(graph), query.text, asker)
 
 
-def _evidence_first(question: _Question, recalled: RecallResult, asked: SlotQuestion | None) -> RecallResult:
+def _evidence_first(question: _Question, recalled: RecallResult, slot_question: SlotQuestion | None) -> RecallResult:
     """Put the turns that say what a slot holds before all others, as far as the question's filter lets them through."""
-    if asked is None:
+    if slot_question is None:
         return recalled
-    numbers = np.array([question.graph.passages.numbers[turn] for turn in asked.turns], np.int64)
+    numbers = np.array([question.graph.passages.numbers[turn] for turn in slot_question.turns], np.int64)
     first = numbers[Allowed(question.view, question.options.only).passes(numbers)].tolist()
     best = max((ranked.score for ranked in recalled.passages), default=0.0)
     others = [ranked for ranked in recalled.passages if ranked.number not in first]
@@ -495,12 +495,12 @@ def _is_of_habit(question: _Question) -> bool:
     return any(not words.isdisjoint(habit.concepts) for habit in question.graph.habits.habits.values())
 
 
-def _relations(question: _Question, recalled: RecallResult, asked: SlotQuestion | None) -> list[KnownRelation]:
+def _relations(question: _Question, recalled: RecallResult, slot_question: SlotQuestion | None) -> list[KnownRelation]:
     """List the relations that a question asks for, else those of its concepts, if its kind of memory has any."""
     if not question.options.kind.tells or question.goes_on:
         return []
-    known = relations_asked(question.graph, asked) if asked else []
-    return known or find_relations(question.view, _terms(question, recalled))
+    relations = relations_asked(question.graph, slot_question) if slot_question else []
+    return relations or find_relations(question.view, _terms(question, recalled))
 
 
 def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:
@@ -517,12 +517,12 @@ class _ReplyWriter:
         self._query, self._memory, self._graph = question.query, question.memory, question.graph
         self._view, self._options, self._zone = question.view, question.options, question.zone
         self._events, self._passages = question.graph.events, question.graph.passages
-        self._found = matches.recalled
+        self._result = matches.recalled
         self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
-        query, result = self._query, self._found
+        query, result = self._query, self._result
         listed = self._listed()
         whys = yield from self._whys(listed)
         shown = self._shown(listed)
@@ -567,10 +567,10 @@ class _ReplyWriter:
         """Return how likely each of the listed passages holds the answer, None where scores do not tell."""
         if not (self._matches.is_match and self._question.has_odds and self._query.retriever == "default"):
             return [None] * listed
-        return list(passage_likelihoods(_scores(self._found), self._matches.known)[:listed].tolist())
+        return list(passage_likelihoods(_scores(self._result), self._matches.known)[:listed].tolist())
 
     def _from_archive(self) -> tuple[str, ...]:
-        needed = self._found.passages[: self._found.depth]
+        needed = self._result.passages[: self._result.depth]
         shown = zip(needed, self._shown(needed), strict=True)
         return tuple(self._view.passage_id[one.number] for one, marks in shown if marks.archived)
 
@@ -588,10 +588,10 @@ class _ReplyWriter:
     def _listed(self) -> list[Ranked]:
         """Find the passages that the reply lists, best first; left to choose, it lists the same words once."""
         if self._query.top_passages is not None or not self._question.is_ranked:
-            top = self._found.depth if self._query.top_passages is None else self._query.top_passages
-            return list(self._found.passages[:top])
+            top = self._result.depth if self._query.top_passages is None else self._query.top_passages
+            return list(self._result.passages[:top])
         listed: dict[tuple[str, ...], Ranked] = {}
-        for ranked in self._found.passages[: self._found.depth]:
+        for ranked in self._result.passages[: self._result.depth]:
             turn = self._turn(ranked)
             says = (turn.speaker, turn.text)
             listed.setdefault(says if len(turn.text) >= SAME_FROM else (*says, turn.id), ranked)
@@ -607,7 +607,7 @@ class _ReplyWriter:
             return list(
                 explanations_of_mode(
                     self._view,
-                    self._found,
+                    self._result,
                     self._question.retriever,
                     options=self._options,
                     meant=self._meant,
@@ -632,7 +632,7 @@ class _ReplyWriter:
             options=self._options,
             cosine=self._question.cosine,
             scores=[ranked.score for ranked in listed],
-            pronouns=self._found.pronouns,
+            pronouns=self._result.pronouns,
         )
 
     def _let_others_in(self) -> Steps[None]:
@@ -675,7 +675,7 @@ class _ReplyWriter:
 
         Room for some turns goes to those that answer best, room for some tokens to those that do per token.
         """
-        query, result = self._query, self._found.passages
+        query, result = self._query, self._result.passages
         result = result[: most_lines(query.budget)]  # however many more are listed
         plain, breadth = self._question.has_odds, self._breadth
         shown = worth_showing(result, query.retriever, self._graph.settings.drop) if plain else result
@@ -743,10 +743,10 @@ class _ReplyWriter:
 
     @cached_property
     def _meant(self) -> QueryTerms:
-        return _terms(self._question, self._found)
+        return _terms(self._question, self._result)
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None, likelihood: float | None) -> RecalledPassage:
-        turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)
+        turn, topic = self._turn(ranked), self._result.topics.get(ranked.number)
         return RecalledPassage(
             id=turn.id,
             session=turn.session,

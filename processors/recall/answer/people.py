@@ -35,7 +35,7 @@ def relations_asked(graph: Graph, question: SlotQuestion) -> list[KnownRelation]
     """List the relations of the one slot that a question asks for: those that hold now, then history."""
     cards = cards_of(graph)
     entries = cards.entries.get((question.subject, question.slot), [])
-    listed = [known for each in entries if (known := _known(graph, cards, question.subject, question.slot, each))]
+    listed = [relation for each in entries if (relation := _known(graph, cards, question.subject, question.slot, each))]
     return sorted(listed, key=lambda each: each.history)
 
 
@@ -46,9 +46,9 @@ def _of_card(graph: Graph, name: str) -> Iterator[KnownRelation]:
     for (subject, slot), entries in cards.entries.items():
         for each in entries:
             if name in (subject.casefold(), each.value.casefold()) and (
-                known := _known(graph, cards, subject, slot, each)
+                relation := _known(graph, cards, subject, slot, each)
             ):
-                yield known
+                yield relation
 
 
 def _known(graph: Graph, cards: Cards, subject: str, slot: str, entry: Entry) -> KnownRelation | None:

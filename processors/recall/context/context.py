@@ -180,15 +180,15 @@ def _first(words: frozenset[str]) -> list[str]:
 
 def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str], int]:
     """Map passage numbers to what their lines get, "" where `room` (tokens) has run out; add up what all that costs."""
-    notes, spent, told = dict[int, str](), 0, set[str]()
+    notes, spent, shown = dict[int, str](), 0, set[str]()
     for passage in ranked:
-        new = [each for each in meanings(passage) if each not in told] if passage.times else []
+        new = [each for each in meanings(passage) if each not in shown] if passage.times else []
         note = f" [{'; '.join(new)}]" if new else ""
         cost = tokens(note) if note else 0
         fits = spent + cost <= room
         notes[passage.number] = note if fits else ""
         spent += cost if fits else 0
-        told.update(new if fits else ())
+        shown.update(new if fits else ())
     return notes, spent
 
 

@@ -40,8 +40,8 @@ def _names(cards: Cards) -> list[str]:
     return list(dict.fromkeys([*named, *cards.aliases.values()]))
 
 
-def _is_called(cards: Cards, name: str, asked: str) -> bool:
-    low = asked.casefold().replace("’", "'")
+def _is_called(cards: Cards, name: str, query: str) -> bool:
+    low = query.casefold().replace("’", "'")
     return low in (name.casefold(), *(path.casefold() for path in _paths(cards, name)))
 
 

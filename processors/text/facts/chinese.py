@@ -147,14 +147,14 @@ class ChineseReading(FactReading):
 
     def _belongs(self, match: re.Match[str], link: re.Match[str], name: str, *, is_owned: bool) -> bool:
         """Return whether a role and the name behind it are one person."""
-        said, before = link.group(), self.sentence[: match.start()]
-        if said.endswith("是"):
+        link_text, before = link.group(), self.sentence[: match.start()]
+        if link_text.endswith("是"):
             return not (self.asking or _UNSURE.search(before))
-        if "叫" in said:
+        if "叫" in link_text:
             return not _REFUSES.search(before)
-        if said.startswith(("姓", "复姓")):
-            return "大家叫" in said or name.startswith(said.strip("复姓,，"))
-        return bool(said) or is_owned or _ROLES[match["role"]] in _BESIDE
+        if link_text.startswith(("姓", "复姓")):
+            return "大家叫" in link_text or name.startswith(link_text.strip("复姓,，"))
+        return bool(link_text) or is_owned or _ROLES[match["role"]] in _BESIDE
 
     def _is_role(self, match: re.Match[str], owner: str, begin: int) -> Iterator[Fact]:
         """Find who stands before: 陈志远是我老板, 小魏是我带的学生."""

@@ -165,14 +165,14 @@ class EnglishReading(FactReading):
         self, match: re.Match[str], owner: str | None, named: re.Match[str] | None = None, sure: float = 0.9
     ) -> Iterator[Fact]:
         """Yield the one or two whom a role names."""
-        found = named or match
+        names_match = named or match
         if owner is None:
             return
-        span = match.start(), found.end("name")
-        yield from self._person(match, owner, found["name"], span, sure)
-        other = found.groupdict().get("other")
+        span = match.start(), names_match.end("name")
+        yield from self._person(match, owner, names_match["name"], span, sure)
+        other = names_match.groupdict().get("other")
         if other and match.groupdict().get("several"):
-            yield from self._person(match, owner, other, (match.start(), found.end()), sure)
+            yield from self._person(match, owner, other, (match.start(), names_match.end()), sure)
 
     def _person(
         self, match: re.Match[str], owner: str, name: str, span: tuple[int, int], sure: float
@@ -265,7 +265,7 @@ class EnglishReading(FactReading):
 
     def _introduced(self) -> str | None:
         """Return the one person whom the text has introduced: "My mother is called Ingrid, and she's from Malmö"."""
-        people = {fact.value for fact in self._found.values() if fact.role and fact.relation != "pet"}
+        people = {fact.value for fact in self._facts.values() if fact.role and fact.relation != "pet"}
         return people.pop() if len(people) == 1 else None
 
 

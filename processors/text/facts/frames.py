@@ -146,7 +146,7 @@ class FactReading:
         self.text = _QUOTED.sub(lambda match: " " * len(match.group()), text.translate(_SAME_LENGTH))
         self.company = company
         self.sentence, self.offset, self.asking = "", 0, False
-        self._found: dict[tuple[str, str, str, str], Fact] = {}
+        self._facts: dict[tuple[str, str, str, str], Fact] = {}
 
     def asks(self) -> bool:
         """Return whether the sentence asks."""
@@ -182,7 +182,7 @@ class FactReading:
                 self._keep(fact)
             if fitting:
                 self._read(fitting)
-        return list(self._found.values())[:FACTS]
+        return list(self._facts.values())[:FACTS]
 
     def _keep(self, fact: Fact) -> None:
         """Keep a fact of the sentence, placed in the text, unless it is there."""
@@ -190,7 +190,7 @@ class FactReading:
             start, end = max(fact.start, 0) + self.offset, min(fact.end + self.offset, len(self.text))
             operation = "set" if fact.operation == "add" else fact.operation
             key = (fact.subject, fact.slot, operation, fact.value.casefold())
-            self._found.setdefault(key, replace(fact, start=start, end=end))
+            self._facts.setdefault(key, replace(fact, start=start, end=end))
 
     def _read(self, fitting: list[Frame]) -> None:
         taken: list[_Taken] = []

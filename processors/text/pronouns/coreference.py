@@ -247,15 +247,15 @@ class Conversation:
 
     def add(self, name: str, kind: str, gender: str, span: tuple[int, int], *, how: str, fresh: bool) -> Candidate:
         """Return the candidate that a name or a role means, a new one where none has it."""
-        found = None if fresh else self._named(name, kind, how)
-        if found is None:
-            found = Candidate(name, gender, kind)
-            self._candidates.append(found)
-        if len(name) > len(found.name) and how == "name" and found.name not in self._speakers:
-            found.name = name
-        found.gender = found.gender or gender
-        found.at, found.named, found.sure = (self._turn, *span), self._turn, 1.0
-        return found
+        candidate = None if fresh else self._named(name, kind, how)
+        if candidate is None:
+            candidate = Candidate(name, gender, kind)
+            self._candidates.append(candidate)
+        if len(name) > len(candidate.name) and how == "name" and candidate.name not in self._speakers:
+            candidate.name = name
+        candidate.gender = candidate.gender or gender
+        candidate.at, candidate.named, candidate.sure = (self._turn, *span), self._turn, 1.0
+        return candidate
 
     def _named(self, name: str, kind: str, how: str) -> Candidate | None:
         for each in reversed(self._candidates):
@@ -287,14 +287,14 @@ class Conversation:
         """List who else speaks."""
         return [name for name in self._speakers if name != speaker]
 
-    def choose(self, asked: PronounAsked) -> tuple[Candidate, float] | None:
+    def choose(self, pronoun: PronounAsked) -> tuple[Candidate, float] | None:
         """Return the best candidate that fits a pronoun, and its share; None if an unnamed person fits better."""
-        pool = [each for each in self._candidates if self._fits(each, asked)]
-        if asked.case == "self":
-            pool = [each for each in pool if each.last[:2] == asked.here[:2]] or pool
+        pool = [each for each in self._candidates if self._fits(each, pronoun)]
+        if pronoun.case == "self":
+            pool = [each for each in pool if each.last[:2] == pronoun.here[:2]] or pool
         latest = max((each.last for each in pool), default=None)
         rivals = sum(each.kind != "nobody" for each in pool)
-        scores = [_score(self._features(each, asked, rivals, latest)) for each in pool]
+        scores = [_score(self._features(each, pronoun, rivals, latest)) for each in pool]
         best = max(range(len(pool)), key=lambda place: (scores[place], pool[place].last), default=None)
         if best is None or scores[best] <= 0:
             return None
@@ -307,22 +307,22 @@ class Conversation:
         self._candidates.append(candidate)
         return candidate
 
-    def _fits(self, each: Candidate, asked: PronounAsked) -> bool:
-        here = asked.here
-        if each.kind == "many" or not (each.count or each.spoke >= 0) or each.name == asked.speaker:
+    def _fits(self, each: Candidate, pronoun: PronounAsked) -> bool:
+        here = pronoun.here
+        if each.kind == "many" or not (each.count or each.spoke >= 0) or each.name == pronoun.speaker:
             return False
-        if each.gender not in ("", asked.gender) or (each.kind == "nobody" and not each.gender):
+        if each.gender not in ("", pronoun.gender) or (each.kind == "nobody" and not each.gender):
             return False
         gap = here.clause - each.last.clause if each.last.turn == here.turn else None
-        is_called = each.name in asked.called and (gap is None or gap < _FRESH)
+        is_called = each.name in pronoun.called and (gap is None or gap < _FRESH)
         was_called = each.place == "called" and gap is not None and gap < _FRESH
         if here.turn - max(each.last.turn, each.spoke) > FORGOTTEN or is_called or was_called:
             return False
-        return not (asked.case == "object" and gap == 0 and each.place == "subject")  # Joey told him
+        return not (pronoun.case == "object" and gap == 0 and each.place == "subject")  # Joey told him
 
-    def _features(self, each: Candidate, asked: PronounAsked, rivals: int, latest: Place | None) -> Sequence[float]:
-        here, case = asked.here, asked.case
-        before = next((name for name in reversed(self._said_by) if name != asked.speaker), None)
+    def _features(self, each: Candidate, pronoun: PronounAsked, rivals: int, latest: Place | None) -> Sequence[float]:
+        here, case = pronoun.here, pronoun.case
+        before = next((name for name in reversed(self._said_by) if name != pronoun.speaker), None)
         gap = here.turn - each.last.turn if each.count else 99
         same_clause = gap == 0 and each.last.clause == here.clause
         speaks = each.name in self._speakers

@@ -82,8 +82,8 @@ async def _exact(out: Path, graph: str) -> dict[str, Any]:
 
     settings = output.settings()
     async with reading(settings) as log:
-        known, what = await outgoing(log, graph)
-        own = GraphLog(log, known)
+        exported, what = await outgoing(log, graph)
+        own = GraphLog(log, exported)
         now = clock.time_ns() // 1_000_000
         header = Header(settings.prefix, graph, (await own.bounds(0),), version("emgas"), now, what)
         written = await _write(own, out, header)

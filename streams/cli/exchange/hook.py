@@ -81,14 +81,14 @@ def _planned(host: Host) -> dict[Path, str]:
 
 def _existing(path: Path) -> dict[str, Any]:
     try:
-        found = json_library.loads(path.read_text("utf-8"))
+        value = json_library.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         output.fail(f"{path} is no JSON object: correct it, then run this again")
-    return found
+    return value
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -109,11 +109,11 @@ async def outgoing(log: LogReader, graph: str, name: str | None = None) -> tuple
     """Find what a log holds of a graph, and what its receiver must know; exit if there is nothing."""
     from replay.transfer import Transferred, folded, restamped, survey  # here: --help needs none of it
 
-    known = await survey(log, partition_of(graph, await log.partitions()), graph)
-    if known is None:
+    exported = await survey(log, partition_of(graph, await log.partitions()), graph)
+    if exported is None:
         output.fail_unknown(graph)
-    digest = await folded(restamped(log, known, name), name or graph)
-    return known, Transferred(name or graph, known.origin, known.events, digest, known.is_encrypted)
+    digest = await folded(restamped(log, exported, name), name or graph)
+    return exported, Transferred(name or graph, exported.origin, exported.events, digest, exported.is_encrypted)
 
 
 async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
@@ -181,9 +181,9 @@ async def _sent(transfer: _Transfer, log: LogReader, there: MemoryClient, *, com
     """Send what the log holds of the graph by now."""
     from replay.transfer import folded, restamped  # here: --help needs none of it
 
-    known, what = await outgoing(log, transfer.graph, transfer.name)
-    count = await _send(there, restamped(log, known, transfer.name), what, completes=completes)
-    before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, known), transfer.graph)
+    exported, what = await outgoing(log, transfer.graph, transfer.name)
+    count = await _send(there, restamped(log, exported, transfer.name), what, completes=completes)
+    before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, exported), transfer.graph)
     return {**_report(what, count), "digest_before": before}
 
 

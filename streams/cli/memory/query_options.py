@@ -95,9 +95,9 @@ def _present(args: Iterable[str]) -> Iterator[str]:
         elif each in FORMER_FLAGS:
             yield from FORMER_FLAGS[each]
         elif (table := _table_of(name)) is not None:
-            given = value if equals else next(rest, "")
+            setting = value if equals else next(rest, "")
             pair = "." if TABLES[table][name[2:]].form == "pair" else "="
-            yield from (f"--{table}", f"{name[2:]}{pair}{given}")
+            yield from (f"--{table}", f"{name[2:]}{pair}{setting}")
         else:
             yield each
 

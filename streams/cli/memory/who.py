@@ -69,8 +69,8 @@ def _lines(person: Person) -> Iterator[str]:
         yield f"{escape(tie.relation)} of {escape(tie.of)} [dim](turn {escape(tie.turn)})[/]"
 
 
-def _value(known: KnownValue) -> str:
-    role = f" ({escape(known.role)})" if known.role else ""
-    likely = " (likely)" if known.confidence <= 0.5 else ""
-    since = f", since {format_utc(known.since)}" if known.since is not None else ""
-    return f"{escape(known.value)}{role}{likely} [dim](turn {escape(known.turn)}{since})[/]"
+def _value(value: KnownValue) -> str:
+    role = f" ({escape(value.role)})" if value.role else ""
+    likely = " (likely)" if value.confidence <= 0.5 else ""
+    since = f", since {format_utc(value.since)}" if value.since is not None else ""
+    return f"{escape(value.value)}{role}{likely} [dim](turn {escape(value.turn)}{since})[/]"

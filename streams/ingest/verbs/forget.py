@@ -67,14 +67,14 @@ def _containing(graph: Graph, words: Sequence[str], text_of: TextOf) -> Steps[li
 
     Not every word of a turn is a concept: `penicillin-free` is another one, and long turns have more than are kept.
     """
-    pattern, found = re.compile("|".join(map(_pattern, words))), list[str]()
+    pattern, matches = re.compile("|".join(map(_pattern, words))), list[str]()
     for count, turn in enumerate(list(graph.passages.numbers)):
         if count % TEXTS_AT_ONCE == 0:
             yield
         number = graph.passages.numbers.get(turn)  # other turns may have come and gone between two steps
         if number is not None and any(pattern.search(_plain(text)) for text in _texts(text_of(graph, number))):
-            found.append(turn)
-    return found
+            matches.append(turn)
+    return matches
 
 
 def _texts(event: TurnRecorded) -> Iterator[str]:

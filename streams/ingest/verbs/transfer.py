@@ -50,12 +50,12 @@ def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[Da
     if placement == Placement("received", request.origin):
         raise AlreadyDoneError(f"graph {request.graph!r} is here already, all of it")
     begun = _begun(request, graph, placement, context)
-    known = graph.events if graph is not None else 0
-    if request.first > known:
-        raise RejectedError(f"graph {request.graph!r} has {known} events here: what comes next is event {known}")
+    count = graph.events if graph is not None else 0
+    if request.first > count:
+        raise RejectedError(f"graph {request.graph!r} has {count} events here: what comes next is event {count}")
     if not request.events:
-        return [_complete(request, graph, known, context.source)]
-    events = [_received(request, value, context) for value in request.events[known - request.first :]]
+        return [_complete(request, graph, count, context.source)]
+    events = [_received(request, value, context) for value in request.events[count - request.first :]]
     if not events:
         raise AlreadyDoneError("these events are here already")
     return [*begun, *events]
@@ -93,12 +93,12 @@ def _living(graph_id: str, context: Deciding) -> list[str]:
     return sorted(name for name, key in context.keys.of(graph_id).items() if not key.is_destroyed)
 
 
-def _complete(request: Receive, graph: Graph | None, known: int, source: int) -> GraphReceived:
+def _complete(request: Receive, graph: Graph | None, count: int, source: int) -> GraphReceived:
     """Complete a graph if it is what was sent.  Raises RejectedError if it is not."""
     digest = graph.digest() if graph is not None else ""
-    if known != request.total or digest != request.digest:
+    if count != request.total or digest != request.digest:
         raise RejectedError(
-            f"graph {request.graph!r} has {known} events and digest {digest} here, and was to have {request.total} and "
+            f"graph {request.graph!r} has {count} events and digest {digest} here, and was to have {request.total} and "
             f"{request.digest}: it stays closed. Send the rest; if it has all, report this"
         )
     return GraphReceived(src=source, graph=request.graph, origin=request.origin, complete=True, **UNSTAMPED)

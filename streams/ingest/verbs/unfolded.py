@@ -111,17 +111,17 @@ class UnfoldedDecisions:
         stated = (
             facts(turn.text, speaker=speaker, mentions=bound_words, concepts=meant, before=before) if speaks else []
         )
-        said = TurnBefore(speaker or "", meant, turn.text, names_in(stated))
-        pending.append(said)
-        self._hear(turn, said, graph)
+        utterance = TurnBefore(speaker or "", meant, turn.text, names_in(stated))
+        pending.append(utterance)
+        self._hear(turn, utterance, graph)
         return bound_words, stated
 
-    def _hear(self, turn: Turn, said: TurnBefore, graph: Graph | None) -> None:
+    def _hear(self, turn: Turn, utterance: TurnBefore, graph: Graph | None) -> None:
         """Remember the text of a turn for the pronouns of the next, unless its graph is encrypted."""
         if self._is_sealed(turn, graph):
             return
         heard = self._heard.pop((turn.graph, turn.session), {})
-        heard[turn.id] = said
+        heard[turn.id] = utterance
         self._heard[turn.graph, turn.session] = dict(list(heard.items())[-LOOKED_BACK:])
         if len(self._heard) > HEARD:
             del self._heard[next(iter(self._heard))]

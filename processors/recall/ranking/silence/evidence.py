@@ -59,16 +59,16 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
     every, named, plain = _words(inquiry, question), inquiry.terms.named, clean(text)
     words = _telling(inquiry, question, every, plain)
-    found = _mentions(inquiry, words, upto)
-    turns = np.bincount(found.word, found.share >= 1, len(words)).astype(np.int64)
+    mentions = _mentions(inquiry, words, upto)
+    turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
     rarest = np.log1p(2 * upto + 1)
     rarity = np.where(turns > 0, idf(upto, turns), rarest)
-    turn, of, pairs = np.unique(found.passage, return_inverse=True, return_counts=True)
-    covered = np.bincount(of, rarity[found.word] * found.share, len(turn))
+    turn, of, pairs = np.unique(mentions.passage, return_inverse=True, return_counts=True)
+    covered = np.bincount(of, rarity[mentions.word] * mentions.share, len(turn))
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
     unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
-    never = np.bincount(found.word, minlength=len(words)) == 0
+    never = np.bincount(mentions.word, minlength=len(words)) == 0
     strange = any(
         is_han(word) == inquiry.view.once("han", _speaks_han)
         for word, lacks in zip(words, never.tolist(), strict=True)
@@ -103,25 +103,25 @@ def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: st
     """
     form = form_of(plain)
     of_form = {each.id for each in question.concepts if each.label.casefold() in form} | EVERYDAY
-    known = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
-    known.update(inquiry.terms.unknown)
-    return [word for word in words if word in known or word not in of_form] or words
+    known_words = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
+    known_words.update(inquiry.terms.unknown)
+    return [word for word in words if word in known_words or word not in of_form] or words
 
 
 def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
     """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
-    asked = asks_owned(plain)
-    if asked is None or not _is_person(asked.owner):
+    owned = asks_owned(plain)
+    if owned is None or not _is_person(owned.owner):
         return False
-    found = _mentions(inquiry, words, upto)
-    spoken_of = {words[number] for number in found.word[found.share >= NEARLY].tolist()}
+    mentions = _mentions(inquiry, words, upto)
+    spoken_of = {words[number] for number in mentions.word[mentions.share >= NEARLY].tolist()}
     spoken_of |= {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
     spoken_of |= inquiry.terms.kinds.keys()
     form = form_of(plain)
-    owner, thing = (_concepts_in(question, part.casefold(), form) for part in asked)
+    owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
     if owner and not owner & spoken_of:
         return True
-    of_owner = found.passage[np.isin(found.word, [place for place, word in enumerate(words) if word in owner])]
+    of_owner = mentions.passage[np.isin(mentions.word, [place for place, word in enumerate(words) if word in owner])]
     return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner)
 
 
@@ -150,9 +150,9 @@ def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:
     row = posted.row[here]
     order = np.lexsort((-np.minimum(posted.times[here], 1) * share[row], posted.passage[here], of_word[row]))
     here, row = here[order], row[order]
-    found = _Mentions(of_word[row], posted.passage[here], np.minimum(posted.times[here], 1) * share[row])
-    first = np.unique(found.word * upto + found.passage, return_index=True)[1]
-    return _Mentions(found.word[first], found.passage[first], found.share[first])
+    mentions = _Mentions(of_word[row], posted.passage[here], np.minimum(posted.times[here], 1) * share[row])
+    first = np.unique(mentions.word * upto + mentions.passage, return_index=True)[1]
+    return _Mentions(mentions.word[first], mentions.passage[first], mentions.share[first])
 
 
 def _rows(inquiry: Inquiry, words: list[str]) -> tuple[Integers, Floats]:
