@@ -7,7 +7,6 @@ value: what people said to each other does not belong in an error message.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -33,7 +32,27 @@ _SENTENCES = {
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",
+    "dict_type": "must be a JSON object",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "none_required": "must be left out",
+    "finite_number": "must be a finite number",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be less than {lt}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "string_pattern_mismatch": "must match the pattern {pattern}",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_long": "must have at most {max_length} items",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("byte_size", "byte_size_unit"), "write a number and a unit, as in 512MiB"),
 }
+_OF_ANY_FIELD = {"missing", "extra_forbidden", "string_unicode", "model_type"}
+_LEAST = {"string_too_short": "character", "too_short": "item"}
 _TIMES = {"at", "as_of", "since", "until"}
 _METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} characters, a finite number, true, false or null"
 
@@ -76,17 +95,32 @@ def describe(error: ValidationError) -> str:
     return describe_all(error.errors(include_url=False, include_input=False), skip=int(tagged))
 
 
+def describe_value(error: ValidationError) -> str:
+    """Write what is wrong with a value that has no fields, such as an option of a command."""
+    return "; ".join(dict.fromkeys(map(sentence, error.errors(include_url=False, include_input=False))))
+
+
+def describe_variables(error: ValidationError) -> str:
+    """Write what is wrong with settings that come from EMGAS_* variables."""
+    problems = error.errors(include_url=False, include_input=False)
+    return "; ".join(dict.fromkeys(_variable(problem) + sentence(problem) for problem in problems))
+
+
+def _variable(problem: Mapping[str, Any]) -> str:
+    name = ".".join(map(str, problem["loc"])).upper()
+    return f"EMGAS_{name}: " if name else ""  # an error between several settings names them
+
+
 def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str:
     """Write the sentences of pydantic's problems; `skip`: parts at the beginning of each location that say nothing."""
     sentences: dict[str, str] = {}
     for problem in problems:
         location = tuple(problem["loc"][skip:])
         place = _place(location)
-        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location=location)
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
         if place not in sentences or problem["type"] == "value_error":
-            sentences[place] = sentence
-    return "; ".join(f"{place}: {sentence}" for place, sentence in sentences.items())
+            sentences[place] = sentence(problem, location)
+    return "; ".join(f"{place}: {each}" for place, each in sentences.items())
 
 
 def _place(location: tuple[int | str, ...]) -> str:
@@ -101,19 +135,25 @@ def _printable(name: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 
 
-def _sentence(  # noqa: PLR0911 - a table of cases, each with its words
-    kind: str, message: str, context: Mapping[str, Any], *, location: tuple[int | str, ...]
-) -> str:
+def sentence(problem: Mapping[str, Any], location: tuple[int | str, ...] = ()) -> str:  # noqa: PLR0911 - a table of cases
+    """Write one of pydantic's problems, at a location, in our words."""
+    kind, context = problem["type"], problem.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
     if kind == "json_invalid":
         return f"is not valid JSON in UTF-8 ({context['error']}): send one JSON object"
     if kind == "union_tag_invalid":
         return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
-    if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _SENTENCES:
+    if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _OF_ANY_FIELD:
         return TIME_RULE
-    if kind in _SENTENCES:
-        return _SENTENCES[kind]
-    if location[:1] == ("metadata",) and len(location) > 1:
+    if location[:1] == ("metadata",) and len(location) > 1 and kind not in _OF_ANY_FIELD:
         return _METADATA
-    return re.sub(r"^[A-Z][a-z]+ should ", "must ", message.partition(" after validation")[0])
+    if kind in _LEAST:
+        least = context["min_length"]
+        return f"must have at least {least} {_LEAST[kind]}{'s' * (least != 1)}"
+    known = _SENTENCES.get(kind)
+    return known.format(**{name: _plain(value) for name, value in context.items()}) if known else "is not a valid value"
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -13,14 +13,16 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from random import SystemRandom
-from ssl import SSLContext
+from ssl import SSLContext, SSLError
 from typing import Any, TypedDict, Unpack
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
+from aiokafka import client as aiokafka_client
 from aiokafka import errors as aiokafka_errors
 from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 
@@ -79,6 +81,53 @@ FAILURES = (
     aiokafka_errors.IllegalOperation,
     OSError,  # TimeoutError too
 )
+
+REFUSALS = (
+    aiokafka_errors.AuthenticationFailedError,
+    aiokafka_errors.SaslAuthenticationFailed,
+    aiokafka_errors.UnsupportedSaslMechanismError,
+)
+NOT_LET_IN: tuple[tuple[Any, str], ...] = (
+    (
+        REFUSALS,
+        "refused the user name, the password or the token: check the security settings EMGAS_SASL_*",
+    ),
+    (
+        SSLError,
+        "made no secure connection: check the security settings EMGAS_CA_FILE, EMGAS_CERT_FILE, EMGAS_KEY_FILE",
+    ),
+)
+ADVICE: tuple[tuple[Any, str], ...] = (
+    (aiokafka_errors.MessageSizeTooLargeError, "raise the topic's max.message.bytes, or send a shorter record"),
+    (
+        (aiokafka_errors.TopicAuthorizationFailedError, aiokafka_errors.ClusterAuthorizationFailedError),
+        "this account lacks an ACL; a client writes `turns` and `queries` and reads `replies`",
+    ),
+    (aiokafka_errors.UnknownTopicOrPartitionError, "run `emgas admin topics create`"),
+    (
+        (aiokafka_errors.OutOfOrderSequenceNumber, aiokafka_errors.ProducerFenced),
+        "the broker lost this producer's state; publish again",
+    ),
+)
+USUAL_ADVICE = "is the broker running, and are the address and the security settings those of its listener?"
+_refused: ContextVar[list[Exception] | None] = ContextVar("refused", default=None)  # why brokers let us not in
+
+
+def _noting_refusals(connect: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Make aiokafka's function note why a broker refused, which aiokafka only logs."""
+
+    async def create_conn(*arguments: Any, **options: Any) -> Any:
+        try:
+            return await connect(*arguments, **options)
+        except (*REFUSALS, SSLError) as error:
+            if (refused := _refused.get()) is not None:
+                refused.append(error)
+            raise
+
+    return create_conn
+
+
+aiokafka_client.create_conn = _noting_refusals(aiokafka_client.create_conn)
 
 
 class Security(TypedDict, total=False):
@@ -318,23 +367,21 @@ def in_time(brokers: str, seconds: float) -> Iterator[None]:
 @contextmanager
 def kafka_errors(brokers: str) -> Iterator[None]:
     """Turn every error of aiokafka into a TransportError that says what to do."""
+    refused: list[Exception] = []
+    before = _refused.set(refused)
     try:
         yield
     except FAILURES as error:
-        raise TransportError(_advice(error, brokers)) from error
+        raise TransportError(_advice(refused[-1] if refused else error, brokers)) from error
+    finally:
+        _refused.reset(before)
 
 
 def _advice(error: Exception, brokers: str) -> str:
     """Write what happened and what an operator can do."""
+    for kinds, refusal in NOT_LET_IN:
+        if isinstance(error, kinds):
+            return f"Kafka at {brokers} {refusal}"
     what = f"Kafka at {brokers}: {str(error) or type(error).__name__}"
-    if isinstance(error, aiokafka_errors.MessageSizeTooLargeError):
-        return f"{what}: raise the topic's max.message.bytes, or send a shorter record"
-    if isinstance(
-        error, aiokafka_errors.TopicAuthorizationFailedError | aiokafka_errors.ClusterAuthorizationFailedError
-    ):
-        return f"{what}: this account lacks an ACL; a client writes `turns` and `queries` and reads `replies`"
-    if isinstance(error, aiokafka_errors.UnknownTopicOrPartitionError):
-        return f"{what}: run `emgas admin topics create`"
-    if isinstance(error, aiokafka_errors.OutOfOrderSequenceNumber | aiokafka_errors.ProducerFenced):
-        return f"{what}: the broker lost this producer's state; publish again"
-    return f"{what}: is the broker running, and are the address and the security settings those of its listener?"
+    advice = next((advice for kinds, advice in ADVICE if isinstance(error, kinds)), USUAL_ADVICE)
+    return f"{what}: {advice}"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from emgas.errors import TransportError
+from emgas.validation import describe_variables
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
@@ -83,7 +84,7 @@ class SecuritySettings(BaseModel):
         try:
             return cls.model_validate(variables)
         except ValidationError as error:
-            raise TransportError("; ".join(_problem(*each["loc"], each["msg"]) for each in error.errors())) from None
+            raise TransportError(describe_variables(error)) from None
 
     @property
     def security(self) -> Security:
@@ -127,9 +128,3 @@ class SecuritySettings(BaseModel):
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise TransportError(f"EMGAS_SASL_PASSWORD_FILE={self.sasl_password_file} cannot be read: {why}") from None
-
-
-def _problem(*parts: object) -> str:
-    *where, message = map(str, parts)
-    name = f"EMGAS_{'.'.join(where).upper()}: " if where else ""
-    return name + message.removeprefix("Value error, ")

@@ -26,7 +26,7 @@ BAD_TURNS: dict[str, tuple[Any, str]] = {
     "not UTF-8": (b'{"id": "\xff"}', "not valid JSON"),
     "a tombstone": (b"", "not valid JSON"),
     "not an object": (b"[1, 2]", "must be a JSON object"),
-    "a wrong type": ({"id": 42}, "id: must be a valid string"),
+    "a wrong type": ({"id": 42}, "id: must be text"),
     "a missing field": ({"speaker": None}, "speaker: "),
     "an unknown field": ({"mood": "good"}, "mood: is not a known field"),
     "NaN": ({"metadata": {"score": float("nan")}}, "metadata"),

@@ -104,6 +104,14 @@ def wrong(kafka: SecuredKafka) -> dict[str, dict[str, Any]]:
     }
 
 
+REFUSED = {
+    "a wrong password": "refused the user name, the password or the token",
+    "an unknown user": "refused the user name, the password or the token",
+    "a certificate of another authority": "EMGAS_CA_FILE",
+    "no certificate where one is asked for": "EMGAS_CERT_FILE",
+}
+
+
 @pytest.mark.parametrize("command", [("worker",), ("query", "ada", "hello")])
 def test_who_may_not_come_in_is_told_in_one_sentence_without_the_secret(
     kafka: SecuredKafka, tmp_path: Path, command: tuple[str, ...]
@@ -121,6 +129,7 @@ def test_who_may_not_come_in_is_told_in_one_sentence_without_the_secret(
         output = process.communicate(timeout=PATIENCE)[0].decode()
         assert process.returncode == 1, f"{what}: {output}"
         assert "security settings" in output.replace("\n", " "), f"{what}: {output}"
+        assert REFUSED[what] in output.replace("\n", " "), f"{what}: {output}"
         assert "Traceback" not in output
         assert WRONG not in output
 

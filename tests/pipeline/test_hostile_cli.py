@@ -18,6 +18,7 @@ import typer
 
 from emgas import Turn
 from streams.cli.exchange import publish
+from streams.cli.operate.worker import HALTED
 from streams.cli.shared import output
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
@@ -285,10 +286,23 @@ def test_into_a_pipe_that_closes_nothing_is_said_but_by_the_exit_code(memory: Pa
         assert (done.returncode, done.stderr) == (1, b""), words
 
 
-def test_the_reference_names_every_exit_code() -> None:
+CODES = {  # of the table in the reference, each by a command that ends so; 4 and 70 have tests of their own
+    0: ("graphs",),
+    1: ("admin", "graph", "copy", "ada", "--to", "/dev/null/there"),
+    2: ("query", "ada", "kettle", "--budget", "-3"),
+    3: ("query", "bob", "kettle"),
+    output.MISMATCH: None,  # tests/pipeline/test_cli.py: verify finds a store that was tampered with
+    HALTED: None,  # tests/streams/test_worker_command.py
+}
+
+
+def test_commands_end_with_the_exit_codes_that_the_reference_lists(memory: Path) -> None:
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-    for code in (0, 1, 2, 3, 4, 70):
-        assert f"\n| {code} |" in page
+    table = page.partition("## Exit codes")[2].partition("\n## ")[0]
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)] == list(CODES)
+    for code, words in CODES.items():
+        if words is not None:
+            emgas_here(memory, *words, code=code)
 
 
 # texts that give orders, or do not read as they are

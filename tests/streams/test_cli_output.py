@@ -173,5 +173,5 @@ def test_a_wrong_setting_is_told_in_our_words(
     with pytest.raises(typer.Exit):
         output.settings()
     told = capsys.readouterr().err
-    assert "EMGAS_PARTITIONS: must be a valid integer" in told
+    assert "EMGAS_PARTITIONS: must be a whole number" in told
     assert "Input should" not in told

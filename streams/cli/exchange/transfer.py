@@ -89,6 +89,7 @@ def target_of(source: WorkerSettings, to: str) -> WorkerSettings:
     """Build the settings of the memory that `to` names, or exit."""
     from pydantic import ValidationError  # here: --help needs none of it
 
+    from emgas.validation import describe_value
     from streams.settings import WorkerSettings
 
     changed: dict[str, Any]
@@ -102,7 +103,7 @@ def target_of(source: WorkerSettings, to: str) -> WorkerSettings:
     try:
         return WorkerSettings(**{**source.model_dump(), **changed})
     except ValidationError as error:
-        output.fail(f"--to: {error.errors()[0]['msg']}", output.USAGE)
+        output.fail(f"--to: {describe_value(error)}", output.USAGE)
 
 
 async def outgoing(log: LogReader, graph: str, name: str | None = None) -> tuple[Survey, Transferred]:

@@ -75,6 +75,8 @@ def query(
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
     fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
     also, timeout = fields.pop("also", []), fields.pop("timeout", 10.0)
+    if timeout <= 0:
+        output.fail(f"--option timeout={timeout}: must be more than 0", output.USAGE)
     for fallback in ("recent", "nearest"):
         fields |= {"fallback": fallback} if fields.pop(fallback, False) else {}
     fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}

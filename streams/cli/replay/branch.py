@@ -71,6 +71,7 @@ def target_of(
     """Build the settings of the branch's memory, or exit."""
     from pydantic import ValidationError  # here: --help needs none of it
 
+    from emgas.validation import describe_value
     from streams.settings import WorkerSettings
 
     if (into is None) == (prefix is None):
@@ -83,7 +84,7 @@ def target_of(
     try:
         target = WorkerSettings(**{**source.model_dump(), **changed})
     except ValidationError as error:
-        output.fail(f"--to-prefix: {error.errors()[0]['msg']}", output.USAGE)
+        output.fail(f"--to-prefix: {describe_value(error)}", output.USAGE)
     if (target.home, target.broker) == (source.home, source.broker):
         output.fail("this is the memory's own place: choose another one for the branch", output.USAGE)
     return target

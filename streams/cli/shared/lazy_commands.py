@@ -78,6 +78,14 @@ def _summary(module: str, name: str) -> str:
     return ""
 
 
+def _in_our_words(cause: BaseException, message: str) -> str:
+    from pydantic import ValidationError  # here: most values fit
+
+    from emgas.validation import describe_value
+
+    return describe_value(cause) if isinstance(cause, ValidationError) else message
+
+
 class LazyGroup(TyperGroup):
     """A group of commands that are imported when they run.
 
@@ -99,6 +107,8 @@ class LazyGroup(TyperGroup):
             return super().invoke(ctx)
         except UsageError as error:
             option = getattr(error, "option_name", None)
+            if error.__cause__ is not None:
+                error.message = _in_our_words(error.__cause__, error.message)
             if option in {name for each in self.params for name in each.opts}:
                 called = f"{ctx.command_path} {option} … {ctx.invoked_subcommand}"
                 error.message = f"{option} belongs before the command: {called}"

@@ -215,19 +215,13 @@ def settings() -> WorkerSettings:
     """Read the settings of the environment, or exit with an error."""
     from pydantic import ValidationError  # here: --help needs none of it
 
+    from emgas.validation import describe_variables
     from streams.settings import WorkerSettings  # here: a wrong call needs none
 
     try:
         return WorkerSettings()
     except ValidationError as error:
-        fail("; ".join(map(_problem, error.errors())), USAGE)
-
-
-def _problem(error: Mapping[str, Any]) -> str:
-    name, report = ".".join(map(str, error["loc"])).upper(), str(error["msg"]).removeprefix("Value error, ")
-    report = re.sub(r"^Input should be ", "must be ", report.partition(", unable to")[0])
-    report = "write a number and a unit, as in 512MiB" if error["type"].startswith("byte_size") else report
-    return f"EMGAS_{name}: {report}" if name else report  # an error between several settings already names them
+        fail(describe_variables(error), USAGE)
 
 
 class PlainLines(logging.Formatter):
