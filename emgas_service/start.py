@@ -25,10 +25,12 @@ def main() -> None:
         return
     import atexit  # here: a hook needs none of this
     import gc
+    import os
     import signal
 
-    if "worker" in sys.argv[1:]:  # told to stop while it still imports what it needs, it has nothing to let go of
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    if "worker" in sys.argv[1:]:  # a stop during its imports has nothing to close; a native module half imported may
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # crash while the interpreter ends in order
+        atexit.register(signal.signal, signal.SIGTERM, signal.SIG_IGN)  # a worker that ends has an exit code already
     gc.set_threshold(50_000, 20, 20)  # what a command imports is never garbage: to look through it took a tenth
     atexit.register(gc.freeze)  # and at its end a fifth
     if problem := mixed():

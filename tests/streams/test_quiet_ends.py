@@ -96,6 +96,25 @@ def test_a_worker_that_is_told_to_stop_while_it_is_still_imported_ends_with_0() 
     assert ended.returncode == 0, f"it was {-signal.SIGTERM} before"
 
 
+LATE = """
+import os, signal, sys
+from emgas_service import start
+
+class Last:
+    def __del__(self, stop=os.kill, process=os.getpid(), number=signal.SIGTERM):
+        stop(process, number)
+
+last = Last()  # goes with its module, when Python has taken back its own handlers of signals
+sys.argv, start.mixed = ["emgas", "worker"], lambda: "no"
+start.main()
+"""
+
+
+def test_a_worker_keeps_its_exit_code_if_it_is_told_to_stop_while_it_ends() -> None:
+    ended = subprocess.run([sys.executable, "-c", LATE], cwd=ROOT, timeout=PATIENCE, check=False)
+    assert ended.returncode == 1, f"it was {-signal.SIGTERM} before"
+
+
 def test_the_seconds_to_stop_count_from_the_signal_though_the_event_loop_is_busy() -> None:
     left: queue.Queue[int] = queue.Queue()
     stopping = Stopping(0.0, left.put)
