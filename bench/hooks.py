@@ -1,4 +1,4 @@
-"""How long a hook holds an agent up, and what a crowd of hooks leaves: `python -m bench.hooks --firings 1000`.
+"""Measure how long a hook delays an agent, and what many hooks leave behind: `python -m bench.hooks --firings 1000`.
 
     crowd    hooks that fire at once where no server runs: how many servers there are afterwards, and how many of the
              answers are stored

@@ -31,7 +31,7 @@ REPORT_EVERY = 50  # runs, on stderr
 
 @dataclass
 class Sum:
-    """What came of many runs."""
+    """The sums of many runs."""
 
     runs: int = 0
     steps: int = 0

@@ -47,7 +47,7 @@ class Expression(NamedTuple):
 
 
 class ExpressionScores(NamedTuple):
-    """What a library makes of some expressions: counts of spans, and the milliseconds of each text."""
+    """The scores of a library on some expressions: counts of spans, and the milliseconds of each text."""
 
     noted: int
     meant: int

@@ -1,4 +1,4 @@
-"""How good recall is: data sets with evidence, what is measured, the methods it is compared with.
+"""Measure the quality of recall: data sets with evidence, metrics, and methods to compare with.
 
     datasets.py       bytes of a data set → turns to remember, and questions with their evidence
     answer_strings.py where an answer stands word for word: the evidence of a question that has none labelled

@@ -1,4 +1,4 @@
-"""How recall does on each form of talk, and on all of them: every form weighs the same, whatever its questions number.
+"""Measure recall on each form of talk and on all; every form has the same weight, whatever its number of questions.
 
 A form is a kind of talk: two people, a user and an assistant, notes, passages, … .  It may have several data sets,
 which weigh the same within it.  The mean over forms is the headline: no form can hide behind one with more questions.

@@ -1,4 +1,4 @@
-"""What a model gets: the evidence in the context that an answer shows, at 1,000 tokens, asked as a user asks.
+"""Measure contexts: the evidence in the context of an answer, at 1,000 tokens, with a user's question.
 
 the default    the product's own answer: its graph's clock, its silence, its cut, its lines
 other methods  their turns in the order in which they rank them, packed into the same lines, without silence

@@ -1,4 +1,4 @@
-"""What `emgas measure eval` measures on: a data set that went the product's own way, from the log back into memory.
+"""Build the memories of `emgas measure eval`: publish a data set as the product does, and read the log back.
 
     turns ── client ──▶ turns topic ──▶ worker: extraction, events, windows ──▶ log ── refold ──▶ graphs
 

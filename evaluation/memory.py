@@ -1,4 +1,4 @@
-"""What a method of recall may see: a folded graph and the texts of its turns.  Evidence is not among it."""
+"""The input of a method of recall: a folded graph and the texts of its turns, without the evidence."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Document(NamedTuple):
 
 
 class Search:
-    """What MTEB calls; a subclass ranks."""
+    """The search model that MTEB calls; a subclass ranks."""
 
     name: str
 

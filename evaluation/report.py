@@ -1,4 +1,4 @@
-"""How `emgas measure eval` shows what it measured: a line for each method, categories, and what the default gains."""
+"""Print the results of `emgas measure eval`: a line for each method, categories, and the gains of the default."""
 
 from __future__ import annotations
 

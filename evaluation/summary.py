@@ -1,4 +1,4 @@
-"""What the scores of all questions come to: the numbers that are printed, in percent.
+"""Summarise the scores of all questions: the printed numbers, in percent.
 
 Headline: every category but "adversarial" (LoCoMo's categories 1 to 4), every question weighing the same.  Without any
 other question, the headline is all of them.

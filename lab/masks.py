@@ -54,7 +54,7 @@ _HAN: Final = re.compile(f"[{HAN}]")
 
 
 class Thresholds(NamedTuple):
-    """How clear something must be to be seen, and to be hinted at; hint_from <= clear_from."""
+    """The clarity from which a word is shown, and from which it is hinted at; hint_from <= clear_from."""
 
     clear_from: float
     hint_from: float

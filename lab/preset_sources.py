@@ -1,4 +1,4 @@
-"""What each preset of a source sets, value by value: what the source has, and why ours differs where it does.
+"""The sources of each preset, value by value: the source's value, and the reason if ours differs.
 
 The table in docs/lifecycle.md is written from here (scripts/docs), and a test compares: every setting in which a preset
 of a source differs from the defaults stands here, and its value is the one that is in force.

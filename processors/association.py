@@ -1,4 +1,4 @@
-"""How strongly two concepts are associated: weights of edges, derived at read time from integer counts.
+"""Compute how strongly two concepts are associated: weights of edges, derived at read time from integer counts.
 
     N        windows counted          c(x), c(x,y)   windows that held x, that held both
     PMI      ln( p(x,y) / (p(x) p(y)) ) = ln( c(x,y) N / (c(x) c(y)) )      natural logarithm, so weights are in nats

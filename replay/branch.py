@@ -55,7 +55,7 @@ MessageT = TypeVar("MessageT", Forget, Pin, Unpin, Feedback)
 
 @dataclass(frozen=True)
 class BranchSettings:
-    """How every graph of a branch lives: a preset and what differs from it, instead of what the log says."""
+    """The settings of every graph of a branch: a preset and its differences, which replace those in the log."""
 
     preset: str
     settings: Settings

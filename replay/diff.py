@@ -1,4 +1,4 @@
-"""What changed in a graph between two times: the two are compared, whatever happened in between.
+"""Find the changes of a graph between two times, by comparing its two states only.
 
     concepts   born or come back, forgotten or archived; stronger or weaker: what a strength was worth at the one clock
                and at the other
@@ -43,7 +43,7 @@ class ConceptChange(NamedTuple):
 
 
 class ThemeChange(NamedTuple):
-    """What became of a theme, as far as two times tell.
+    """The change of a theme between two times.
 
     born     it is new, and no theme gave most of its concepts    split    it is new, most of them come from `other`
     died     it is gone, and no theme has most of its concepts    merged   it is gone, most of them are in `other`

@@ -1,4 +1,4 @@
-"""Why a replay, a backup or a snapshot cannot go on.  Each names the operator's next step.
+"""Errors that stop a replay, a backup or a snapshot.  Each names the operator's next step.
 
 EmgasError                        (emgas/errors.py)
 ├── NoBackupError                 the file is no backup, or not one of this log
@@ -32,11 +32,11 @@ class NotRestorableError(EmgasError):
 
 
 class SnapshotsUnreachableError(TransportError):
-    """Where snapshots are kept cannot be reached.  Operator action: look at EMGAS_SNAPSHOTS, and at what it names."""
+    """The place of the snapshots cannot be reached.  Operator action: check EMGAS_SNAPSHOTS and its place."""
 
 
 class NoSuchPlaceError(SnapshotsUnreachableError):
-    """What is named is no directory and no URL that works here.  Operator action: correct it or install its package."""
+    """A name is no directory and no URL that works here.  Operator action: correct it or install its package."""
 
 
 class NotThisRebuildError(HaltedError):

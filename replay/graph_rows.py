@@ -39,7 +39,7 @@ COLUMNS: dict[str, dict[str, type]] = {  # beside the key
 
 
 class Changes(NamedTuple):
-    """What changed in one table of one graph: rows that are new or other, and keys that are gone."""
+    """The changes of one table of one graph: new or changed rows, and deleted keys."""
 
     graph: str
     table: str

@@ -26,7 +26,7 @@ ANOTHER: Final = "another sink writes there, too: let one of them be enough"
 
 
 class SinkPosition(NamedTuple):
-    """How far a sink is: the next offset of `events`, and the chain of the log before it."""
+    """The position of a sink: the next offset of `events`, and the chain of the log before it."""
 
     next_offset: int
     chain: str
@@ -37,7 +37,7 @@ class SinkError(EmgasError):
 
 
 class Sink(Protocol):
-    """Where rows go.  Raises SinkError."""
+    """A destination of rows.  Raises SinkError."""
 
     async def position(self, partition: int) -> SinkPosition | None:
         """Return how far a partition is; None for one that was never written."""

@@ -56,7 +56,7 @@ EventT = TypeVar("EventT", bound=GraphEvent)
 
 @dataclass(frozen=True)
 class Survey:
-    """What a log holds of a graph.
+    """The events of a graph in a log.
 
     end     offset in the log before which its events are       events   how many they are
     origin  tells the graph's history from any other: the hash of its first event, where it lies

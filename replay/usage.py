@@ -1,4 +1,4 @@
-"""What each graph takes of a log: turns that were recorded, events, and bytes, as its writers appended them.
+"""Count the turns, events and bytes of each graph in a log, as its writers appended them.
 
 Only what a fold accepts is counted, so nothing counts twice.  Questions leave no trace in the log.
 """

@@ -70,7 +70,7 @@ num.io.threads=4
 
 
 class RefusedError(Exception):
-    """What was asked cannot be done; the message says what to do about it."""
+    """The request cannot be done; the message says what to do about it."""
 
 
 def say(message: str) -> None:

@@ -90,7 +90,7 @@ class GraphLockedError(GraphUnavailableError, KeysError):
 
 
 class GraphDamagedError(GraphUnavailableError, StoreCorruptError):
-    """What is stored of one graph is damaged.  Operator action: look after the disk; the log has it."""
+    """The stored rows of one graph are damaged.  Operator action: check the disk; the log has the graph."""
 
     what = "what is stored of it is damaged. Nothing of it is lost, it is folded again from the log: ask again"
 

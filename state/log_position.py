@@ -1,4 +1,4 @@
-"""Where a partition's fold stands in the log, and which event it accepts next (claim + chain).
+"""The position of a partition's fold in the log, and the event that it accepts next (claim + chain).
 
     watermark   offset in `events` of the last record folded           -1 for none
     last        start of the hash of that record: tells a store of another log, but for rare late retries
@@ -66,7 +66,7 @@ class Acceptance(Enum):
 
 
 class Outline(Struct, frozen=True, gc=False):
-    """What of a graph event the rules look at: fields as in state/events/events.py, without a check of their bounds."""
+    """The fields of a graph event that the rules need, as in state/events/events.py; their bounds are not checked."""
 
     kind: str
     epoch: int

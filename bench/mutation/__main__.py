@@ -31,7 +31,7 @@ SAVED_EVERY = 10  # mutants
 
 @dataclass
 class MutantOutcome:
-    """What became of a mutant: how many tests were tried with it, and which of them failed."""
+    """The result of a mutant: how many tests ran with it, and which of them failed."""
 
     mutant: Mutant
     tried: int = 0

@@ -28,7 +28,7 @@ _entered: set[Place] = set()
 
 
 class ForkResult(NamedTuple):
-    """What became of a test in a fork; `died`: the fork ended in it, or before it where it is the first.
+    """The result of a test in a fork; `died`: the fork ended in it, or before it if it is the first.
 
     seconds  of CPU time
     """

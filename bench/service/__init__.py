@@ -1,1 +1,1 @@
-"""How a running worker or server behaves: answers, fairness, failover, attacks."""
+"""Measure the behaviour of a running worker or server: answers, fairness, failover, attacks."""

@@ -1,4 +1,4 @@
-"""How fast does a worker answer, and how long does a question hold up all others?  One graph, one process, no broker.
+"""Measure how fast a worker answers, and how long a question delays all others: one graph, one process, no broker.
 
     python -m bench.service.answering FILE                 6,000 turns of its conversations in a row, no fading
     python -m bench.service.answering FILE --turns 1000    quickly

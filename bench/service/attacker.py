@@ -1,4 +1,4 @@
-"""What do others get from a server under attack?  `python -m bench.service.attacker`: one `emgas serve`, on loopback.
+"""Measure the service that others get from a server under attack: one `emgas serve`, on loopback.
 
 Each attack is held open while an honest client asks; then it ends.  Of each are told the slowest honest answer, ms, the
 most CPU time that the server took until one was there, ms (which a busy machine does not change), the most memory that
@@ -49,7 +49,7 @@ Attack = Callable[["Target"], Any]
 
 
 class Took(NamedTuple):
-    """What an answer took: time, and CPU time of the server, ms."""
+    """The cost of an answer: time, and CPU time of the server, ms."""
 
     ms: float
     cpu_ms: float

@@ -1,4 +1,4 @@
-"""How long does a partition stand still when its worker is killed?  Two workers on a real Kafka, each other's standby.
+"""Measure the outage of a partition when its worker is killed: two workers on a real Kafka, each other's standby.
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python -m bench.service.failover [--turns 20000] [--rounds 3] [--readers]
 

@@ -1,4 +1,4 @@
-"""Does a worker that dies at any step come back whole, and alive?  Embedded log, real processes, real SIGKILLs.
+"""Check that a worker that dies at any step comes back consistent: embedded log, real processes, real SIGKILLs.
 
     python -m bench.service.failpoints                      every step, ordinals 1 to 12
     python -m bench.service.failpoints --ordinals 1,4       quickly
@@ -87,7 +87,7 @@ PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
 
 @dataclass
 class KillFindings:
-    """What came of a sweep.
+    """The findings of a sweep.
 
     recovered_s  from the start of a process until it had taken a turn and answered
     legible      turns that were erased, and that a key opens

@@ -1,4 +1,4 @@
-"""Who waits while others are busy?  Questions beside a flood of turns, and a flood of questions.
+"""Measure who waits while others are busy: questions beside a flood of turns, and a flood of questions.
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/service/fairness.py [--turns 30000] [--questions 10000] [--reader]
     python bench/service/fairness.py [--turns 30000]     embedded: only beside a flood; worker, flood and questions are
@@ -77,7 +77,7 @@ def main(
 
 
 class Flooding(NamedTuple):
-    """How many turns the flood has, how many a second (0: all there are), and s between two rounds of questions."""
+    """The flood: its number of turns, turns a second (0: all at once), and seconds between two rounds of questions."""
 
     turns: int
     rate: int

@@ -1,4 +1,4 @@
-"""How fast is a memory through HTTP?  `python -m bench.service.gateway`: one server process, and clients in this one.
+"""Measure a memory over HTTP with `python -m bench.service.gateway`: one server process, and clients in this one.
 
 Publish and query one after the other (p50, p99, ms; of a query also what recall itself took), then many clients at
 once (requests a second, how many failed).  Of each also the CPU time, ms, that the server and this process spend on a

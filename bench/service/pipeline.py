@@ -1,4 +1,4 @@
-"""How fast is the whole pipeline?  Ingest, queries and memory, through a real worker process and a real Kafka.
+"""Measure the whole pipeline: ingest, queries and memory, through a real worker process and a real Kafka.
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/service/pipeline.py FILE
 

@@ -1,4 +1,4 @@
-"""How long processes ran, and how long they waited for a core: the time that a busy machine adds to every answer.
+"""Measure how long processes ran and how long they waited for a core: the delay of a busy machine.
 
 Linux counts both for each thread (/proc/PID/task/TID/schedstat).  Other systems report nothing.
 """
@@ -31,7 +31,7 @@ def counted(pid: int) -> tuple[float, float]:
 
 
 class Queuing:
-    """What processes, by name, took of the machine since this was made."""
+    """The time that processes, by name, ran and waited since this object was made."""
 
     def __init__(self, pids: dict[str, int]) -> None:
         self._pids = pids

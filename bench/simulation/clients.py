@@ -1,4 +1,4 @@
-"""Who writes to the memory and asks it, and what they know of what was taken: the ledger that oracles compare with.
+"""The clients that write to the memory and query it, and the ledger of accepted records for the oracles.
 
 good        a turn that must be recorded, exactly once        again    one of them once more, word by word
 bad         what must be rejected, with a dead letter         poison   a text at which extraction fails permanently
@@ -80,7 +80,7 @@ class Sent(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What was taken.
+    """The records that were accepted.
 
     sent      (id of the topic, partition, offset) → what it was
     asked     correlation id → the turn that the question wants to be answered behind, None for none

@@ -18,7 +18,7 @@ REWOUND = 6  # writes, at most, that a power cut takes
 
 
 class _Files(MemoryStore):
-    """What lies on the disk of one store.  `damaged`: none, "open" (CURRENT, MANIFEST), "block" (some keys)."""
+    """The files of one store.  `damaged`: none, "open" (CURRENT, MANIFEST), "block" (some keys)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Files(MemoryStore):
 
 
 class Disk:
-    """What one machine keeps."""
+    """The disk of one machine."""
 
     def __init__(self, steps: Counter[str]) -> None:
         self.steps = steps

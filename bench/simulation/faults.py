@@ -27,7 +27,7 @@ GARBAGE = (b"", b"garbage", b'{"kind":"TurnRecorded","v":1}', b"\xff" * 40, b"["
 
 
 class FaultyRun(Protocol):
-    """What a fault is given of a run (world.py)."""
+    """The parts of a run that a fault may use (world.py)."""
 
     chance: Random
     settings: WorkerSettings

@@ -22,7 +22,7 @@ MANY = 130  # turns: more than one message may name
 
 
 class KeepingRun(faults.FaultyRun, Protocol):
-    """What such a fault is given of a run (world.py)."""
+    """The parts of a run that such a fault may use (world.py)."""
 
     keeping: Random
     keeper: Keeper

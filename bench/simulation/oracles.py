@@ -81,7 +81,7 @@ class FoldedLog(NamedTuple):
 
 
 class Lagging(NamedTuple):
-    """What a standby or a reader has folded of a partition."""
+    """The fold of a partition by a standby or a reader."""
 
     name: str
     partition: int

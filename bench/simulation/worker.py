@@ -73,7 +73,7 @@ class TopicPartition(NamedTuple):
 
 @dataclass
 class World:
-    """What all processes share.
+    """The objects that all processes share.
 
     halted  told of each process that halts or dies unasked, and why
     """
@@ -89,7 +89,7 @@ class World:
 
 @dataclass
 class Machine:
-    """What outlives a process: a name, a disk, a clock (ms ahead of the broker's), and its next life."""
+    """The parts that outlive a process: a name, a disk, a clock (ms ahead of the broker's), and its next life."""
 
     name: str
     disk: Disk
@@ -360,7 +360,7 @@ class Process:
 
 
 class Stream:
-    """What an agent reads."""
+    """The stream that an agent reads."""
 
     def __init__(self) -> None:
         self.queue: asyncio.Queue[Any] = asyncio.Queue()

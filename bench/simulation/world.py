@@ -51,7 +51,7 @@ MOST_AGAIN = 3  # times that a turn is sent again, while workers die over it
 
 @dataclass
 class RunResult:
-    """What came of one run.  `complaints`: none, if all held."""
+    """The result of one run.  `complaints`: none, if all invariants held."""
 
     seed: int
     complaints: list[str]

@@ -1,1 +1,1 @@
-"""How fast each part is, and how its cost grows with a memory: times, sizes, instructions."""
+"""Measure the speed of each part, and how its cost grows with a memory: times, sizes, instructions."""

@@ -1,4 +1,4 @@
-"""How many bytes does a turn take in `events`, compressed and not?  EMGAS_BROKER names a broker of this machine.
+"""Measure the bytes of a turn in `events`, compressed and not.  EMGAS_BROKER names a broker of this machine.
 
     python -m bench.speed.compressing --logs .cache/kafka/clusters/default/node-1/data [--json]
 

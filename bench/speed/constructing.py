@@ -1,4 +1,4 @@
-"""What does a memory cost to build, beside libraries that do one part of it, of all turns at once?
+"""Compare the cost of building a memory with libraries that do one part of it, for all turns at once.
 
     built_us        CPU µs a turn: decode, fold, count and flush into RocksDB, turn by turn, as a worker does it
     scipy_us        the peer of counting: sparse windows times themselves, which gives the same pairs

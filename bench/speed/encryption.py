@@ -1,4 +1,4 @@
-"""What does encryption cost?  Writing and folding a turn with and without it, and an erasure.
+"""Measure the cost of encryption: writing and folding a turn with and without it, and an erasure.
 
 python -m bench.speed.encryption                 20,000 turns of 20 graphs
 python -m bench.speed.encryption --turns 5000 --json

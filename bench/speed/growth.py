@@ -1,4 +1,4 @@
-"""What does a memory cost as it grows?  A graph of 6,000, 60,000 and 300,000 made-up turns, each in its own process.
+"""Measure the cost of a growing memory: graphs of 6,000, 60,000 and 300,000 made-up turns, each in its own process.
 
 fold_us               CPU µs a turn: decode, chain, fold and counting, the mean over the whole growth
 recall_warm_ms        a whole answer (extraction, recall, reading turns, context), median over the questions

@@ -1,4 +1,4 @@
-"""What does a turn cost a worker, and how much of that is finding its concepts?  Without a broker, and through one.
+"""Measure the cost of a turn for a worker, and the share of extraction, without a broker and through one.
 
     turns_per_cpu_second   validate, extract, stamp, append to the embedded log, fold, flush: as a worker does it
     extraction_share       of that, the time that the extractor took

@@ -1,4 +1,4 @@
-"""How many instructions do the hot kernels take?  Counted by valgrind's callgrind: no other process shows in it.
+"""Count the instructions of the hot kernels with valgrind's callgrind, which ignores other processes.
 
     ./scripts/bench instructions            the kernels of kernels.py, beside the counts in instructions.json
     ./scripts/bench instructions --check    … and end with 1 if one takes a tenth more than there

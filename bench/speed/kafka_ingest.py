@@ -1,4 +1,4 @@
-"""What does a turn cost a worker on a real Kafka, beside finding its concepts alone?  EMGAS_BROKER names the broker.
+"""Compare the cost of a turn for a worker on a real Kafka with extraction alone.  EMGAS_BROKER names the broker.
 
     worker_ms            CPU time of a turn: of the worker's process        extraction_ms   of those that find concepts
     over_extraction      both together, beside finding concepts alone, which is measured before and after each

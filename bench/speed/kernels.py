@@ -49,7 +49,7 @@ TEXT: Final = "We took the cat to the shelter near the old harbour on Monday, an
 
 
 class Kernel(NamedTuple):
-    """What is measured: `run`, which does a thing so many times; `warm` does it before, so that nothing is new."""
+    """A measured kernel: `run` runs it many times; `warm` runs before, so that caches are filled."""
 
     times: int
     warm: Callable[[], object]

@@ -1,4 +1,4 @@
-"""How a memory lives for a year: what it grows to, what stays, and what windows cost.  No worker, no broker.
+"""Measure a memory over a year: its growth, what stays, and the cost of windows.  No worker, no broker.
 
     python -m bench.speed.lifecycle                  synthetic: 200,000 turns of 1,000 graphs, forgetful and elephant
     python -m bench.speed.lifecycle --plot FILE.svg  the same, drawn

@@ -1,4 +1,4 @@
-"""How the suite measures: CPU time of the process, medians of repetitions, memory that is resident.
+"""Helpers of the suite: CPU time of the process, medians of repetitions, resident memory.
 
 CPU time, because the machines that this runs on serve others as well: wall time says more about those.
 """

@@ -1,4 +1,4 @@
-"""How fast is a rebuild?  One partition of an embedded log, folded again into RocksDB, on one core.  No worker.
+"""Measure a rebuild: one partition of an embedded log, folded again into RocksDB, on one core.  No worker.
 
     python -m bench.speed.rebuild                               1,000,000 turns of 1,000 graphs
     python -m bench.speed.rebuild --events 20000 --graphs 20    quickly

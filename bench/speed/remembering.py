@@ -1,4 +1,4 @@
-"""How much memory do many small graphs take, and how soon does a cold one answer?
+"""Measure the memory of many small graphs, and how soon a cold one answers.
 
 resident_mb            one partition that has folded and flushed graphs of 100 turns, as many of them in memory as
                        EMGAS_MEMORY lets a worker keep by default

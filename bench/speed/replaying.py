@@ -1,4 +1,4 @@
-"""How fast is a log folded again, beside what no one can leave out: reading and decoding it?
+"""Compare folding a log again with only reading and decoding it.
 
 events_per_second   a rebuild as `emgas replay rebuild` does it: the log read, folded, written into RocksDB
 floor               the same records read and decoded, nothing else: what a bare consumer pays

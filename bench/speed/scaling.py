@@ -1,4 +1,4 @@
-"""What do so many graphs, turns and questions need?  Computed from what one worker was measured to cost.
+"""Compute the resources for a number of graphs, turns and questions, from the measured costs of one worker.
 
     python -m bench.speed.scaling [--graphs 10000000] [--turns-per-second 100000] [--partitions 1000] …
     python -m bench.speed.scaling --measure          measure again, into bench/speed/measured.json: ten minutes
@@ -41,7 +41,7 @@ MB, GB, TB = 1e6, 1e9, 1e12
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What was measured.
+    """The measured costs.
 
     worker_ms, extraction_ms  CPU time of a turn: of the worker itself, with a pool; of the processes of the pool
     fold_ms                   CPU time of an event that is read and folded: what a standby, a reader and a rebuild pay
@@ -67,7 +67,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is to be carried, and what is assumed of the machines.
+    """The load, and the assumptions on the machines.
 
     busy            part of a core that may be used
     replicas        of a partition, that one broker of Kafka is planned to carry

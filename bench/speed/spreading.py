@@ -1,4 +1,4 @@
-"""What do the same turns cost as one graph, as a hundred, as ten thousand?  And what do ten million graphs need?
+"""Measure the same turns in one graph, in a hundred and in ten thousand; estimate ten million graphs.
 
     graphs         that the turns are spread over, one after the other in turn: each turn comes to another than before
     fold_us        CPU µs a turn: decode, chain, fold and counting        the peer is the first: all in one graph

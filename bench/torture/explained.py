@@ -1,4 +1,4 @@
-"""Why a question of the traffic was not answered: each such end has a cause, or it is unexplained.
+"""Explain why questions of the traffic were not answered: each failure has a cause, or is unexplained.
 
 A question explains itself by a fault that was in force in its partition while it waited, and that can have had this
 effect.  `overloaded` is explained only where the answer shows that as many questions wait as may, or, in a flood, that
@@ -44,7 +44,7 @@ WAITING: Final = {"records too large", "transactions aborted", "flood of turns"}
 
 
 class Cause(NamedTuple):
-    """How a question ended: by its code and a part of its text; and which faults can be the cause."""
+    """The end of a question, by its code and a part of its text, and the faults that can cause it."""
 
     code: str
     text: str
@@ -88,7 +88,7 @@ class FaultInForce:
 
 @dataclass
 class Questions:
-    """How the questions of the traffic ended.  `faults`: all that were done, in order."""
+    """The ends of the traffic's questions.  `faults`: all faults, in order."""
 
     answered: int = 0
     explained: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What is kept, for whom, and what no longer: erasure, rights, undo, snapshots, readers and branches, under faults.
+"""Faults during erasure, rights, undo, snapshots, readers and branches.
 
 Each works on a graph of its own, with a few turns.  That live states stay folds of their log is looked at in the
 end, of all who may have lagged behind (scene.py); what is looked at here are the promises that clients were given.

@@ -57,7 +57,7 @@ class WedgedError(Exception):
 
 @dataclass
 class SceneFindings:
-    """What a run saw beside the times that recovery took."""
+    """The findings of a run, beside recovery times."""
 
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
     erased: set[tuple[str, str]] = field(default_factory=set)  # of those; on purpose

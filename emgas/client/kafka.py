@@ -131,7 +131,7 @@ aiokafka_client.create_conn = _noting_refusals(aiokafka_client.create_conn)
 
 
 class Security(TypedDict, total=False):
-    """What aiokafka needs for anything but PLAINTEXT; `ssl.create_default_context(cafile=…)` checks host names."""
+    """The security settings of aiokafka except PLAINTEXT; `ssl.create_default_context(cafile=…)` checks host names."""
 
     security_protocol: str
     ssl_context: SSLContext

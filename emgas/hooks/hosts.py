@@ -41,7 +41,7 @@ class Host(NamedTuple):
 
 
 class HookInput(NamedTuple):
-    """What a host passes to a hook, by one name each.  "": it passes none."""
+    """The input of a hook from a host, with one name for each value; "" if the host passes none."""
 
     event: str
     about: str

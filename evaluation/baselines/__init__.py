@@ -1,1 +1,1 @@
-"""What recall is measured against: methods that people would use instead, on the same words and the same graph."""
+"""Baselines for recall: other methods that people would use, on the same words and the same graph."""

@@ -1,4 +1,4 @@
-"""What every peer that walks the graph gets beside its walk: all that recall has, with the walk in place of our flow.
+"""Peers that walk the graph, with all other parts of recall: a walk replaces our flow.
 
     match        the walk's score of a passage, over the largest
     inherited    ln(1 + 10 x), x what the walk's scores leave in the session: · 0.7 with every turn after, half before

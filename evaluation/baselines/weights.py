@@ -1,4 +1,4 @@
-"""What each peer's walk, and all else that it gets, is worth: fitted as the weights of recall are."""
+"""The weights of each peer's walk and other features, fitted as the weights of recall are."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Labels = NDArray[np.bool_]
 
 
 class Point(NamedTuple):
-    """What a threshold does: how much of what it lets through is wanted, how much of what is wanted it lets through."""
+    """The effect of a threshold: its precision and its recall."""
 
     threshold: float
     precision: float

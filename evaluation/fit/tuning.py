@@ -1,4 +1,4 @@
-"""What suits someone's own questions better than what is in force: found on some of them, shown on the others.
+"""Find settings that suit a user's own questions better: fitted on some of them, tested on the others.
 
     questions ──▶ folds ──▶ for each: weights and drop fitted to the others ──▶ its own questions, asked with both
                                                                                    ──▶ differences, with intervals
@@ -51,7 +51,7 @@ class WeightsInForce(NamedTuple):
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was found.
+    """The result of tuning.
 
     weights, drop   fitted to all questions: what would be recorded
     before, after   held-out means by metric of COMPARED, in [0, 1];  gains  their differences
@@ -188,7 +188,7 @@ def _rounded(weights: FlowWeights) -> FlowWeights:
 
 
 class _Drops(NamedTuple):
-    """What calibrating `drop` found; see Tuning."""
+    """The result of calibrating `drop`; see Tuning."""
 
     drop: float
     drop_before: float

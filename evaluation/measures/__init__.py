@@ -1,4 +1,4 @@
-"""What a memory does over time, beside what it finds: `emgas measure eval --measures`.  SEEDS P50.
+"""Measure a memory over time, beside its recall: `emgas measure eval --measures`.  SEEDS P50.
 
     patterns.py     are recurring habits extracted, and nothing else?
     ageing.py       is what lies long ago found as well as what was said last?

@@ -1,4 +1,4 @@
-"""Do abstracts cover what recurs, without hiding the details?
+"""Measure whether abstracts cover recurring events without hiding the details.
 
 coverage  share of the turns that a habit holds          turns_of_one   turns that one habit stands for
 detail    recall of the questions whose evidence a habit holds: what an abstract covers must still be found

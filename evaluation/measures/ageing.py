@@ -1,4 +1,4 @@
-"""Is what lies long ago found as well as what was said last?  Recall by the age of the evidence.
+"""Measure whether old turns are found as well as recent ones: recall by the age of the evidence.
 
 age    from the latest turn of the evidence to the graph's clock
 fall   mean recall of the older half of the questions, by age, less that of the newer half, with its interval:

@@ -1,4 +1,4 @@
-"""Is forgetting plausible?  What would be active after so long, by how often it was said or recalled.
+"""Measure whether forgetting is plausible: what stays active for how long, by how often it was said or recalled.
 
     curves      share of the words that are still active after HORIZONS, for each class of rehearsal, if nothing more
                 were said: decay is a closed form, so nothing has to be waited for

@@ -1,4 +1,4 @@
-"""What prompts get from hooks, beside the five turns that BM25 ranks first, every time: that is what others inject.
+"""Compare the context that hooks add to prompts with the five best turns of BM25, which others add to every prompt.
 
 A conversation is taken as an agent's earlier sessions.  Each prompt is put to its memory while the worker runs, by the
 function that a server runs for a prompt (gateway/doors/hooks.py), in a session of its own.
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Prompt(NamedTuple):
-    """What a user types.  `question`: where it is one of the data set, with its evidence."""
+    """A prompt of a user.  `question`: the question of the data set, with its evidence, if it is one."""
 
     graph: str
     text: str
@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
 
 
 class PromptContext(NamedTuple):
-    """What a prompt got: ids of turns, and tokens."""
+    """The context that a prompt got: ids of turns, and tokens."""
 
     turns: Sequence[str] = ()
     tokens: int = 0

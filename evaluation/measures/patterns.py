@@ -1,4 +1,4 @@
-"""Are recurring habits extracted?  Precision, recall and F1 of the habits that were found, against those there are.
+"""Measure the extraction of habits: precision, recall and F1 against the habits in the data.
 
 A pattern of a data set is the turns in which something recurs.  A habit has found it where each holds at least HALF of
 the other: one that swallows half the memory has found nothing, and so has one of two turns of thirty.  Without patterns

@@ -1,4 +1,4 @@
-"""Does a memory say nothing where it knows nothing?  Questions are put to the product, with an answer and without.
+"""Measure whether a memory is silent when it knows no answer: questions with an answer and without.
 
 own          in its own memory                       adversarial  LoCoMo's: the right topic, the wrong person
 other        in another memory of the file           general      questions/data/unanswerable.tsv

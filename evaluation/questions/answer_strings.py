@@ -1,4 +1,4 @@
-"""Which turns hold an answer word for word: what stands in for evidence where no one labelled any.
+"""Find the turns that hold an answer word for word, which replace evidence that is not labelled.
 
 An answer is held by a turn that has its words in a row, whatever the case, the punctuation and the articles between
 them; a Chinese answer, by one that has its characters in a row.  An answer that says only yes or no is held by nothing.

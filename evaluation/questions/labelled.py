@@ -1,4 +1,4 @@
-"""What every reader of a data set returns: turns to publish, and the questions to ask of each graph afterwards."""
+"""The result of every reader of a data set: turns to publish, and the questions to each graph."""
 
 from __future__ import annotations
 

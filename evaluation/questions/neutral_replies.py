@@ -1,4 +1,4 @@
-"""What an assistant that writes 500 words at a time says between the turns: long, on the topic, and of no consequence.
+"""Neutral replies of an assistant, 500 words each: on the topic of a turn, but without new content.
 
 A reply takes up the words of the turn before it, as assistants do, and goes on in general advice.  It holds no fact, so
 nothing that is asked stands in it.  Sentences are drawn by a hash of the turn's id: the same turn gets the same reply,

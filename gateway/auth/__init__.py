@@ -1,1 +1,1 @@
-"""Who may do what: keys, tokens, and the graphs that each may reach."""
+"""Authentication and authorisation: keys, tokens, and the graphs that each may use."""

@@ -1,4 +1,4 @@
-"""Who may do what: keys bound to graphs and rights, from a file that only the operator can read.
+"""Keys bound to graphs and rights, from a file that only the operator can read.
 
     [[key]]
     name = "ada-app"                    shown in logs, never the key

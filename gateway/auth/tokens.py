@@ -31,7 +31,7 @@ WAITING = 64  # tokens that may wait for a fetch; others are refused at once
 
 
 class Issuer(BaseModel):
-    """Whose tokens are believed."""
+    """An issuer of trusted tokens."""
 
     model_config = ConfigDict(extra="forbid")
     issuer: Annotated[str, Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""What agents got from hooks: a bounded list, kept in a file of the data directory.
+"""A bounded list of the contexts that hooks gave to agents, in a file of the data directory.
 
     {"at": 1764000000000, "host": "codex", "event": "UserPromptSubmit", "session": "s1", "prompt": "<turn id>",
      "graphs": ["project/shop-3fa94c"], "turns": [["project/shop-3fa94c", "<turn id>"]], "tokens": 57}
@@ -28,7 +28,7 @@ FILE: Final = "injections.jsonl"
 
 
 class Injection(Message):
-    """What one prompt or session got.
+    """The context that one prompt or session got.
 
     prompt  id of the turn that the prompt is, null at a session's start     graphs  that had something
     turns   graph and id of each turn that was quoted                        tokens  of the text, estimated

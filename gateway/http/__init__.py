@@ -1,1 +1,1 @@
-"""What every route shares: errors, paths, and how connections are admitted."""
+"""Common code of all routes: errors, paths, and the admission of connections."""

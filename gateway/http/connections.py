@@ -45,7 +45,7 @@ CAUSES = {408: ("timeout", "the request did not come in time: send it again"),
 
 @dataclass(frozen=True)
 class Limits:
-    """What an operator can set."""
+    """The limits that an operator can set."""
 
     connections: int = CONNECTIONS
     per_peer: int = PER_PEER

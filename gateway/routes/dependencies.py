@@ -1,4 +1,4 @@
-"""What routes take from a request besides its body: the memory, the graph of the path, and a key against repetition."""
+"""Dependencies of routes beside the body: the memory, the graph of the path, and an idempotency key."""
 
 from __future__ import annotations
 

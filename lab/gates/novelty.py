@@ -1,4 +1,4 @@
-"""How much a turn says that is new to a graph: SimpleMem's score of information.  SEEDS P2, P5–P8, T13.
+"""Score how much a turn says that is new to a graph: SimpleMem's score of information.  SEEDS P2, P5–P8, T13.
 
     H(W)  = α · new / max(1, n) + (1 − α) · (1 − cos(E(W), E(H)))                                       in [0, 1]
     E(H)  = β · E(W of the last turn) + (1 − β) · E(H before it)                       a moving average of what was said

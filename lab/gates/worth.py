@@ -1,4 +1,4 @@
-"""Whether a turn is worth remembering, by rules: MoFox's instant memory, which asks a model for 1 or 0.
+"""Decide by rules whether a turn is worth remembering: MoFox's instant memory, which asks a model for 1 or 0.
 
     worth   it holds `worth_words` content words; or one of these, however short it is: an anchor ("remember that …"), a
             statement, a relation, a name, a time or a number that it speaks of, an attachment, importance from 0.5 on,

@@ -40,7 +40,7 @@ _TECHNICAL: Final = re.compile(r"[A-Za-z]+[-_.]?\d|[A-Z]{2,}|[a-z][A-Z]|\w+[_/]\
 
 @dataclass(frozen=True)
 class Candidates:
-    """What is ordered: k passages, what the retriever gave each, and what was asked.
+    """The candidates of a reranker: k passages, their scores from the retriever, and the question.
 
     put_in  (n,) the energy that the question put in
     """

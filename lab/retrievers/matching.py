@@ -1,4 +1,4 @@
-"""How well passages match the energies of concepts: as BM25 matches words, or by the cosine of tf-idf vectors."""
+"""Score how well passages match the energies of concepts: as BM25 matches words, or by the cosine of tf-idf vectors."""
 
 from __future__ import annotations
 

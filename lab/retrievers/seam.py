@@ -28,7 +28,7 @@ AT_ONCE = 1024  # concepts whose edges are counted before more are looked up
 
 @dataclass(frozen=True)
 class ModeInput:
-    """What a mode gets.
+    """The input of a mode.
 
     put_in    (n,) the energy that the question puts in at each concept
     how       the mode's constants: those of spreading that it has, as the question changed them
@@ -79,7 +79,7 @@ class ModeInput:
 
 @dataclass(frozen=True)
 class ModeResult:
-    """What a mode found.
+    """The result of a mode.
 
     energy       (n,) what the concepts hold in the end
     passages     (k,) numbers of what was found, best first;  scores: (k,) of each, > 0, never rising

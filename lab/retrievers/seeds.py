@@ -1,4 +1,4 @@
-"""Where every mode starts: the same nodes that recall starts from, and as strongly."""
+"""The seeds of every mode: the same nodes, with the same strength, as recall's seeds."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _PARTS: Final = re.compile(r"[?？;；,，。]|\band\b|\bas well as\b|以及|还
 
 
 class StageRanking(NamedTuple):
-    """What a stage found: (k,) passages, best first, and (k,) how much each counts, >= 0."""
+    """The ranking of a stage: (k,) passages, best first, and (k,) how much each counts, >= 0."""
 
     passages: Integers
     scores: Floats
@@ -161,7 +161,7 @@ def retrieve(request: RecallRequest) -> RecallResult:
 
 
 class _Stages:
-    """What each stage finds, for one question."""
+    """The stages for one question."""
 
     def __init__(self, request: RecallRequest, inputs: ModeInput) -> None:
         self._request, self._input = request, inputs

@@ -37,7 +37,7 @@ MOST_BONUS: Final = 2.0  # at most
 
 
 class Woken(NamedTuple):
-    """What seeds woke: (n,) the energy of every node; (n,) the node before it on the way that gave it most, or -1."""
+    """Activated nodes: (n,) the energy of every node; (n,) the node before it on the strongest path, or -1."""
 
     energy: Floats
     before: Integers

@@ -1,1 +1,1 @@
-"""What windows decide besides, where a graph's settings say so: dreams, links that fade, a pace that adapts."""
+"""Optional decisions of windows, by a graph's settings: dreams, fading links, an adaptive pace."""

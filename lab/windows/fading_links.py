@@ -1,4 +1,4 @@
-"""Which links a decay window takes, and which concepts it leaves without any.  Decides; the fold only applies.
+"""Decide which links a decay window removes, and which concepts have none left.  The fold only applies it.
 
 A link is what two concepts have that were said or recalled together; counting/link_queue.py says when it goes.
 One that recall made, or whose turns were forgotten, counts as touched when the less recent of its ends was.  A link of

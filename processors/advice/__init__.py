@@ -1,1 +1,1 @@
-"""What an advisor is asked, what it gets, and whether what it says fits: pure functions."""
+"""Build an advisor's tasks, write its prompts, and check its answers: pure functions."""

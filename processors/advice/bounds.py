@@ -1,4 +1,4 @@
-"""Whether what an advisor says fits what it is about: why not, in words, or None.  Functions of texts alone.
+"""Check whether advice fits its subject: return the reason if it does not, else None.  Functions of texts alone.
 
     consistency  no number that was not said, and at least a third of what it names was said
     coverage     of other words for something: they name at least a third of what that names

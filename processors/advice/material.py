@@ -1,4 +1,4 @@
-"""What an advisor is asked about a graph: tasks made of what it holds.  Pure; a task shows little, whatever there is.
+"""Build tasks for an advisor from the contents of a graph.  Pure; a task is small, however large the graph is.
 
 task_of(graph, text_of, job)     None where what the job is about is not there any more, or says too little
 """

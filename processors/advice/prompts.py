@@ -1,4 +1,4 @@
-"""What a model of language gets, and how its answer is read: tasks of one kind, several at once.
+"""Write the prompt of a language model and parse its answer: tasks of one kind, several at once.
 
     messages(tasks)          a system's message, which says what to do and what to answer, and the tasks as JSON
     answers(tasks, content)  of each task what was said of it, or None: what is not well-formed says nothing

@@ -1,4 +1,4 @@
-"""Which of its readings a date has where it stands: by the tense of the sentence, or by what was written before it.
+"""Choose between the readings of a date: by the tense of the sentence, or by the text before it.
 
     "I ran on Friday"  the last one     "see you on Friday"  the next one     "A letter on Friday"  the next one, unsure
 
@@ -61,7 +61,7 @@ _COMES: Final = re.compile(_words("zh", "comes"))
 
 
 class Place(NamedTuple):
-    """Where a date stands: text[start:end], said in a language at a moment.
+    """The place of a date: text[start:end], in a language, at a moment.
 
     direction  "since", "until", "before" or "after" where it is a bound
     earlier    what the date before it in the same text means, and where that ended

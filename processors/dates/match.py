@@ -1,4 +1,4 @@
-"""What a rule of the grammar matched, and the table of what reads it.
+"""The match of a grammar rule, and the table of its readers.
 
 A rule (data/rules.tsv) is a pattern over codes and the name of a meaning: a function of a match that returns a code and
 its value, or None where the match means nothing.  Values by code:

@@ -1,4 +1,4 @@
-"""What a match of a rule means, the times of day: clocks, parts of the day, and both on a day."""
+"""Read matches of rules for times of day: clocks, parts of the day, and both on a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match of a rule means, what is counted: units before and after now or a day, runs of units, lengths, sets."""
+"""Read matches of rules that count: units before and after now or a day, runs of units, lengths, sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match of a rule means, the dates: days, weekdays, months, years, seasons, holidays, and places in them."""
+"""Read matches of rules for dates: days, weekdays, months, years, seasons, holidays, and places in them."""
 
 from __future__ import annotations
 

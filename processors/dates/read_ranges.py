@@ -1,4 +1,4 @@
-"""What a match of a rule means, the ranges: from one date to another, and what is open to one side.
+"""Read matches of rules for ranges: from one date to another, or open on one side.
 
 5 to 9 August, from Friday to Sunday      a range         moved from Thursday to Monday    two days, no range
 before May, since 2019, by Friday         a bound: the date, and whether it is meant from there on or up to there

@@ -1,4 +1,4 @@
-"""What repeats, and how long something takes: the first day of a rule (RFC 5545), and durations as ISO 8601.
+"""Read repetitions and durations: the first day of a rule (RFC 5545), and durations as ISO 8601.
 
 FREQ=WEEKLY;BYDAY=MO → the next Monday      two and a half years → P2Y6M      an hour and a half → PT1H30M
 """

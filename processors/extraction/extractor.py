@@ -10,7 +10,7 @@ from state.events.extraction_types import Concept, Relation, TimeSpan
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a text holds.
+    """The contents of a text.
 
     concepts  at most limits.CONCEPTS_PER_TURN, no id twice, heaviest first, ties by id
     question  whether the text asks something

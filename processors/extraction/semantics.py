@@ -1,4 +1,4 @@
-"""What a text says beside single words: its phrases, what each concept is, and how two of them are related.
+"""Extract more than single words from a text: phrases, kinds of concepts, and relations between them.
 
     words ──▶ phrases (processors/text/phrases.py)  ──┐
           ──▶ kinds   (processors/text/names.py)    ──┼──▶ added to what extraction found

@@ -1,4 +1,4 @@
-"""What would be understood of some turns, read as one session: concepts, names, times, pronouns, relations, facts.
+"""Extract from turns, read as one session: concepts, names, times, pronouns, relations, facts.
 
     turns ──▶ extractor, pronouns, statements: as when they are recorded ──▶ Extracted
 

@@ -1,4 +1,4 @@
-"""What words mean to each other: tables written by hand from general knowledge (data/), and the rules that use them.
+"""The meanings of words: tables written by hand from general knowledge (data/), and the rules that use them.
 
     synonyms         words of nearly one meaning                  data/synonyms.tsv
     hyponyms         kinds of things and their members            data/hyponyms.tsv

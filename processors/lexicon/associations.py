@@ -1,4 +1,4 @@
-"""What people mention when they speak of a subject of daily life: work, badge, payroll, shift (data/associations.tsv).
+"""Words that people use for a subject of daily life: work, badge, payroll, shift (data/associations.tsv).
 
 "Who does she work for?" is answered by "I'm with Marymount now, my badge came today": no word is shared, and none of
 nearly the same meaning.  The words are general knowledge, written by hand.

@@ -1,4 +1,4 @@
-"""Which words of a graph mean nearly what a word of the question means: to mention them is to mention it, in part.
+"""Find words of a graph with nearly the same meaning as a word of the question: their mentions count in part.
 
     family    of one stem: paint, painter                          FAMILY    word_families.py
     synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   synonyms.py

@@ -1,1 +1,1 @@
-"""What time does to a graph: windows, forgetting, consolidation, themes."""
+"""The effects of time on a graph: windows, forgetting, consolidation, themes."""

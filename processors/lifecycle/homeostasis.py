@@ -1,4 +1,4 @@
-"""What a memory weighs, and how it hangs together.  SEEDS P27.
+"""Measure the size and structure of a memory.  SEEDS P27.
 
     Measures     active size and growth, path length, how much abstracts cover, share of what was said that is active
 
@@ -28,7 +28,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 
 
 class Measures(NamedTuple):
-    """What a graph weighs, and how it hangs together.
+    """The size and structure of a graph.
 
     active, archived   turns in each tier
     words              those of all turns that are held;  active_words  those of the active ones and of abstracts

@@ -1,4 +1,4 @@
-"""What is too much for one record of the log is several events, each a part, in their order.
+"""Split what is too large for one record of the log into several events, in order.
 
 A window after a large import, or a request to forget a long session, may name more than a record can hold.  The fold
 applies names one by one, so it does not matter how they were cut.

@@ -41,7 +41,7 @@ def load_nothing(kind: str, name: str) -> Any:
 
 
 class _Library:
-    """What loads policies, and those that it has loaded."""
+    """The loader of policies, and the policies that it has loaded."""
 
     def __init__(self) -> None:
         self._load: Callable[[str, str], Any] = load_nothing

@@ -1,4 +1,4 @@
-"""What a kind of window declares: when it ends, what closing it does, and whether turns to come may end it.
+"""The declaration of a window's kind: when it ends, what closing it does, and whether later turns may end it.
 
 Each window is declared where it is decided, as DECAY in decay/forgetting.py, and listed in windows.py.
 """
@@ -15,7 +15,7 @@ from state.graph.graph import Graph
 
 
 class Timekeeping(Protocol):
-    """What decides when a window ends: a graph, or one as it will be once some turns are folded (WindowForecast)."""
+    """The state that decides when a window ends: a graph, or its forecast after some turns (WindowForecast)."""
 
     settings: MemorySettings
     clock: int
@@ -33,7 +33,7 @@ class Timekeeping(Protocol):
 
 
 class WindowEnd(NamedTuple):
-    """When a window ends (ms), its session if it has one, and whether it waits for late turns (`grace`)."""
+    """The end of a window (ms), its session if it has one, and whether it waits for late turns (`grace`)."""
 
     at: int
     session: str = ""

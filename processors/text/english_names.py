@@ -1,4 +1,4 @@
-"""Whether a capitalised word that no list knows names a person: by its place in an English sentence.
+"""Decide whether an unlisted capitalised word names a person, by its place in an English sentence.
 
     Nguyen lent me his drill           before what people alone do
     had tea with Aoife                 behind what is done with people

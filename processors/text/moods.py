@@ -1,4 +1,4 @@
-"""How thorough a search a mood asks for: short if the reader is in a hurry, long if the reader is curious (SEEDS S7).
+"""Choose how thorough a search is from a mood: short if the reader is in a hurry, long if curious (SEEDS S7).
 
 Few patterns of English and Chinese decide (data/moods.tsv); a mood that is none of them says nothing about it.
 """

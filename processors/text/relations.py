@@ -1,4 +1,4 @@
-"""How two concepts are related, as far as a sentence says so plainly: few patterns, and precise ones.
+"""Find relations between two concepts that a sentence states plainly: few patterns, and precise ones.
 
     I      live in     Lisbon                     @speaker:ada ── lives-in ──▶ lisbon
     source pattern     target                     data/relations.tsv tells the pattern, and what the two may be
@@ -26,7 +26,7 @@ LONGEST: Final = 3  # words of a noun
 
 
 class Endpoint(NamedTuple):
-    """What is related: who speaks, or some words of the text, which are a phrase if there are several."""
+    """An end of a relation: the speaker, or some words of the text, which are a phrase if there are several."""
 
     words: tuple[Word, ...] = ()
     phrase: Phrase | None = None

@@ -23,7 +23,7 @@ _UNSHOWN: Final = frozenset(word for (words,) in tables.rows(__package__, "unsho
 
 
 class Shown:
-    """How the concepts of one graph are shown; its turns must be counted (Graph.settle)."""
+    """The displayed concepts of one graph; its turns must be counted (Graph.settle)."""
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts

@@ -17,7 +17,7 @@ Rule = TypeVar("Rule")
 
 
 class _Pieces(dict[str, tuple[str, ...]]):
-    """Which words may be said where a piece without blanks is: found once for those that come again and again."""
+    """The words that may occur around a piece without blanks: cached for pieces that recur."""
 
     def __init__(self, words: Mapping[str, str]) -> None:
         """Prepare a search for words by a part of each that must be in one piece."""

@@ -34,7 +34,7 @@ FLUSH_BYTES = 1024 * 1024  # written between two flushes: what a killed export d
 
 
 class BackupSummary(NamedTuple):
-    """What an export left: records in the file, how many of them were there before, and whether the log has no gaps."""
+    """The result of an export: records in the file, how many were there before, and whether the log has no gaps."""
 
     records: int
     found: int

@@ -43,7 +43,7 @@ _CHECK_BYTES = len(b',"emgascheck":""}\n') + 16
 
 
 class Header(NamedTuple):
-    """What is in a backup.
+    """The first line of a backup: its contents.
 
     graph   the one graph whose events these are, None for all: only then it can be restored as a log
     bounds  of each partition (first offset, offset after the last one) when the export began

@@ -37,7 +37,7 @@ class File(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a snapshot is.
+    """The description of a snapshot.
 
     first, last   sha256 of the log's first record, which tells one log from another, and of that at the watermark
     watermark, source, chain, seq    of the head that the store holds (state/log_position.py)

@@ -54,7 +54,7 @@ class WritableLog(LogReader, Protocol):
 
 
 class Restored(NamedTuple):
-    """How many records were appended, claims not counted, and how many were there already."""
+    """The number of appended records, without claims, and of records that were there already."""
 
     appended: int
     found: int

@@ -1,4 +1,4 @@
-"""What a rebuild is to fold, kept beside what it has folded, so that a killed one goes on with the same.
+"""The plan of a rebuild, stored beside its results, so that a killed rebuild continues the same one.
 
     DIR/plan.json    {"format", "prefix", "ends", "graph", "at"}     written first, at once
     DIR/0, DIR/1, …  one store per partition (state/store/store.py); each knows how far it is
@@ -24,7 +24,7 @@ _PART: Final = FILE + ".part"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to fold.
+    """The partitions and offsets to fold.
 
     ends   offset before which each partition is folded       at      only what was said by then (ms), None: everything
     graph  the only graph that is wanted, None: all           prefix  of the topics

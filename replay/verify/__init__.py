@@ -1,1 +1,1 @@
-"""Is what a worker holds the fold of the log, and where not?"""
+"""Check whether a worker's state is the fold of the log, and find where it is not."""

@@ -19,7 +19,7 @@ from state.events.events import GraphEvent, Retracted, SubjectErased, TurnRecord
 
 
 class _Version:
-    """What counts: the event `ordinal`, and what `before` does.
+    """An event that counts: its `ordinal`, and the effect of `before`.
 
     undo      the newest undo that counts, as a version; `older` and `jump` lead from it to others, one by one or far
     changing  the newest version, of this and those before, that changed which turns count; `depth`: how many did

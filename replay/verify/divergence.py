@@ -1,4 +1,4 @@
-"""Where a live state left the fold of its log: per graph, the first event that the two took differently.
+"""Find where a live state left the fold of its log: per graph, the first event that the two folded differently.
 
 stored events    must be the log's, byte for byte: the first that is not is the one
 tables at k      must be the fold of the graph's first k events: tells whether it happened before or after

@@ -1,4 +1,4 @@
-"""What differs between two states of one graph, in words of its content: concepts, turns, pairs, topics.
+"""Describe the differences between two states of one graph: concepts, turns, pairs, topics.
 
 A graph is taken apart into named values, so that a row which is missing in one does not make all behind it differ:
 

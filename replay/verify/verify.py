@@ -15,7 +15,7 @@ from state.store.store import MemoryStore
 
 @dataclass
 class Audit:
-    """What went by while a partition was folded, apart from the fold itself: an independent count.
+    """An independent count of the records that were read while a partition was folded.
 
     turns       ids of accepted turns, (graph, id)      repeated   ids recorded while they counted: must stay empty
     sources     offsets of `turns` accounted for; -1: they start again, for the log was restored

@@ -31,7 +31,7 @@ class AdviceEvent(GraphEvent, frozen=True, kw_only=True):
 
 
 class Rated(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very."""
+    """The relatedness of two concepts, by their ids: 0 not at all, 0.5 neither, 1 very."""
 
     source: Annotated[str, Meta(min_length=1)]
     target: Annotated[str, Meta(min_length=1)]
@@ -103,7 +103,7 @@ class PassageSplit(AdviceEvent, frozen=True, kw_only=True):
     touches=lambda event: (event.turn,),
 )
 class WorthJudged(AdviceEvent, frozen=True, kw_only=True):
-    """How much a turn is worth remembering; below a half it goes to the archive, unless it stays there anyway.
+    """The worth of remembering a turn; below a half it goes to the archive, unless it stays there anyway.
 
     keywords  words of it that matter
     """

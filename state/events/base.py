@@ -27,7 +27,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Stamp(TypedDict):
-    """Where an event stands in the log; only the partition's writer knows it (state/log_position.py)."""
+    """The place of an event in the log; only the partition's writer knows it (state/log_position.py)."""
 
     epoch: int
     claim: str

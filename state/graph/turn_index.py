@@ -48,7 +48,7 @@ class _Words:
 
 
 class Postings:
-    """Which turns hold a concept, and how often.
+    """The turns that hold a concept, and how often.
 
     Where there are many, as in a graph that was just opened, those of a concept are looked for on first use,
     until that has cost about as much as to sort all of them does.

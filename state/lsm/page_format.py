@@ -146,7 +146,7 @@ class ColumnPage(NamedTuple):
 
 
 class TextPage(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """What a page of texts, or of strings, begins with.  To decode it raises ValueError for other bytes."""
+    """The beginning of a page of texts, or of strings.  Decoding it raises ValueError for other bytes."""
 
     count: int
     keys: bytes

@@ -57,7 +57,7 @@ class Batched(Protocol):
 class _Manifest(
     msgspec.Struct, rename={"tables": "segments", "horizon": "base", "next_number": "next", "unfinished": "making"}
 ):
-    """Which tables a graph consists of.  The names in the store are older than these: changing them changes its bytes.
+    """The tables of a graph.  The names in the store are older than these: changing them changes its bytes.
 
     tables       their numbers, oldest first
     horizon      see the module's docstring; 0: every row is there

@@ -56,7 +56,7 @@ class Delivery(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessorContext:
-    """What all of a worker's turn processors share.
+    """The objects that all of a worker's turn processors share.
 
     sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
     turns         reads the topic `turns_topic`      queued_turns  records that may wait before no more are fetched

@@ -47,7 +47,7 @@ def by_cores() -> int:
 
 
 class Loading(NamedTuple):
-    """Which extractor a process loads (streams/plugins/extractors.py), and its version."""
+    """The extractor that a process loads (streams/plugins/extractors.py), and its version."""
 
     path: str
     language: str

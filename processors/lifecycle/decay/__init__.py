@@ -1,1 +1,1 @@
-"""What leaves a memory: by fading, on request, by erasing a subject."""
+"""Remove content from a memory: by fading, on request, by erasing a subject."""

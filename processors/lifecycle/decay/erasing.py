@@ -1,4 +1,4 @@
-"""What has to be destroyed so that a subject is erased: some turns, and whatever else in the log tells what they said.
+"""Find what must be destroyed to erase a subject: turns, and all other records in the log with their content.
 
     turns of the subject        the turns themselves, and their vectors
     windows, recalls, requests  that name a concept which no one else ever said: they are kept without that name, and

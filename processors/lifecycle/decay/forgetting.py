@@ -1,4 +1,4 @@
-"""What a decay window archives, and what a user's request to forget takes with it.  Decides; the fold only applies.
+"""Decide what a decay window archives, and what a request to forget removes.  The fold only applies it.
 
     archived    a concept that has faded; a turn with the last of its words, or when its `episode_life` is over: its
                 words and marks then stay by their own strength.  All of it can still be found, and comes back when it

@@ -1,4 +1,4 @@
-"""How close two turns are: what they hold in common, and when they were said.  SEEDS P18-P21.
+"""Compute how close two turns are: by common concepts, and by time.  SEEDS P18-P21.
 
     affinity   γ · cos + (1 − γ) · e^(−Δt / τ)
     cos        of their words, each weighing  ln(1 + N / n) · ln n,  n turns of N hold it: the rarer, the more it tells;

@@ -1,4 +1,4 @@
-"""What is said of a habit: a template, in English or in Chinese, of counts and of how the graph writes its words.
+"""Write the text of a habit: a template, in English or Chinese, with counts and the graph's spelling of words.
 
     Ada: latte (corner café): 29 times on 29 days since 2025-05-03, about every day, mostly in the morning; last on
     2025-06-12; not on 2025-05-14, from 2025-05-20 to 2025-05-27
@@ -34,7 +34,7 @@ _TAGE: Final = ("周一", "周二", "周三", "周四", "周五", "周六", "周
 
 @dataclass(frozen=True)
 class Counts:
-    """What is known of a habit in numbers; fields as in MemoryConsolidated."""
+    """The counts of a habit; fields as in MemoryConsolidated."""
 
     count: int
     days: int
@@ -48,7 +48,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Named:
-    """What a habit is called by, as the graph writes its words.
+    """The words of a habit's name, in the graph's spelling.
 
     words  what all of it is about, the most telling first      turns  what takes turns in it, the most frequent first
     lately which of `turns` the latest members hold, where it is not the first

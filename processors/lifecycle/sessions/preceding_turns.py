@@ -1,4 +1,4 @@
-"""What was named last in a session, as the graph has it: what pronouns of its next turn may mean."""
+"""Read the latest names of a session from the graph: the pronouns of the next turn may mean them."""
 
 from __future__ import annotations
 

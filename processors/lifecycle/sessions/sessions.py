@@ -1,4 +1,4 @@
-"""Where conversations end by themselves, per graph and session: pure functions of (graph, time).  SEEDS S1, S15, P38.
+"""Find where conversations end, per graph and session: pure functions of (graph, time).  SEEDS S1, S15, P38.
 
     idle         nothing was said in it for `idle`                                  setting `end_sessions`
     size         it has `session_turns` turns                                       setting `session_turns`

@@ -1,1 +1,1 @@
-"""What one turn, or feedback on it, changes in what a graph already has."""
+"""Decide how one turn, or feedback on it, changes the existing contents of a graph."""

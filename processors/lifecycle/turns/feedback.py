@@ -1,4 +1,4 @@
-"""What a user's word about an answer strengthens: what was asked for, and what the turn says.  SEEDS S9, S11."""
+"""Decide what a user's rating of an answer strengthens: concepts of the question and of the turn.  SEEDS S9, S11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which turns a new one makes history: "I live in Lisbon now" after "I live in Berlin".  The fold only applies it.
+"""Find turns that a new one makes outdated: "I live in Lisbon now" after "I live in Berlin".  The fold applies it.
 
     newer     states another value of a slot, or says that a value is over, or holds again
     older     the same speaker's turns that the newer one contradicts, and that nothing has made history yet

@@ -35,7 +35,7 @@ CEILING = 1e100
 
 @dataclass(frozen=True)
 class SpreadingParameters:
-    """How activation spreads; a query may change some of it (emgas/messages/settings/spreading.py).
+    """The parameters of spreading; a query may change some of them (emgas/messages/settings/spreading.py).
 
     firing_threshold   F, in [0, 1]: a node fires if its energy exceeds it
     propagation_decay  D, in [0, 1]: share of energy that survives a hop

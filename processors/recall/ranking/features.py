@@ -37,7 +37,7 @@ def _near(turns: SessionLayout) -> QuestionMentions:
 
 
 class LateFeature(NamedTuple):
-    """How to compute an expensive feature: only for the turns that its upper bound could make one of the best."""
+    """An expensive feature: it is computed only for turns that its upper bound could make one of the best."""
 
     compute: Callable[[TurnColumns], Floats]
     most: Callable[[TurnColumns], Floats]

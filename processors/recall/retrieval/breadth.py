@@ -24,7 +24,7 @@ from state.graph.view import GraphView
 
 
 class Breadth(NamedTuple):
-    """How broadly a context shows turns.
+    """The breadth of a context: how it quotes turns, and which neighbours it adds.
 
     longest  tokens of a turn beyond which its best sentences stand for it
     density  how much the length of a turn counts, 1 for all of it (passage_scores.per_token)

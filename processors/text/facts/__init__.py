@@ -1,1 +1,1 @@
-"""What a turn says of people: facts by frames, in English and Chinese, and the cards that they make up."""
+"""Facts on people in turns: found by frames, in English and Chinese, and collected in cards."""

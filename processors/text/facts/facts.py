@@ -1,4 +1,4 @@
-"""What a turn says of people: facts, each a value of a slot, an operation on it, and the characters that say so.
+"""Find facts on people in a turn: each is a value of a slot, an operation on it, and the characters that state it.
 
     "My sister Ilse moved to Graz."     sibling + Ilse (sister)          Ilse: home = Graz
     "I switched from tea to coffee."    drinks: tea becomes coffee

@@ -1,4 +1,4 @@
-"""What may fill a slot: values cut to what they say, and the name of a slot that the talk names."""
+"""Cut values to the words that fill a slot, and find the name of a slot that a text names."""
 
 from __future__ import annotations
 

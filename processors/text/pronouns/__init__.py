@@ -1,1 +1,1 @@
-"""Whom and what pronouns mean."""
+"""Find the persons and things that pronouns mean."""

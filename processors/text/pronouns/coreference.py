@@ -126,7 +126,7 @@ class Word(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a word stands in a conversation."""
+    """The place of a word in a conversation."""
 
     turn: int = -99
     clause: int = 0

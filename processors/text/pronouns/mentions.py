@@ -1,4 +1,4 @@
-"""Whom and what pronouns mean, by rules alone: I, you, she, he, it, there; 我, 你, 她, 他, 它, 那里.
+"""Find the persons and things that pronouns mean, by rules alone: I, you, she, he, it, there; 我, 你, 她, 他, 它, 那里.
 
     I, my        who speaks                                                                          1
     you          the other one, where a session has had just two speakers                            0.9

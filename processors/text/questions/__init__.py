@@ -1,1 +1,1 @@
-"""What a question asks for: which kind of answer, whose slot, how complex it is, and whether it goes on from before."""
+"""Classify a question: kind of answer, slot and its owner, complexity, and continuation of the question before."""

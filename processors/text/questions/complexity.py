@@ -1,4 +1,4 @@
-"""How complex a question is, from 0 to 1, by its words alone: SimpleMem's Cq (SEEDS P29, P32), in 0.3 ms.
+"""Compute the complexity of a question, 0 to 1, from its words alone: SimpleMem's Cq (SEEDS P29, P32), in 0.3 ms.
 
     syntax      its length, its clauses                        history   that it goes on from what was said before
     semantics   that it compares, asks why, for a trend, for an analysis, for what two have to do with each other, for a

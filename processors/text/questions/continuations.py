@@ -1,4 +1,4 @@
-"""Whether a question goes on from what was said last: "and then?", 然后呢.  SEEDS P31, M12.
+"""Decide whether a question continues the last one: "and then?", 然后呢.  SEEDS P31, M12.
 
     alone   it says nothing else: it can only be answered by what is in mind of the conversation
     begins  it begins so, and then asks for something of its own

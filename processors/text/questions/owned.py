@@ -1,4 +1,4 @@
-"""Whose what a question asks for: (my brother, name), (老周, 电话); the patterns are data (data/owned.tsv).
+"""Find the owner and the thing that a question asks for: (my brother, name), (老周, 电话) (data/owned.tsv).
 
 A question of this form has an answer only where both are spoken of.  So whose it is tells as much as what.
 """
@@ -12,7 +12,7 @@ from processors.text import tables
 
 
 class Owned(NamedTuple):
-    """What a question asks for of whom: the words of both; `thing` is "" where only the form tells (how old)."""
+    """The owner and the thing that a question asks for, in its words; `thing` is "" if the form tells it (how old)."""
 
     owner: str
     thing: str

@@ -1,4 +1,4 @@
-"""Which slot of whose card a short question asks for: "Where do I work?".
+"""Find the slot of a person's card that a short question asks for: "Where do I work?".
 
 A question names a person (or "I", 我) and words of a slot (data/slots.tsv), or what an entry itself is called (door
 code, 牙医).  The slot with the most and longest words wins.  "Before" and 以前 ask for the history, and "was" does if
@@ -32,7 +32,7 @@ _OWNED: Final = "'s "
 
 
 class SlotQuestion(NamedTuple):
-    """What a question asks for: a slot of a card, and the turns that say what it holds, the surest first."""
+    """The slot of a card that a question asks for, and the turns that state its values, the surest first."""
 
     subject: str
     slot: str

@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What a turn is worth in percent, the words of it that matter, and who says so."""
+    """The worth of a turn in percent, its important words, and the advisor."""
 
     worth: int
     keywords: tuple[str, ...]
@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """How closely two concepts belong together in percent, 50 is neutral, and who says so."""
+    """The relatedness of two concepts in percent, 50 is neutral, and the advisor."""
 
     rating: int
     by: str

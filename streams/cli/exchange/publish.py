@@ -50,7 +50,7 @@ ALL_SHOWN = 10  # graphs that are listed by name
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
-    """How turns are sent.
+    """The options of sending turns.
 
     preset   settings of new graphs, if any      wait     wait for the outcome of each turn
     dry_run  send nothing                            marked   give a turn its origin and its end

@@ -24,7 +24,7 @@ from streams.settings import WorkerSettings
 
 @dataclass(frozen=True)
 class AclGrant:
-    """What one account may do on some topics, and on the consumer group."""
+    """The rights of one account on some topics, and on the consumer group."""
 
     account: str
     operations: tuple[str, ...]

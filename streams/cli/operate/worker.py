@@ -124,7 +124,7 @@ async def _work(settings: WorkerSettings) -> None:
 
 
 class Stopping:
-    """How the process ends.
+    """The end of the process.
 
     told to stop    with 0, whatever fails on the way (a rebalance under way, a broker that is gone) and after
                     `seconds` at the latest: the log and the stores are consistent at every moment

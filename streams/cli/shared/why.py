@@ -1,4 +1,4 @@
-"""Why a passage was recalled, as a tree for people to read.
+"""Print why a passage was recalled, as a tree for people to read.
 
 demo-003 2023-05-08 13:56 Ada (session 1): 4.21
 ├── score: inherited 2.10, speaker 1.60, …

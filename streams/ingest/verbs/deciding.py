@@ -39,7 +39,7 @@ def no_gate(name: str) -> Gate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HandlerContext:
-    """What all of a worker's command handlers share.
+    """The objects that all of a worker's command handlers share.
 
     partitions  of the topic `turns`          skew_ms  how far in the future a turn may be, ms
     preset      of new graphs                 now      returns the present, ms
@@ -72,7 +72,7 @@ class HandlerContext:
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """What a decision may use: the state of its partition, the record, and what all handlers share."""
+    """The context of a decision: the state of its partition, the record, and the objects that all handlers share."""
 
     state: Partition
     arrival: Record

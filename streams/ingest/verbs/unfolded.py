@@ -33,7 +33,7 @@ def states_of_speaker(turn: Turn) -> bool:
 
 
 class Pending(NamedTuple):
-    """Whether a command's graph was pending as a birth, and its id as a turn, before the command was decided."""
+    """Whether a command's graph was pending as a new one, and its id as a turn, before the command was decided."""
 
     birth: bool
     turn: bool

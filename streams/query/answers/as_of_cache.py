@@ -124,7 +124,7 @@ class _Moment(NamedTuple):
 
 
 class _Sources(NamedTuple):
-    """Where the past of the graphs in `partition` is read from; the log up to before offset `end`."""
+    """The sources of the past of graphs in `partition`; the log up to before offset `end`."""
 
     log: LogReader
     stores: Stores | None

@@ -20,7 +20,7 @@ AnswerFunction = Callable[[Q, "AnswerContext"], Awaitable[R]]
 
 
 class Answering(NamedTuple):
-    """How one kind of question is answered.
+    """The function and options of one kind of question.
 
     reads_pairs  whether the pairs of its graph must be loaded before; of a large graph, that takes a while
     """

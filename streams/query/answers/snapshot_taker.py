@@ -24,7 +24,7 @@ log = logger("query")
 
 
 class CheckpointSource(Protocol):
-    """What makes a checkpoint of a partition (streams/recovery/partition_folds.py)."""
+    """The source of a partition's checkpoints (streams/recovery/partition_folds.py)."""
 
     def checkpoint(self, partition: int, path: Path) -> None:
         """Make the new directory `path` a store of what `partition` has folded by now."""

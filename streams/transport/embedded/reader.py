@@ -20,7 +20,7 @@ FOLLOW_SECONDS = 10.0  # between two looks at a log that does not grow
 
 
 class LogBounds(Protocol):
-    """What EmbeddedLog and ReadOnlyLog have in common."""
+    """The common part of EmbeddedLog and ReadOnlyLog."""
 
     def partitions(self, topic: str) -> int:
         """Count the partitions of `topic`."""
