@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import typer
@@ -96,23 +97,11 @@ def test_a_worker_that_is_told_to_stop_while_it_is_still_imported_ends_with_0() 
     assert ended.returncode == 0, f"it was {-signal.SIGTERM} before"
 
 
-LATE = """
-import os, signal, sys
-from emgas_service import start
-
-class Last:
-    def __del__(self, stop=os.kill, process=os.getpid(), number=signal.SIGTERM):
-        stop(process, number)
-
-last = Last()  # goes with its module, when Python has taken back its own handlers of signals
-sys.argv, start.mixed = ["emgas", "worker"], lambda: "no"
-start.main()
-"""
-
-
-def test_a_worker_keeps_its_exit_code_if_it_is_told_to_stop_while_it_ends() -> None:
-    ended = subprocess.run([sys.executable, "-c", LATE], cwd=ROOT, timeout=PATIENCE, check=False)
-    assert ended.returncode == 1, "not that of a stop while it imports"
+def test_a_worker_that_ends_keeps_its_exit_code_whatever_it_is_told() -> None:
+    late = "import atexit, signal, sys; atexit.register(lambda: print(signal.getsignal(signal.SIGTERM).name)); "
+    begin = "from emgas_service import start; sys.argv = ['emgas', 'worker']; start.mixed = lambda: 'no'; start.main()"
+    ended = subprocess.run([sys.executable, "-c", late + begin], cwd=ROOT, timeout=PATIENCE, check=False, stdout=PIPE)
+    assert (ended.returncode, ended.stdout.split()) == (1, [b"SIG_IGN"]), "a signal while Python ends made it -15"
 
 
 def test_the_seconds_to_stop_count_from_the_signal_though_the_event_loop_is_busy() -> None:
