@@ -8,7 +8,7 @@ from streams.cli.shared.lazy_commands import Lazy, LazyGroup
 
 
 class ReplayCommands(LazyGroup):
-    """What reads a log again."""
+    """Commands that read a log again."""
 
     lazy = {  # noqa: RUF012 - as the class that it refines has it
         "rebuild": Lazy("streams.cli.replay.rebuild:rebuild"),
