@@ -94,7 +94,7 @@ def _layer(module: str) -> bool:
 
 
 def _names_a_module(text: str, root: Path) -> bool:
-    """Whether `text` names something in a layer; "replay.md" only looks like it."""
+    """Return whether `text` names something in a layer; "replay.md" only looks like it."""
     if not DOTTED.fullmatch(text):
         return False
     first, second = re.split(r"[.:]", text)[:2]

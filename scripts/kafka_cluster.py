@@ -142,7 +142,7 @@ class Node:
         return self.folder / "server.properties"
 
     def runs(self) -> bool:
-        """Is this process ours? Its id may have been given to a stranger since, who must not be killed."""
+        """Return whether this process is ours: a stranger that got its id since must not be killed."""
         if not self.pid:
             return False
         if not Path("/proc/self").exists():
@@ -215,7 +215,7 @@ class Cluster:
         (node.folder / "log4j2.properties").write_text(LOG4J.format(log=node.folder / "broker.log"))
 
     def run(self, node: Node, java: list[str], *arguments: str) -> "subprocess.Popen[bytes]":
-        """One of Kafka's Java programs for this node, in a session of its own: Ctrl-C in a terminal spares it."""
+        """Start a Java program of Kafka for this node, in a session of its own: Ctrl-C in a terminal spares it."""
         heap = "-Xmx512m" if len(self.nodes) == 1 else "-Xmx384m"
         options = [heap, "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"]
         options.append(f"-Dlog4j2.configurationFile={node.folder / 'log4j2.properties'}")

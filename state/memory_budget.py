@@ -30,7 +30,7 @@ class MemoryBudget:
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether graphs take more than they may: nothing more can go."""
+        """Return whether graphs use more memory than allowed, and none can be evicted."""
         return self._taken > self._most
 
     def use(self, holder: Holder, graph_id: str) -> None:

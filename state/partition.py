@@ -605,7 +605,7 @@ class Partition:
 
     @property
     def in_memory(self) -> int:
-        """How many graphs are in memory."""
+        """Return the number of graphs in memory."""
         return len(self._graphs)
 
     def drop(self, graph_id: str) -> bool:

@@ -30,12 +30,12 @@ class Placement(msgspec.Struct, frozen=True):
 
     @property
     def answers(self) -> bool:
-        """Whether the graph answers questions here."""
+        """Return whether the graph answers questions here."""
         return self.status in ("received", "leaving")
 
     @property
     def accepts(self) -> bool:
-        """Whether the graph takes turns and requests here, and lives on."""
+        """Return whether the graph takes turns and requests here, and its time moves on."""
         return self.status == "received"
 
 

@@ -240,12 +240,12 @@ class WorkerSettings(SecuritySettings):
 
     @property
     def keys_in_topic(self) -> bool:
-        """Whether the graphs' keys are in a topic that all workers share."""
+        """Return whether the graphs' keys are in a topic that all workers share."""
         return self.kek_file is not None and self.keys_directory is None
 
     @property
     def health_address(self) -> tuple[str, int] | None:
-        """Where health is served: (host, port); None for nowhere."""
+        """Return the address of the health server, (host, port), None if it is off."""
         if self.health is None:
             return None
         host, _, port = self.health.rpartition(":")
@@ -253,7 +253,7 @@ class WorkerSettings(SecuritySettings):
 
     @property
     def local_ms(self) -> int | None:
-        """How long Kafka keeps a segment of the log itself, ms; None without remote storage."""
+        """Return how long Kafka keeps a segment of the log on its own disk, ms; None without remote storage."""
         return round(self.local_days * DAY_MS) if self.tiered else None
 
     @property

@@ -56,7 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now += max(0.0, timeout)
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
-        """Do it at once: a thread would end whenever the machine likes."""
+        """Run the function at once: a thread would end at a random time."""
         done = self.create_future()
         try:
             done.set_result(func(*args))

@@ -270,7 +270,7 @@ class Process:
     # its place in the group
 
     async def give_up(self) -> None:
-        """Do what Faust does when partitions are revoked."""
+        """Release partitions as Faust does when they are revoked."""
         if self.ended.is_set() or not hasattr(self, "app"):
             return
         await self._stop_recovering()
@@ -278,7 +278,7 @@ class Process:
         await self._as_process(self._guarded(self.app.on_partitions_revoked.send(set())))
 
     async def _as_process(self, work: Any) -> None:
-        """Do it in a task of the process, anyone who asks: it dies with it."""
+        """Run a coroutine in a task of the process, which dies with it."""
         token = PROCESS.set(self)
         try:
             task = asyncio.ensure_future(work)

@@ -286,7 +286,7 @@ class SimulatedRun:
         return [offset for offset in garbage_at if offset not in skipped]
 
     def skip_garbage(self) -> None:
-        """Do what `emgas admin events skip` does, wherever there is garbage."""
+        """Skip unreadable records as `emgas admin events skip` does."""
         events = self.settings.topics.events
         for partition in range(self.settings.partitions):
             for offset in self.garbage(partition):

@@ -27,14 +27,14 @@ def alone(name: str, size: int, queries: int) -> dict[str, Any]:
 
 
 def taken(do: Callable[[], T]) -> tuple[T, float]:
-    """Do something; return its result, and the CPU time of the whole process that it took, ms."""
+    """Call a function; return its result, and the CPU time that the whole process took, ms."""
     started = time.process_time()
     result = do()
     return result, (time.process_time() - started) * 1000
 
 
 def pause(do: Callable[[], object]) -> float:
-    """Do something; return the CPU time that this thread could do nothing else, ms."""
+    """Call a function; return the CPU time for which it blocked this thread, ms."""
     started = time.thread_time()
     do()
     return (time.thread_time() - started) * 1000

@@ -56,7 +56,7 @@ class TortureRun:
         self.took: defaultdict[str, list[float]] = defaultdict(list)
 
     async def torture(self, seconds: float, kinds: list[str]) -> None:
-        """Do faults until the time is up."""
+        """Cause faults until the time is up."""
         ends = time.monotonic() + seconds
         for name in _dealt(kinds, self._scene.random):
             if time.monotonic() > ends or len(self.stuck) > 3:
@@ -78,7 +78,7 @@ class TortureRun:
         _say(f"{self.done.total():3} {name}: {', '.join(f'{each:.1f}' for each in latencies)} s {self.stuck[-1:]}")
 
     async def _query(self, name: str, latencies: list[float]) -> None:
-        """Do a fault, and ask whether all lives wherever it says so."""
+        """Cause a fault, and run the liveness oracle where the fault yields."""
         async with aclosing(KINDS[name](self._scene)) as fault:
             async for _ in fault:
                 latencies.append(await self._scene.lives())  # noqa: PERF401 - what was asked before a wedge counts

@@ -74,12 +74,12 @@ class Tuning:
 
     @property
     def weights_are_better(self) -> bool:
-        """Whether the weights gain on questions that they have not seen, and lose nothing that COMPARED tells."""
+        """Return whether the weights gain on unseen questions, and lose nothing in COMPARED."""
         return self.gains[self.by].low > 0 and all(gain.high >= 0 for gain in self.gains.values())
 
     @property
     def drop_is_better(self) -> bool:
-        """Whether the threshold gains on questions that it has not seen."""
+        """Return whether the threshold gains on unseen questions."""
         return self.drop_gain.low > 0
 
 

@@ -46,7 +46,7 @@ class ModeInput:
 
     @property
     def seeds(self) -> Integers:
-        """Where energy is put in, ascending."""
+        """Return the seeds, ascending."""
         return np.flatnonzero(self.put_in > 0)
 
     def edges(self, concepts: Integers) -> Edges:

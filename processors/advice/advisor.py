@@ -113,7 +113,7 @@ class Advisor(Protocol):
         """Return the advisor's name and version, which are recorded with all its advice."""
 
     async def advise(self, tasks: Sequence[Task]) -> Sequence[AdviceContent | None]:
-        """Do tasks of one kind: what it says of each, None where it has nothing to say.  Raises AdviceError."""
+        """Return the advice on tasks of one kind, None where there is none.  Raises AdviceError."""
 
     async def close(self) -> None:
         """Release the advisor's resources."""

@@ -137,12 +137,12 @@ class Place(NamedTuple):
 
     @property
     def goes_on(self) -> bool:
-        """Whether another time stands before it in its sentence."""
+        """Return whether another time stands before it in its sentence."""
         return self.earlier is not None and not _SENTENCE_END.search(self.text[self.earlier[1] : self.start])
 
     @property
     def shows_past(self) -> bool:
-        """Whether every verb of the past shows it."""
+        """Return whether every verb of the past shows it."""
         cues = _CUES.get(self.language)
         return cues is not None and cues.shows_past
 

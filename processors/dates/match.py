@@ -63,12 +63,12 @@ class Match(dict[str, Any]):
 
     @property
     def is_unspaced(self) -> bool:
-        """Whether the language writes no spaces."""
+        """Return whether the language writes no spaces."""
         return self.language in UNSPACED
 
     @property
     def is_postfixing(self) -> bool:
-        """Whether the language says "week next", as Spanish and French do."""
+        """Return whether the language says "week next", as Spanish and French do."""
         return self.language in ("es", "fr")
 
 

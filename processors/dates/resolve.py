@@ -54,7 +54,7 @@ class Placed(NamedTuple):
 
     @property
     def is_day(self) -> bool:
-        """Whether it surely means days."""
+        """Return whether it surely means days."""
         return not self.kind and self.confidence > UNSURE
 
 

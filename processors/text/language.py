@@ -92,7 +92,7 @@ class Word(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends in the text, but for an ending that the surface lacks."""
+        """Return its end in the text, without an ending that the surface lacks."""
         return self.start + len(self.surface)
 
 

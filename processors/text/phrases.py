@@ -71,12 +71,12 @@ class Phrase(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Where it begins in the text, in characters."""
+        """Return its start in the text, in characters."""
         return self.words[0].start
 
     @property
     def end(self) -> int:
-        """Where it ends in the text, in characters."""
+        """Return its end in the text, in characters."""
         return self.words[-1].end
 
 

@@ -118,7 +118,7 @@ class AsOf:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
+        """Return whether `graph` is the fold of just the history's base and first `folded` places."""
         return self.graph.events == self._first + self.folded
 
     def steps(self) -> Iterator[None]:

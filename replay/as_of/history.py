@@ -127,7 +127,7 @@ class History:
 
     @property
     def read(self) -> int:
-        """How many events of the graph are known, those in the base and those that do not count among them."""
+        """Return the number of the graph's known events, including those in the base and those that do not count."""
         return self.first + len(self.every)
 
     @property

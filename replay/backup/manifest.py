@@ -73,7 +73,7 @@ class Manifest(BaseModel):
 
     @property
     def title(self) -> str:
-        """What the snapshot is called in messages."""
+        """Return the snapshot's title for messages."""
         return titled(self.partition, self.name)
 
     @property

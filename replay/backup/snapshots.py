@@ -65,7 +65,7 @@ class Snapshots:
 
     @property
     def outlast(self) -> bool:
-        """Whether snapshots are still there when this process has ended."""
+        """Return whether snapshots still exist after this process has ended."""
         return not isinstance(self._files, MemoryFileSystem)
 
     def check_writable(self) -> None:

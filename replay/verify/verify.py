@@ -52,7 +52,7 @@ class Audit:
 
     @property
     def each_once(self) -> bool:
-        """Whether no turn was recorded twice and the sources only ever moved on."""
+        """Return whether no turn was recorded twice and the sources only ever moved on."""
         moves = zip(self.sources, self.sources[1:], strict=False)
         return not self.repeated and all(after > before or after == -1 for before, after in moves)
 
@@ -70,12 +70,12 @@ class Verification:
 
     @property
     def compared(self) -> bool:
-        """Whether there was anything to compare: a live partition that has folded something."""
+        """Return whether there was anything to compare: a live partition that has folded something."""
         return self.watermark >= 0
 
     @property
     def match(self) -> bool:
-        """Whether the state is the fold, and every turn counted once; of nothing, it always is."""
+        """Return whether the state is the fold, and every turn counted once; True if there is nothing to compare."""
         return self.digest_live == self.digest_replayed and self.audit.each_once
 
 

@@ -44,7 +44,7 @@ class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
     @property
     def is_phrase(self) -> bool:
-        """Whether it is several words: a node beside those, which counts in no pair."""
+        """Return whether it is several words: a node beside those, which counts in no pair."""
         return bool(self.kind) and " " in self.id and self.id[:1] != "@"
 
 

@@ -41,22 +41,22 @@ class MemorySettings(AllSettings):
 
     @property
     def ends_sessions(self) -> bool:
-        """Whether conversations end by themselves."""
+        """Return whether conversations end automatically."""
         return bool(self.end_sessions or self.session_turns or self.topic_shift)
 
     @property
     def fades_links(self) -> bool:
-        """Whether links go by themselves."""
+        """Return whether links fade."""
         return bool(self.links_below or self.links_step)
 
     @property
     def counts_units(self) -> bool:
-        """Whether words count as said together by clauses or windows of tokens, not by turns."""
+        """Return whether words count as said together by clauses or windows of tokens, not by turns."""
         return bool(self.clauses or self.window_tokens)
 
     @property
     def has_gates(self) -> bool:
-        """Whether a turn is looked at before it is counted: all before it must be folded by then."""
+        """Return whether a turn is checked before it is counted: all turns before it must be folded by then."""
         return bool(self.novelty_above or self.worth_words or self.counts_units)
 
     def changed(self, settings: Settings) -> MemorySettings:

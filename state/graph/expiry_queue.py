@@ -30,7 +30,7 @@ class ExpiryQueue:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         return len(self._heap) * ENTRY_BYTES
 
     @classmethod

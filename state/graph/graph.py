@@ -184,7 +184,7 @@ class Graph(GraphTables):
 
     @property
     def expires_next(self) -> int:
-        """When the next turn expires, ms; NEVER if none does."""
+        """Return the time at which the next turn expires, ms; NEVER if none does."""
         return self.deadlines().earliest(self.passages.numbers)
 
     def link_queue(self) -> LinkQueue:
@@ -307,13 +307,13 @@ class Graph(GraphTables):
 
     @property
     def opens_slowly(self) -> bool:
-        """Whether opening it from what is stored now would have to read all of its many pairs."""
+        """Return whether opening the stored graph now would have to read all of its many pairs."""
         exchange = self.pairs["exchange"]
         return exchange.are_many and not (exchange.fans_are_stored and self.stored_events == self.events)
 
     @property
     def size(self) -> int:
-        """How much memory it takes, with what was made for questions so far, about, bytes."""
+        """Return the approximate memory use in bytes, with what was made for questions so far."""
         stored = self.pairs["exchange"].stored
         made: list[_Sized | None] = [stored, self._turn_index, self._view, self._expiry_queue, self._link_queue]
         made += [self.concepts, self.passages, self.embeddings, self.relations, self.facts, *self.pairs.values()]

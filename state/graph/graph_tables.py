@@ -106,7 +106,7 @@ class GraphTables:
 
     @property
     def reads_stored_pairs(self) -> bool:
-        """Whether pairs are read from the store: its tables must not change meanwhile."""
+        """Return whether pairs are read from the store: its tables must not change meanwhile."""
         stored = self.pairs["exchange"].stored
         return stored is not None and not stored.grows
 

@@ -95,13 +95,13 @@ class Postings:
 
     @property
     def taken(self) -> int:
-        """How much memory they take, about, bytes."""
+        """Return the approximate memory use in bytes."""
         cached_bytes = sum(turns.nbytes + counts.nbytes for turns, counts in self._cached.values())
         return cached_bytes + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
 
     @property
     def lengths(self) -> Integers:
-        """How many turns hold each concept: to be read at once, and not kept."""
+        """Return the number of turns that hold each concept; the next change invalidates it."""
         return self._lengths.rows
 
     def of(self, concept: int) -> tuple[Counts, ...]:
@@ -240,7 +240,7 @@ class TurnIndex:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         words = sum(each.indexed for each in (self._beginning, self._holding, self._initials))
         rows = (self.postings, self.sessions, self._place, self._session_tokens)
         return words * WORD_BYTES + sum(each.taken for each in rows)

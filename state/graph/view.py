@@ -299,7 +299,7 @@ class GraphView:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, bytes: columns that were copied, and what was computed once."""
+        """Return the memory use in bytes: columns that were copied, and what was computed once."""
         copied = (value for value in vars(self).values() if isinstance(value, np.ndarray))
         counted = (value for window in self.windows.values() for value in vars(window).values())
         arrays = sum(value.nbytes for value in (*copied, *counted) if isinstance(value, np.ndarray))
@@ -337,7 +337,7 @@ class GraphView:
 
     @property
     def relations(self) -> RelationTable:
-        """What turns say of two concepts."""
+        """Return the relations that turns state."""
         self.check_fresh()
         return self._tables.relations
 
@@ -348,7 +348,7 @@ class GraphView:
 
     @property
     def session_turns(self) -> Integers:
-        """How many turns each session has, (sessions,): not to be kept."""
+        """Return the number of turns of each session, (sessions,); do not keep it."""
         return self._turn_index.sessions.lengths
 
     @property

@@ -142,12 +142,12 @@ class Tree:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no table is stored."""
+        """Return whether no table is stored."""
         return not self._manifest.tables
 
     @property
     def horizon(self) -> int:
-        """How many events can never be taken back: below it, only rows of turns in the graph are kept."""
+        """Return how many events can never be undone: below it, only rows of turns in the graph are kept."""
         return self._manifest.horizon
 
     def ends(self) -> list[int]:
@@ -197,7 +197,7 @@ class Tree:
         return section.page * sum(map(len, pages))
 
     def compact_step(self, most: float = inf) -> bool:
-        """Do a piece of due compaction, or delete trash, up to what `most` pairs cost; return whether more is due."""
+        """Compact a due piece, or delete trash, up to the cost of `most` pairs; return whether more is due."""
         compacted = self._step(most)
         if not compacted and self._manifest.trash:
             self._empty_trash()

@@ -56,7 +56,7 @@ class GraphKey:
 
     @property
     def is_destroyed(self) -> bool:
-        """Whether nothing is left of it but its name."""
+        """Return whether only the id of the key is left."""
         return not self.nodes
 
     def secret_of(self, ordinal: int) -> bytes | None:

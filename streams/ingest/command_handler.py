@@ -76,7 +76,7 @@ class CommandHandler:
 
     @property
     def embeds(self) -> bool:
-        """Whether there is a model of text embeddings, or an encoder of attachments."""
+        """Return whether there is a model of text embeddings, or an encoder of attachments."""
         return self._context.embedder is not None or bool(self._context.encoders)
 
     def embed_ahead(self, arrivals: Sequence[Record]) -> None:

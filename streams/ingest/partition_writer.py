@@ -195,7 +195,7 @@ class PartitionWriter:
 
     @property
     def is_fenced(self) -> bool:
-        """Whether another worker is known to have claimed the partition."""
+        """Return whether another worker is known to have claimed the partition."""
         return self.state.position.epoch != self._epoch
 
     async def _append(self, records: Sequence[KeyValue], decoded: Sequence[AnyEvent | None] = (None,)) -> list[int]:

@@ -32,7 +32,7 @@ class Slices:
 
     @property
     def yield_seconds(self) -> float:
-        """How long turns still yield, s; not at all if it is not above 0."""
+        """Return the seconds that turns still yield; 0 or less means not at all."""
         return self._yield_until - self.clock()
 
     @contextmanager

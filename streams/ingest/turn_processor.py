@@ -242,7 +242,7 @@ class TurnProcessor:
 
     @property
     def _fullness(self) -> float:
-        """How much waits, as a share of what may."""
+        """Return the waiting records as a share of the maximum."""
         return max(self.queued / self._context.queued_turns, self._queued_bytes / QUEUED_BYTES)
 
     def _look_for_burst(self) -> None:
@@ -315,7 +315,7 @@ class TurnProcessor:
 
     @property
     def queued(self) -> int:
-        """How many records wait."""
+        """Return the number of waiting records."""
         return self._queue.qsize() + sum(len(portion.deliveries) for portion in self._ahead)
 
     async def settle(self) -> None:

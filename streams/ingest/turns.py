@@ -88,7 +88,7 @@ class Decision:
 
     @property
     def redacted(self) -> int:
-        """How many secrets were replaced in the turn that it records."""
+        """Return the number of secrets that were replaced in the recorded turn."""
         return sum(count_redacted(event.text) for event in self.events if isinstance(event, TurnRecorded))
 
 
@@ -106,7 +106,7 @@ class AheadExtractor(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can extract."""
+        """Return whether it can extract."""
 
     async def extract(self, turns: Sequence[Utterance]) -> dict[Utterance, Extraction]:
         """Extract what it can; never raise."""

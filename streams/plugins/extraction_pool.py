@@ -88,7 +88,7 @@ class ExtractionPool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be asked: also about a single turn, as that leaves the loop to others."""
+        """Return whether it can extract; even for a single turn, this leaves the event loop to others."""
         return self.ready > 0 and self._failed_starts < STARTS
 
     async def extract(self, turns: Sequence[Utterance]) -> dict[Utterance, Extraction]:

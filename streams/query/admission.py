@@ -101,7 +101,7 @@ class AdmissionControl:
 
     @property
     def has_room_for_late(self) -> bool:
-        """Whether so few questions wait that one that was read late can still be answered in time."""
+        """Return whether so few questions wait that one that was read late can still be answered in time."""
         return len(self._occupied) < self._most_for_late
 
     def crowd(self, *, late: bool = False) -> str:

@@ -91,7 +91,7 @@ class QueryHandler:
 
     @property
     def answering(self) -> int:
-        """How many questions wait for an answer, or for what they woke to be appended."""
+        """Return the number of questions that wait for an answer, or for the append of their activated concepts."""
         return len(self._admission.tasks)
 
     async def take(self, queries_partition: int, record: Record, acknowledge: Callable[[], object] = _nothing) -> None:

@@ -59,7 +59,7 @@ class PromptTableManager(TableManager):
     """Registers the changelogs and starts recovery at once."""
 
     async def on_start(self) -> None:
-        """Do what Faust does after its sleep."""
+        """Start as Faust does after its sleep."""
         await self._update_channels()
         await self.recovery.start()
 

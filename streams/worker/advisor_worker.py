@@ -105,7 +105,7 @@ class AdvisorWorker:
                 await self._process_batch()
 
     async def _process_batch(self) -> None:
-        """Do the oldest jobs of one kind."""
+        """Process the oldest jobs of one kind."""
         what = next(iter(self._jobs))[1].what
         chosen = [each for each in self._jobs if each[1].what == what][:BATCH]
         taken = [(partition, job, self._jobs.pop((partition, job))) for partition, job in chosen]

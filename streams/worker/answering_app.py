@@ -148,12 +148,12 @@ class AnsweringApp(faust.App):
 
     @property
     def pool(self) -> ExtractionPool | None:
-        """What finds concepts in other processes, if there is one."""
+        """Return the pool that extracts concepts in other processes, if there is one."""
         return self._context.pool
 
     @property
     def role(self) -> str:
-        """What it does: all, writer or reader."""
+        """Return the worker's role: all, writer or reader."""
         return self._emgas.role
 
     @property
@@ -193,7 +193,7 @@ class AnsweringApp(faust.App):
 
     @property
     def is_writer(self) -> bool:
-        """Whether it writes events itself."""
+        """Return whether it writes events."""
         return self.role != "reader"
 
     def now_ms(self) -> int:
@@ -261,12 +261,12 @@ class AnsweringApp(faust.App):
 
     @property
     def answering(self) -> int:
-        """How many questions wait for an answer."""
+        """Return the number of questions that wait for an answer."""
         return self._query_handler.answering
 
     @property
     def unacknowledged(self) -> int:
-        """How many answers the log has not acknowledged."""
+        """Return the number of answers that the log has not acknowledged."""
         return self._sender.unacknowledged
 
     # an end

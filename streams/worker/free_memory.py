@@ -43,7 +43,7 @@ class FreeMemory:
 
     @property
     def can_go_back(self) -> bool:
-        """Whether the C library can return free memory."""
+        """Return whether the C library can return free memory."""
         return self._trim is not None
 
     def look(self) -> None:

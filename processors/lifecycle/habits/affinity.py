@@ -74,7 +74,7 @@ class Affinities:
 
     @property
     def _has_dated(self) -> bool:
-        """Whether there are other γ and τ between turns that tell a time."""
+        """Return whether γ and τ differ for pairs of turns that both mention a time."""
         return bool(self._settings.affinity_dated != 1 or self._settings.affinity_tau_dated)
 
     def tells_time(self, passage: int) -> bool:

@@ -285,27 +285,27 @@ class _Question:
 
     @property
     def perceives(self) -> bool:
-        """Whether it asks for what came with turns, as images."""
+        """Return whether the question searches attachments, such as images."""
         return self.query.memory == "perceptual"
 
     @property
     def is_ranked(self) -> bool:
-        """Whether turns come by how well they answer, not as the latest, or by what came with them."""
+        """Return whether turns are ranked by how well they answer, not by time or by attachments."""
         return not (self.goes_on or self.perceives)
 
     @property
     def has_odds(self) -> bool:
-        """Whether scores of turns are log-odds."""
+        """Return whether scores of turns are log-odds."""
         return self.is_ranked and not self.options.kind.in_mind and self.options.rerank is None
 
     @property
     def is_of_turns(self) -> bool:
-        """Whether the default retriever ranks turns for it, by the default formula or another."""
+        """Return whether the default retriever ranks turns for it, by the default formula or another."""
         return self.is_ranked and not self.options.kind.in_mind and self.query.retriever == "default"
 
     @property
     def is_judged(self) -> bool:
-        """Whether its words tell if anything answers: not where it goes on, asks what is in mind, or vectors find more.
+        """Return whether `known` decides for it: not if it goes on, asks for working memory, or vectors find more.
 
         They do all the same in mode inject, which says nothing rather than too much, and for `min_likelihood`.
         """
@@ -686,7 +686,7 @@ class _ReplyWriter:
 
     @cached_property
     def _breadth(self) -> Breadth:
-        """How broadly the context answers: only turns that are ranked by their odds have neighbours."""
+        """Return the breadth of the context: only turns that are ranked by their odds have neighbours."""
         is_plain = self._question.has_odds and self._matches.is_match and self._query.context_passages is None
         return breadth_of(self._query.text) if is_plain and self._query.retriever == "default" else ANSWER
 
@@ -711,7 +711,7 @@ class _ReplyWriter:
 
     @cached_property
     def _masks(self) -> Callable[[TurnRecorded], str] | None:
-        """What has faded of turns, if the query asks for that."""
+        """Return the masks of faded words in turns, if the query asks for them."""
         query = self._query
         if query.render == "plain":
             return None
@@ -732,13 +732,13 @@ class _ReplyWriter:
 
     @cached_property
     def _over_since(self) -> dict[int, int]:
-        """When what a passage says was said to be otherwise, ms, by the passages that are history."""
+        """Return the times, ms, at which outdated passages were superseded, by passage."""
         older, newer = self._view.successions
         return dict(zip(older.tolist(), self._view.of_turns("at", newer).tolist(), strict=True))
 
     @cached_property
     def _worth(self) -> dict[str, float]:
-        """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
+        """Return the worth of a sentence for each concept of the question, or with nearly the same meaning."""
         return worth(self._view, self._meant)
 
     @cached_property

@@ -35,15 +35,15 @@ class AttachmentEncoder(Protocol):
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """Return the name of the model."""
 
     @property
     def version(self) -> str:
-        """What tells this model's vectors from another's."""
+        """Return the version of the model: vectors of another version are not compared with it."""
 
     @property
     def kind(self) -> Modality:
-        """What it encodes."""
+        """Return the kind of attachments that it encodes."""
 
     def encode(self, uri: str) -> Vectors | None:
         """Encode what lies at `uri`: (d,), of length 1; None for what cannot be read."""

@@ -32,11 +32,11 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """Return the name of the model."""
 
     @property
     def version(self) -> str:
-        """What tells this model's vectors from another's: equal versions give equal vectors."""
+        """Return the version of the model: equal versions make equal vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a vector (n, d) of length 1 for each text; zeros for a text without anything that the model knows."""

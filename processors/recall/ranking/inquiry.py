@@ -118,7 +118,7 @@ class Inquiry(Remembers):
 
     @cached_property
     def row_weights(self) -> tuple[RowWeights, RowWeights]:
-        """What the seeds give, and what they and the words that the graph does not know give, which stand behind."""
+        """Return the weights of the seeds, and of seeds and unknown words, which come last."""
         terms, turns = self.terms, self.view.turns
         seeds, unknown = len(terms.seeds), len(terms.unknown)
         unknown_counts = [np.unique(self.posted.passage[self.posted.row == seeds + row]).size for row in range(unknown)]
@@ -178,7 +178,7 @@ class Inquiry(Remembers):
 
     @cached_property
     def any_lone(self) -> bool:
-        """Whether any turn is alone in its session."""
+        """Return whether any turn is alone in its session."""
         return bool((self.view.session_turns == 1).any())
 
     @cached_property
@@ -254,7 +254,7 @@ class TurnColumns(Remembers):
 
     @cached_property
     def lone(self) -> Mask:
-        """Whether each turn is alone in its session."""
+        """Return whether each turn is alone in its session."""
         alone: Mask = self.company == 1
         return alone
 
@@ -285,13 +285,13 @@ class TurnColumns(Remembers):
 
     @cached_property
     def importance(self) -> Floats:
-        """How much each turn matters, from 0 to 1; what is pinned matters most."""
+        """Return the importance of each turn, from 0 to 1; pinned turns have 1."""
         matters = importance(self.view.of_turns("importance", self.turn))
         return np.where(self.view.of_turns("pinned", self.turn) > 0, 1.0, matters)
 
     @cached_property
     def by_assistant(self) -> Mask:
-        """Whether an assistant said each turn."""
+        """Return whether an assistant said each turn."""
         assistant: Mask = self.view.of_turns("role", self.turn) == ROLES.index("assistant")
         return assistant
 
@@ -325,7 +325,7 @@ class TurnColumns(Remembers):
 
     @cached_property
     def likeness(self) -> Floats:
-        """How much more like the question each turn is than the mean, in deviations; 0 without embeddings."""
+        """Return the similarity of each turn to the question, in deviations from the mean; 0 without embeddings."""
         likeness = self.inquiry.likeness
         return np.zeros(len(self.turn)) if likeness is None else likeness[self.turn]
 
@@ -364,7 +364,7 @@ class SessionLayout(TurnColumns):
 
     @cached_property
     def counts(self) -> Floats:
-        """How often each turn mentions each row, (rows, k); a share of 1 where it only holds a relative."""
+        """Return how often each turn mentions each row, (rows, k); a share of 1 if it only holds a relative."""
         rows, posted = len(self.inquiry.row_weights[1].weights), self.inquiry.posted
         at = self.excerpt.place(posted.session, posted.within)
         here = np.flatnonzero(at >= 0)

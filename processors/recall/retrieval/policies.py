@@ -43,7 +43,7 @@ class RecallRequest:
 
     @cached_property
     def meant(self) -> QueryTerms:
-        """What the question means to the graph."""
+        """Return the question's terms in the graph."""
         return self.options.terms(self.view, self.question, self.text)
 
 

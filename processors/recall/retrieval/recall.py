@@ -101,7 +101,7 @@ class RecallOptions:
 
     @property
     def weights(self) -> FlowWeights:
-        """What features are worth."""
+        """Return the weights of features."""
         flow = self.flow.replace(**dict.fromkeys(self.kind.without, 0.0)) if self.kind.without else self.flow
         if self.episodic == self.semantic == 1.0:
             return flow
@@ -112,7 +112,7 @@ class RecallOptions:
 
     @property
     def looked_at(self) -> int:
-        """How many of the most active concepts are looked at: those that are listed, and those that are recorded."""
+        """Return the number of most active concepts to read: those that are listed, and those that are recorded."""
         return max(LOOKED_AT * self.concepts, MOST_RECALLED)
 
     def terms(self, view: GraphView, question: Extraction, text: str) -> QueryTerms:

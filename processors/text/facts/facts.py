@@ -68,7 +68,7 @@ class Company:
 
     @property
     def speaker(self) -> str:
-        """Who speaks; "" where that is not known."""
+        """Return the speaker; "" if unknown."""
         return _named(self._speaker) if self._speaker else ""
 
     @cached_property

@@ -280,7 +280,7 @@ class Conversation:
 
     @property
     def asked_who(self) -> bool:
-        """Whether the turn before asked who: then a name alone is an answer, not an address."""
+        """Return whether the turn before asked who: then a name alone is an answer, not an address."""
         return self._asked_who
 
     def others(self, speaker: str) -> list[str]:

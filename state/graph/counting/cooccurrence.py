@@ -139,7 +139,7 @@ class PairCounts:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
         distinct = {id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs}  # some are in both
         others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
@@ -285,7 +285,7 @@ class PairCounts:
 
     @property
     def _untouched(self) -> int:
-        """How many levels, from the first on, are to stay as they are until they are merged."""
+        """Return the number of first levels that must stay unchanged until they are merged."""
         return 0 if self._merging is None else self._merging.among(self._levels).stop
 
     def merge_some(self, most: int) -> bool:

@@ -39,7 +39,7 @@ class LinkQueue:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, bytes."""
+        """Return the memory use in bytes."""
         return sum(keys.nbytes + times.nbytes for keys, times in [(self._keys, self._times), *self._recent])
 
     @classmethod

@@ -34,7 +34,7 @@ class StoredPairsJoin:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, bytes."""
+        """Return the memory use in bytes."""
         runs = [self._stored, *self._levels, *self._later, *self._parts, *self._new]
         return sum(int(run.keys.nbytes + run.counts.nbytes) for run in runs)
 

@@ -42,7 +42,7 @@ class LevelMerge:
 
     @property
     def left(self) -> int:
-        """How many keys are still to be merged."""
+        """Return the number of keys that are still to be merged."""
         return sum(len(run.keys) for run in self._left)
 
     def among(self, levels: Sequence[Sorted]) -> slice:

@@ -36,7 +36,7 @@ class SortedRuns(Protocol):
 
     @property
     def records(self) -> int:
-        """How many there are, at most."""
+        """Return an upper bound of the number of records."""
 
     def bounds(self, most: int) -> Sequence[int | None]:
         """Part all records into pieces of about `most`: ascending keys, None at either end; no pair is torn apart."""
@@ -52,7 +52,7 @@ class SortedRuns(Protocol):
 
     @property
     def size(self) -> int:
-        """How much memory pages take that were read, bytes."""
+        """Return the memory use in bytes of pages that were read."""
 
 
 class PairCounter(Protocol):
@@ -107,12 +107,12 @@ class StoredPairs:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, bytes."""
+        """Return the memory use in bytes."""
         return self._runs.size + (self._loading.size if self._loading else 0)
 
     @property
     def records(self) -> int:
-        """How many pairs there are, in both directions, at most."""
+        """Return an upper bound of the number of pairs, in both directions."""
         return self._runs.records
 
     def edges(self, window: PairWindow, concepts: Integers) -> tuple[Integers, Integers, Integers]:
@@ -230,7 +230,7 @@ class _Loader:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, bytes."""
+        """Return the memory use in bytes."""
         return sum(each.size for each in self._columns.values())
 
     def step(self, most: float) -> bool:

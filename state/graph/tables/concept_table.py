@@ -85,7 +85,7 @@ class ConceptTable(ColumnTable):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         materialised = (getattr(self, name) for name in ("_forms", "_kinds", "phrases") if not self.is_packed(name))
         return super().size + len(self) * CONCEPT_BYTES + sum(map(len, materialised)) * FORMS_BYTES
 
@@ -101,7 +101,7 @@ class ConceptTable(ColumnTable):
 
     @property
     def packed(self) -> StoredNames | None:
-        """What finds concepts by a part of their ids with no list of those, as long as there is none."""
+        """Return the packed names, which find concepts by a part of their ids, as long as there is no list of ids."""
         return self._packed
 
     def _unpack(self) -> None:

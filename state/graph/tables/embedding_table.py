@@ -46,7 +46,7 @@ class EmbeddingTable:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         return sum(rows.size for rows in self._models.values())
 
     def add(self, passage: int, name: str, stored: bytes) -> bool:

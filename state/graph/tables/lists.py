@@ -45,7 +45,7 @@ class Growable:
 
     @property
     def taken(self) -> int:
-        """How much memory it takes, bytes."""
+        """Return the memory use in bytes."""
         return int(self._rows.nbytes)
 
 
@@ -123,7 +123,7 @@ class Lists:
 
     @property
     def taken(self) -> int:
-        """How much memory they take, bytes."""
+        """Return the memory use in bytes."""
         return sum(each.taken for each in (self._start, self._length, self._room, *self._columns))
 
     @property

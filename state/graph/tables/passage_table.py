@@ -153,7 +153,7 @@ class PassageTable(ColumnTable):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         return super().size + len(self) * PASSAGE_BYTES + len(self.gone) * GONE_BYTES
 
     @property

@@ -32,7 +32,7 @@ class TurnFacts:
 
     @property
     def size(self) -> int:
-        """How much memory it takes, about, bytes."""
+        """Return the approximate memory use in bytes."""
         entries = sum(ENTRY_BYTES + 8 * len(turns) for turns in self._entries.values())
         return entries + 8 * (len(self._of) + len(self._since) + len(self._until))
 

@@ -79,7 +79,7 @@ class _Transfer:
 
     @property
     def address(self) -> str:
-        """Where its users find it."""
+        """Return the address at which users find the memory."""
         where = self.target.broker or f"embedded:{self.target.data.expanduser().resolve()}"
         what = [f"prefix {self.target.prefix}"] if self.target.prefix != "emgas" else []
         return ", ".join([where, *what, *([f"graph {self.name}"] if self.name != self.graph else [])])

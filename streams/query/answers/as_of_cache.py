@@ -163,18 +163,18 @@ class _CachedGraph:
 
     @property
     def size(self) -> int:
-        """How many bytes are kept, roughly."""
+        """Return the approximate memory use in bytes."""
         return sum(folds.size for folds in (self._recent, self._whole) if folds)
 
     @property
     def watermark(self) -> int:
-        """How far the log is read: the offset of the last record, -1 for none."""
+        """Return the offset of the last record that was read, -1 for none."""
         folds = self._whole or self._recent
         return folds.history.watermark if folds else -1
 
     @property
     def checkpoints(self) -> list[int]:
-        """How many first places of the whole history each checkpoint is the fold of."""
+        """Return for each checkpoint the number of first places of the whole history that it folds."""
         return self._whole.checkpoints if self._whole else []
 
     def at_hand(self, events: int, moment: _Moment) -> AsOf | None:
@@ -217,7 +217,7 @@ class _Folds:
 
     @property
     def size(self) -> int:
-        """How many bytes are kept, roughly."""
+        """Return the approximate memory use in bytes."""
         values = self.history.size + self._base_bytes
         rebuilt = len(self._rebuilt) * (50_000 + 5 * values)  # measured: tables of thousands of turns
         checkpoints = sum(len(checkpoint.packed) for checkpoint in self._checkpoints)
@@ -225,7 +225,7 @@ class _Folds:
 
     @property
     def checkpoints(self) -> list[int]:
-        """How many places each checkpoint is the fold of, ascending."""
+        """Return for each checkpoint the number of places that it folds, ascending."""
         return [checkpoint.folded for checkpoint in self._checkpoints]
 
     async def read_on(self, sources: _Sources, events: int) -> None:

@@ -48,7 +48,7 @@ class QueryWorker(Protocol):
 
     @property
     def is_writer(self) -> bool:
-        """Whether it writes events itself; else it sends what a question woke to the writer of the partition."""
+        """Return whether it writes events; else it sends the concepts that a question activated to the writer."""
 
     def now_ms(self) -> int:
         """Return the present, ms since 1970."""
@@ -123,12 +123,12 @@ class AnswerContext:
 
     @property
     def position(self) -> Position:
-        """How far the partition is now."""
+        """Return the partition's position now."""
         return position_of(self.partition)
 
     @property
     def extractor(self) -> Extractor:
-        """What finds concepts in the words of a question."""
+        """Return the extractor of a question's concepts."""
         return self.worker.answerer.extractor
 
     async def memory(self, request: PastQuestion) -> Callable[[], QueriedGraph]:
