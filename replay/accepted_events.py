@@ -8,7 +8,7 @@ Code that rebuilds a graph reads here: which events of a log are a graph's is wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import cast
 
 from emgas.wire import Record
@@ -85,11 +85,17 @@ async def any_sealed(log: LogReader) -> bool:
     return False
 
 
+def _ignore(event: AnyEvent) -> None:
+    """Do nothing with an event that no graph folds."""
+
+
 class AcceptedEvents:
     """Reads the graph events that a fold accepts which stands at `position`, and moves it on."""
 
-    def __init__(self, position: LogPosition | None = None) -> None:
+    def __init__(self, position: LogPosition | None = None, on_control: Callable[[AnyEvent], object] = _ignore) -> None:
+        """Begin at a position; call `on_control` with what a fold accepts and no graph folds."""
         self.position = position or LogPosition()
+        self._on_control = on_control
         self._since_yield = 0
 
     async def read(
@@ -125,6 +131,8 @@ class AcceptedEvents:
                     result = event if of not in (None, event.graph) else _opened(event, keys, locked)
                     if result is not None:
                         yield result, record
+                elif acceptance is Acceptance.ACCEPTED:
+                    self._on_control(event)
                 self._since_yield += 1
                 if self._since_yield >= AT_ONCE:
                     self._since_yield = 0

@@ -34,9 +34,11 @@ from replay.log import LogReader
 from state.erasure import Erased, erased_by
 from state.events.events import (
     UNSTAMPED,
+    AnyEvent,
     Claim,
     EventErased,
     GraphEvent,
+    GraphReceived,
     Sealed,
     SessionSummarised,
     SubjectErased,
@@ -59,7 +61,7 @@ class Survey:
     """The events of a graph in a log.
 
     end     offset in the log before which its events are       events   how many they are
-    origin  tells the graph's history from any other: the hash of its first event, where it lies
+    origin  tells the graph's history from any other: the hash of its first event, where it was born
     erased  what was erased of it
     """
 
@@ -104,12 +106,23 @@ class Transferred:
         )
 
 
+def forked(origin: str) -> str:
+    """Return the origin of a copy: from there on, it is another history, which cannot continue the first."""
+    return hashlib.sha256(f"copy of {origin}".encode()).hexdigest()
+
+
 async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
     """Find what a log holds of a graph; None for nothing.  Raises KeysError where a key is missing, and as `read`."""
     _, end = await log.bounds(partition)
     erasures: dict[int, SubjectErased] = {}
     events, origin, is_encrypted = 0, "", False
-    async for event, record in AcceptedEvents().read(log, partition, end, of=graph):
+
+    def note_origin(event: AnyEvent) -> None:
+        nonlocal origin
+        if isinstance(event, GraphReceived) and event.graph == graph:
+            origin = event.origin
+
+    async for event, record in AcceptedEvents(on_control=note_origin).read(log, partition, end, of=graph):
         if event.graph != graph:
             continue
         if isinstance(event, SubjectErased):

@@ -3,7 +3,7 @@
     GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing
     GraphReceived {complete}    received    a graph like any other; what is sent of its origin again is passed over
     GraphMoved {leaving}        leaving     accepts nothing, and still answers
-    GraphMoved {left}           left        accepts and answers nothing: it is elsewhere
+    GraphMoved {left}           left        accepts and answers nothing: it is elsewhere; it may come back
     GraphMoved {stayed}         -           a graph like any other again
 
 These are control events: they are no events of the graph, so it has the same digest wherever it is.
@@ -23,10 +23,16 @@ PLACES = (GraphReceived, GraphMoved)
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """The state of a graph's move.  place: its origin, or its destination."""
+    """Where a graph is.
+
+    place   the origin of what is received, or where the graph goes
+    origin  of what leaves                  events  of it that were here as it began to come, came, or stay here
+    """
 
     status: Literal["receiving", "received", "leaving", "left"]
     place: str
+    origin: str | None = None
+    events: int = 0
 
     @property
     def answers(self) -> bool:
@@ -68,5 +74,5 @@ class Placements:
 
 def _placement(event: GraphReceived | GraphMoved) -> Placement | None:
     if isinstance(event, GraphReceived):
-        return Placement("received" if event.complete else "receiving", event.origin)
-    return None if event.phase == "stayed" else Placement(event.phase, event.to)
+        return Placement("received" if event.complete else "receiving", event.origin, events=event.events)
+    return None if event.phase == "stayed" else Placement(event.phase, event.to, event.origin, event.events)

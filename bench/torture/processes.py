@@ -28,20 +28,19 @@ LOGGED_EVENTS = ("owns", "follows")  # by a worker, and by a reader
 STOPS_WITHIN = 30.0  # seconds after SIGTERM: what docs/operations.md promises, and an orchestrator grants
 
 
-class WorkerProcess:
+class SupervisedWorker:
     """One worker, and its supervisor."""
 
-    def __init__(self, name: str, home: Path, proxy: Proxy, environment: Mapping[str, str]) -> None:
+    def __init__(self, name: str, home: Path, address: str, environment: Mapping[str, str]) -> None:
         self.name = name
         self.home = home
-        self.proxy = proxy
         self.exits: Counter[int] = Counter()
         self.clock = home.with_suffix(".clock")
         self._environment = {
             **os.environ,
             **environment,
             "EMGAS_DATA": str(home),
-            "EMGAS_BROKER": f"kafka://{proxy.address}",
+            "EMGAS_BROKER": f"kafka://{address}",
             clocked.VARIABLE: str(self.clock),
         }
         self._log = home.with_suffix(".log").open("ab", buffering=0)
@@ -155,6 +154,14 @@ class WorkerProcess:
             await self.down()
         self._supervisor.cancel()
         self._log.close()
+
+
+class WorkerProcess(SupervisedWorker):
+    """One that reaches its brokers through a proxy."""
+
+    def __init__(self, name: str, home: Path, proxy: Proxy, environment: Mapping[str, str]) -> None:
+        super().__init__(name, home, proxy.address, environment)
+        self.proxy = proxy
 
 
 class Brokers:

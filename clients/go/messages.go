@@ -1013,7 +1013,7 @@ type Grant struct {
 
 // Move a graph away: from begin on it accepts nothing here, from finish on it answers nothing either.
 //
-// cancel lets it stay.
+// cancel lets it stay. A graph that names its origin here can come back.
 type Move struct {
 	ID    string `json:"id"`
 	Graph string `json:"graph"`
@@ -1021,6 +1021,8 @@ type Move struct {
 	// where the graph goes: what its users read
 	To    string `json:"to"`
 	Phase string `json:"phase"`
+	// of the graph's history, as its receiver knows it
+	Origin string `json:"origin,omitempty"`
 }
 
 // Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.

@@ -79,22 +79,28 @@ class GraphReceived(DataEvent, frozen=True, kw_only=True):
     """A graph comes from another log: its events follow, until this is `complete` (state/placement.py).
 
     origin  what tells its history from others (replay/transfer.py)
+    events  of it that were here already, where it left before; if it is complete: all that came
     """
 
     src: Ordinal | None = None
     graph: GraphId
     origin: Sha256
     complete: bool = False
+    events: Ordinal = 0
 
 
 @control_event
 class GraphMoved(DataEvent, frozen=True, kw_only=True):
     """A graph goes to another place: from here on, nothing is accepted for it.
 
-    phase  leaving: it still answers; left: it answers nothing; stayed: it does not go after all
+    phase   leaving: it still answers; left: it answers nothing; stayed: it does not go after all
+    origin  what tells its history from others, so that it can come back
+    events  of it that stay here
     """
 
     src: Ordinal
     graph: GraphId
     to: Annotated[str, Meta(min_length=1, max_length=1000)]
     phase: Literal["leaving", "left", "stayed"]
+    origin: Sha256 | None = None
+    events: Ordinal = 0

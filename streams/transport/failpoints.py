@@ -1,6 +1,7 @@
 """Failpoints for tests: with EMGAS_FAIL_AT=step:n, a worker kills itself (SIGKILL) at the n-th passage of that step.
 
     turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery, erase: whenever
+    copy ──▶ fence ──▶ import ──▶ verify ──▶ fence                  of a process that moves a graph (MoveStep)
 
 Nothing is armed without the variable: a passage is then a call that does nothing.
 """
@@ -29,14 +30,23 @@ class Step(StrEnum):
     RECOVERY = "recovery"  # a partition is opened and checked, or its log folded on, and not flushed
 
 
-def _nothing(step: Step) -> None:
+class MoveStep(StrEnum):
+    """What a process that moves or copies a graph is about to do, or has just done."""
+
+    COPY = "copy"  # send events while the graph lives on, or stays
+    FENCE = "fence"  # close the graph here, or say where it is
+    IMPORT = "import"  # send the rest
+    VERIFY = "verify"  # have the receiver check all of it
+
+
+def _nothing(step: Step | MoveStep) -> None:
     """Pass."""
 
 
-_passing: Callable[[Step], None] = _nothing
+_passing: Callable[[Step | MoveStep], None] = _nothing
 
 
-def passing(step: Step) -> None:
+def passing(step: Step | MoveStep) -> None:
     """Pass `step`; never return if it is the one to die at."""
     _passing(step)
 
@@ -47,11 +57,12 @@ def arm(where: str | None) -> None:
     _passing = _nothing if not where else _killing(where)
 
 
-def _killing(where: str) -> Callable[[Step], None]:
+def _killing(where: str) -> Callable[[Step | MoveStep], None]:
     name, _, ordinal = where.partition(":")
-    fatal, left = Step(name), int(ordinal or 1)
+    fatal = MoveStep(name) if name in set(MoveStep) else Step(name)
+    left = int(ordinal or 1)
 
-    def passed(step: Step) -> None:
+    def passed(step: Step | MoveStep) -> None:
         nonlocal left
         left -= step is fatal
         if step is fatal and left == 0:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streams.transport.failpoints import VARIABLE, Step
+from streams.transport.failpoints import VARIABLE, MoveStep, Step
 from tests.support.cli import COMMAND, PATIENCE, emgas, emgas_here, environment
 
 TURNS = b"\n".join(
@@ -40,9 +40,9 @@ def test_a_graph_is_exported_and_imported_with_all_that_happened_to_it(tmp_path:
     assert exported["digest"] == digest(memory)
     assert emgas_here(memory, "export", "--graph", "ada", "--exact", "--out", file, "--json").json["found"] > 1
     assert emgas_here(other, "import", file, "--dry-run", "--json").json["sent"] == 0
-    for sent in (exported["events"] - 1, 0):
+    for sent in (exported["events"], 0):
         report = emgas_here(other, "import", file, "--json", partitions="5").json
-        assert (report["digest"], report["sent"]) == (exported["digest"], sent)
+        assert (report["digest"], report["events"], report["sent"]) == (exported["digest"], exported["events"], sent)
     assert digest(other) == digest(memory)
     assert emgas_here(other, "import", file, "--graph", "cleo", "--json").json["digest_before"] == exported["digest"]
     assert emgas_here(other, "graphs", "--json").json["graphs"] == ["ada", "cleo"]
@@ -86,7 +86,47 @@ def test_a_graph_moves_and_the_place_that_it_left_says_where_it_is(tmp_path: Pat
     assert emgas_here(memory, "query", "ada", "which kettle?", "--json").json["passages"]
 
 
-@pytest.mark.parametrize("where", [f"{Step.APPEND}:3", f"{Step.ACK}:2", f"{Step.FLUSH}:2", f"{Step.ACK}:5"])
+def test_a_graph_that_moved_comes_back_with_what_was_said_there(tmp_path: Path) -> None:
+    memory, other = lived(tmp_path / "memory"), tmp_path / "other"
+    here = moved(memory, other)["events"]
+    emgas_here(other, "add", "ada", "The kettle number 7 is blue.")
+    before = digest(other)
+    back = emgas_here(other, "graph", "move", "ada", "--to", str(memory))
+    assert f"it came back: {here} of its events were here from before it left" in back.out
+    assert digest(memory) == before
+    assert emgas_here(memory, "add", "ada", "The kettle number 8 is blue.", "--json").code == 0
+    assert "was moved to" in emgas_here(other, "query", "ada", "which kettle?", code=1).err
+    assert moved(memory, other)["digest"] == digest(other), "and there once more"
+
+
+def test_a_copy_that_grew_since_is_refused_and_a_move_does_not_take_it_for_what_moves(tmp_path: Path) -> None:
+    memory, other = lived(tmp_path / "memory"), str(tmp_path / "other")
+    copies = ("graph", "copy", "ada", "--to", other)
+    count = emgas_here(memory, *copies, "--json").json["events"]
+    assert emgas_here(memory, *copies, "--json").json["sent"] == 0
+    emgas_here(memory, "add", "ada", "The kettle number 7 is blue.")
+    assert (
+        f"was received here with {count} events, and comes with {count + 1} now"
+        in emgas_here(memory, *copies, code=1).err
+    )
+    assert "exists here" in emgas_here(memory, "graph", "move", "ada", "--to", other, code=1).err
+    assert emgas_here(memory, "query", "ada", "which kettle?", "--json").json["passages"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"{MoveStep.COPY}:2",
+        f"{MoveStep.FENCE}:2",
+        f"{MoveStep.IMPORT}:1",
+        f"{MoveStep.VERIFY}:2",
+        f"{MoveStep.FENCE}:3",
+        f"{Step.APPEND}:3",
+        f"{Step.ACK}:2",
+        f"{Step.FLUSH}:2",
+        f"{Step.ACK}:5",
+    ],
+)
 def test_a_move_that_is_killed_is_run_again_and_nothing_is_lost_or_twice(tmp_path: Path, where: str) -> None:
     memory, other = lived(tmp_path / "memory"), tmp_path / "other"
     before = digest(memory)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from emgas.validation import encode
 from replay.as_of.history import history
 from replay.rebuild.rebuild import refold
-from replay.transfer import Survey, Transferred, folded, messages, restamped, survey
-from state.events.events import Sealed, TurnRejected, decode
+from replay.transfer import Survey, Transferred, folded, forked, messages, restamped, survey
+from state.events.events import Sealed, TurnRecorded, TurnRejected, decode
 from state.graph import codec
 from state.partition import Partition
 from state.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
-from streams.ingest.verbs.transfer import EXISTS
+from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -60,6 +60,12 @@ def digest_of(state: Partition) -> str:
     return graph.digest()
 
 
+def event_count(state: Partition) -> int:
+    graph = state.graph("ada")
+    assert graph is not None
+    return graph.events
+
+
 def reasons(log: BoundedLog) -> list[str]:
     return [event.reason for _, value in log.values(HERE) if isinstance(event := decode(value), TurnRejected)]
 
@@ -79,7 +85,7 @@ def test_whatever_happened_a_graph_is_the_same_wherever_it_is_received(
     there, log_there, _ = received([*sent, *sent[:2]], is_encrypted=is_encrypted or is_target_encrypted)
     assert not reasons(log_there)
     assert digest_of(there) == before.digest()
-    assert there.placement("ada") == Placement("received", header.origin)
+    assert there.placement("ada") == Placement("received", header.origin, events=header.total)
     after = there.graph("ada")
     assert after is not None
     assert (after.events, after.undoable_from, after.clock) == (before.events, before.undoable_from, before.clock)
@@ -248,7 +254,7 @@ def test_a_graph_that_leaves_accepts_nothing_and_stays_if_the_move_is_cancelled(
     to = "embedded:/elsewhere"
     leaves = request("move", to=to, phase="begin")
     there, log = lived([*spoken(), leaves, leaves, turn("late")], MemoryKeys(), is_encrypted=False)
-    assert there.placement("ada") == Placement("leaving", to)
+    assert there.placement("ada") == Placement("leaving", to, events=event_count(there))
     assert [reason.split(":")[0] for reason in reasons(log)] == [f"graph 'ada' is being moved to {'embedded'}"]
     left = [*spoken(), leaves, request("move", to=to, phase="finish"), turn("late")]
     gone, log = lived(left, MemoryKeys(), is_encrypted=False)
@@ -271,4 +277,88 @@ def test_where_graphs_are_survives_a_restart_and_is_folded_alike_one_by_one_and_
     together.fold_all(log.values(HERE))
     assert one_by_one.digest() == together.digest()
     together.flush()
-    assert Partition(store).placement("ada") == Placement("leaving", "x")
+    assert Partition(store).placement("ada") == Placement("leaving", "x", events=event_count(together))
+
+
+def away(happened: list[dict[str, Any]], *, is_encrypted: bool = True) -> tuple[list[dict[str, Any]], Transferred]:
+    """Let a graph leave; return all that its first memory was sent, and how its receiver knows it."""
+    _, log = lived(happened, MemoryKeys(), is_encrypted=is_encrypted)
+    _, header, _ = asyncio.run(exported(log))
+    phases = [request("move", to="there", phase=phase, origin=header.origin) for phase in ("begin", "finish")]
+    return [*happened, *phases], header
+
+
+def elsewhere(
+    happened: list[dict[str, Any]], later: list[dict[str, Any]], origin: str = "0" * 64, *, is_encrypted: bool = True
+) -> tuple[Transferred, list[dict[str, Any]]]:
+    """Let a graph live on where it was received; return what is sent back."""
+    _, log = lived(happened, MemoryKeys(), is_encrypted=is_encrypted)
+    sent = [{**each, "origin": origin} for each in asyncio.run(exported(log))[2]]
+    there, log_there, _ = received([*sent, *later], is_encrypted=is_encrypted)
+    assert not reasons(log_there)
+    _, header, back = asyncio.run(exported(log_there))
+    assert header.digest == digest_of(there)
+    return header, back
+
+
+LIVED = [*spoken(), request("forget", turns=["t2"])]
+LATER = [turn("t7", f"{SECRET} is green."), request("pin", turns=["t0"]), request("undo", first=5, last=5)]
+
+
+@pytest.mark.parametrize("later", [[], LATER, [*LATER, request("erase", turn="t1")]], ids=["same", "more", "erased"])
+@pytest.mark.parametrize("is_encrypted", [True, False])
+def test_a_graph_comes_back_to_where_it_left_with_all_that_happened_elsewhere(
+    later: list[dict[str, Any]], is_encrypted: bool
+) -> None:
+    if not is_encrypted and later and later[-1]["kind"] == "erase":
+        later = later[:-1]  # what is in clear cannot be erased
+    begun, before = away(LIVED, is_encrypted=is_encrypted)
+    header, back = elsewhere(LIVED, later, before.origin, is_encrypted=is_encrypted)
+    again, log, _ = received([*begun, *back, turn("t8")], is_encrypted=is_encrypted)
+    assert not reasons(log)
+    assert again.placement("ada") == Placement("received", header.origin, events=header.total)
+    ids = [event.id for _, value in log.values(HERE) if isinstance(event := decode(value), TurnRecorded)]
+    assert len(ids) == len(set(ids)), "what stayed here does not come twice"
+    same, log_same, _ = received([*back, turn("t8")], is_encrypted=is_encrypted)
+    assert not reasons(log_same)
+    assert digest_of(again) == digest_of(same)
+    refolded = asyncio.run(refold(log, HERE, len(log.records[HERE]), MemoryStore()))
+    assert refolded.digest() == again.digest()
+
+
+def test_a_return_is_continued_in_another_life_and_leaves_again() -> None:
+    begun, before = away(LIVED)
+    header, back = elsewhere(LIVED, LATER, before.origin)
+    half = [{**back[0], "events": back[0]["events"][: before.total + 1], "id": "half"}]
+    there, log, _ = received([*begun, *half, turn("t9")], is_encrypted=True)
+    assert there.placement("ada") == Placement("receiving", header.origin, events=before.total)
+    assert [reason.split(":")[0] for reason in reasons(log)] == ["graph 'ada' is not all here yet"]
+    leaves = [request("move", to="there", phase=phase, origin=header.origin) for phase in ("begin", "finish")]
+    there, log, _ = received([*begun, *half, *half, *back, *leaves], is_encrypted=True)
+    assert not reasons(log)
+    assert digest_of(there) == header.digest
+    assert there.placement("ada") == Placement("left", "there", header.origin, header.total)
+
+
+def test_nothing_else_comes_in_the_place_of_a_graph_that_left() -> None:
+    begun, before = away(LIVED)
+    _, back = elsewhere([turn("other"), *LIVED], [])
+    there, log, _ = received([*begun, *back], is_encrypted=True)
+    assert set(reasons(log)) == {EXISTS.format("ada")}
+    assert there.placement("ada") is not None
+    _, back = elsewhere(LIVED, LATER, before.origin)
+    _, log, _ = received([*begun, request("erase", whole=True), *back], is_encrypted=True)
+    assert set(reasons(log)) == {ERASED_HERE.format("ada")}
+
+
+def test_a_copy_is_another_history_and_what_grew_since_is_refused_and_not_passed_over() -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    known, header, _ = asyncio.run(exported(log))
+    assert forked(known.origin) not in (known.origin, forked(forked(known.origin)))
+    _, grown = lived([*spoken(), turn("t9")], MemoryKeys(), is_encrypted=False)
+    _, later, _ = asyncio.run(exported(grown))
+    first = [{**each, "origin": later.origin} for each in asyncio.run(exported(log))[2]]
+    more = [{**each, "origin": later.origin} for each in asyncio.run(exported(grown))[2]]
+    there, log_there, _ = received([*first, *first, *more])
+    assert set(reasons(log_there)) == {EARLIER.format("ada", header.total, later.total)}
+    assert digest_of(there) == header.digest

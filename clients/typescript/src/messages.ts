@@ -1412,7 +1412,7 @@ export interface Grant {
 /**
  * Move a graph away: from `begin` on it accepts nothing here, from `finish` on it answers nothing either.
  *
- * `cancel` lets it stay.
+ * `cancel` lets it stay.  A graph that names its origin here can come back.
  */
 export interface Move {
   id: string;
@@ -1423,6 +1423,10 @@ export interface Move {
    */
   to: string;
   phase: "begin" | "finish" | "cancel";
+  /**
+   * of the graph's history, as its receiver knows it
+   */
+  origin?: string | null;
 }
 /**
  * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.

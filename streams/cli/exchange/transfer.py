@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -20,6 +20,7 @@ from emgas.errors import EmgasError
 from emgas.wire import partition_of
 from streams.cli.shared import output
 from streams.cli.shared.client import session
+from streams.transport.failpoints import MoveStep, passing
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
@@ -106,15 +107,21 @@ def target_of(source: WorkerSettings, to: str) -> WorkerSettings:
         output.fail(f"--to: {describe_value(error)}", output.USAGE)
 
 
-async def outgoing(log: LogReader, graph: str, name: str | None = None) -> tuple[Survey, Transferred]:
-    """Find what a log holds of a graph, and what its receiver must know; exit if there is nothing."""
-    from replay.transfer import Transferred, folded, restamped, survey  # here: --help needs none of it
+async def outgoing(
+    log: LogReader, graph: str, name: str | None = None, *, forks: bool = True
+) -> tuple[Survey, Transferred]:
+    """Find what a log holds of a graph, and what its receiver must know; exit if there is nothing.
+
+    forks  both live on, so what goes is the beginning of another history
+    """
+    from replay.transfer import Transferred, folded, forked, restamped, survey  # here: --help needs none of it
 
     exported = await survey(log, partition_of(graph, await log.partitions()), graph)
     if exported is None:
         output.fail_unknown(graph)
     digest = await folded(restamped(log, exported, name), name or graph)
-    return exported, Transferred(name or graph, exported.origin, exported.events, digest, exported.is_encrypted)
+    origin = forked(exported.origin) if forks else exported.origin
+    return exported, Transferred(name or graph, origin, exported.events, digest, exported.is_encrypted)
 
 
 async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
@@ -128,10 +135,10 @@ async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: 
         raise BackupDamagedError("the events do not fold to the digest in the first line: use another copy")
     there = replace(what, graph=name, digest=await folded(renamed(_records(stream), name, what.origin), name))
     if dry_run:
-        return {**_report(there, 0), "digest_before": what.digest}
+        return {**_report(there, _Sent()), "digest_before": what.digest}
     async with session(output.settings(), TIMEOUT) as target:
-        count = await _send(target.memory, renamed(_records(stream), name, what.origin), there)
-    return {**_report(there, count), "digest_before": what.digest}
+        sent = await _send(target.memory, renamed(_records(stream), name, what.origin), there)
+    return {**_report(there, sent), "digest_before": what.digest}
 
 
 async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
@@ -142,25 +149,40 @@ async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
         yield stored.record
 
 
+class _Sent(NamedTuple):
+    """What was sent: how many events, and what the receiver says of them."""
+
+    events: int = 0
+    note: str | None = None
+
+
 async def _send(
-    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, completes: bool = True
-) -> int:
-    """Send an export; return how many events are new.  Raises EmgasError if a message is rejected."""
+    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False
+) -> _Sent:
+    """Send an export, all of it unless it lives on.  Raises EmgasError if a message is rejected.
+
+    Events that the receiver has already may be sent again, and count as sent only if it took some of a message.
+    """
     from replay.transfer import messages  # here: --help needs none of it
 
-    count = 0
+    count, note = 0, None
     async for message in messages(records, what):
-        if not (message.events or completes):
+        if not message.events and lives_on:
             break
+        step = (MoveStep.COPY if lives_on else MoveStep.IMPORT) if message.events else MoveStep.VERIFY
+        passing(step)
         outcome = await memory.send(message, timeout=TIMEOUT)
+        passing(step)
         if outcome.status == "rejected":
             raise EmgasError(f"nothing more was received: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
-    return count
+        note = outcome.remains
+    return _Sent(count, note)
 
 
-def _report(what: Transferred, count: int) -> dict[str, Any]:
-    return {"graph": what.graph, "events": what.total, "sent": count, "digest": what.digest}
+def _report(what: Transferred, sent: _Sent) -> dict[str, Any]:
+    report = {"graph": what.graph, "events": what.total, "sent": sent.events, "digest": what.digest}
+    return {**report, "note": sent.note} if sent.note else report
 
 
 @asynccontextmanager
@@ -175,26 +197,36 @@ async def _opened(transfer: _Transfer) -> AsyncIterator[tuple[LogReader, MemoryC
 
 async def _copied(transfer: _Transfer) -> dict[str, Any]:
     async with _opened(transfer) as (log, there):
-        return await _sent(transfer, log, there)
+        return await _sent(transfer, log, there, await outgoing(log, transfer.graph, transfer.name))
 
 
-async def _sent(transfer: _Transfer, log: LogReader, there: MemoryClient, *, completes: bool = True) -> dict[str, Any]:
+async def _sent(
+    transfer: _Transfer,
+    log: LogReader,
+    there: MemoryClient,
+    going: tuple[Survey, Transferred],
+    *,
+    lives_on: bool = False,
+) -> dict[str, Any]:
     """Send what the log holds of the graph by now."""
     from replay.transfer import folded, restamped  # here: --help needs none of it
 
-    exported, what = await outgoing(log, transfer.graph, transfer.name)
-    count = await _send(there, restamped(log, exported, transfer.name), what, completes=completes)
+    exported, what = going
+    sent = await _send(there, restamped(log, exported, transfer.name), what, lives_on=lives_on)
     before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, exported), transfer.graph)
-    return {**_report(what, count), "digest_before": before}
+    return {**_report(what, sent), "digest_before": before}
 
 
 async def _moved(transfer: _Transfer) -> dict[str, Any]:
     """Copy most of the graph while it lives; fence it, copy the rest, and let it answer there alone."""
     async with _opened(transfer) as (log, there):
-        begun = await _sent(transfer, log, there, completes=False)
-        await _fence(transfer, "begin")
-        report = await _sent(transfer, log, there)
-    await _fence(transfer, "finish")
+        going = await outgoing(log, transfer.graph, transfer.name, forks=False)
+        begun = await _sent(transfer, log, there, going, lives_on=True)
+        origin = going[0].origin
+        await _fence(transfer, "begin", origin)
+        going = await outgoing(log, transfer.graph, transfer.name, forks=False)
+        report = await _sent(transfer, log, there, going)
+    await _fence(transfer, "finish", origin)
     return {**report, "sent": begun["sent"] + report["sent"], "moved_to": transfer.address}
 
 
@@ -203,12 +235,15 @@ async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
     return {"graph": transfer.graph, "stays": True}
 
 
-async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"]) -> None:
+async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"], origin: str | None = None) -> None:
     """Send a phase of the graph's move to its memory.  Raises EmgasError if it is rejected."""
     from emgas.messages.transfer import Move  # here: --help needs none of it
 
+    move = Move(graph=transfer.graph, to=transfer.address, phase=phase, origin=origin)
     async with session(transfer.source, TIMEOUT, begins=False) as here:
-        outcome = await here.memory.send(Move(graph=transfer.graph, to=transfer.address, phase=phase), timeout=TIMEOUT)
+        passing(MoveStep.FENCE)
+        outcome = await here.memory.send(move, timeout=TIMEOUT)
+        passing(MoveStep.FENCE)
     if outcome.status == "rejected":
         raise EmgasError(str(outcome.reason))
 
@@ -221,6 +256,7 @@ def show(report: dict[str, Any], *, json: bool) -> None:
         output.out.print(f"graph {report['graph']} stays here", highlight=False)
     else:
         moved = f", moved to {report['moved_to']}" if "moved_to" in report else ""
+        moved += f"; {report['note']}" if "note" in report else ""
         output.out.print(
             f"graph {report['graph']}: {report['events']} events, {report['sent']} of them sent{moved}\n"
             f"digest before {report['digest_before']}\ndigest there  {report['digest']}",

@@ -3,6 +3,8 @@
 Events are received in their order, each once: events that the graph already has are skipped, so a sender may begin
 again.  In the log they look as if they had happened here, except for their sources, which are elsewhere.
 
+A graph that left may come back: what it was here is the beginning of what it is there, so only the rest follows.
+
 An erasure destroys the graph's keys here.  So it is sent in a message of its own: its key must exist when it is
 decided, and the events after it may need another key.
 """
@@ -37,9 +39,22 @@ EXISTS = (
     "graph {!r} exists here: its events cannot be mixed with others. Import under another name (`--graph NAME`, of a "
     "copy `--as NAME`), or into another memory"
 )
+ERASED_HERE = (
+    "graph {!r} was moved from here, and what stayed here was erased since, so the rest cannot follow it: import under "
+    "another name (`--graph NAME`, of a copy or move `--as NAME`)"
+)
+EARLIER = (
+    "graph {0!r} was received here with {1} events, and comes with {2} now: events of both may differ by now. Import "
+    "under another name (`--graph NAME`, of a copy `--as NAME`), or move the graph instead of copying it"
+)
 IN_CLEAR = (
     "graph {!r} was encrypted where it comes from, and new graphs are not encrypted here: set EMGAS_ENCRYPTION=on for "
     "this memory"
+)
+
+CLEAR_HERE = (
+    "graph {!r} was encrypted where it comes from, and what stayed here is in clear: import under another name "
+    "(`--graph NAME`, of a copy or move `--as NAME`)"
 )
 
 
@@ -47,14 +62,16 @@ IN_CLEAR = (
 def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[DataEvent]:
     """Take over the next events of a graph; without any, check that all are here, and let the graph live."""
     placement = context.state.placement(request.graph)
-    if placement == Placement("received", request.origin):
+    if placement is not None and (placement.status, placement.place) == ("received", request.origin):
+        if placement.events != request.total:
+            raise RejectedError(EARLIER.format(request.graph, placement.events, request.total))
         raise AlreadyDoneError(f"graph {request.graph!r} is here already, all of it")
     begun = _begun(request, graph, placement, context)
     count = graph.events if graph is not None else 0
     if request.first > count:
         raise RejectedError(f"graph {request.graph!r} has {count} events here: what comes next is event {count}")
     if not request.events:
-        return [_complete(request, graph, count, context.source)]
+        return [_complete(request, graph, placement, context)]
     events = [_received(request, value, context) for value in request.events[count - request.first :]]
     if not events:
         raise AlreadyDoneError("these events are here already")
@@ -65,13 +82,17 @@ def _begun(
     request: Receive, graph: Graph | None, placement: Placement | None, context: Deciding
 ) -> list[GraphReceived]:
     """Begin to receive a graph that is not here.  Raises RejectedError where another one is."""
-    if placement == Placement("receiving", request.origin):
+    if placement is not None and (placement.status, placement.place) == ("receiving", request.origin):
         return []
-    if graph is not None or placement is not None:
+    returns = placement is not None and (placement.status, placement.origin) == ("left", request.origin)
+    if not returns and (graph is not None or placement is not None):
         raise RejectedError(EXISTS.format(request.graph))
-    if request.encrypted and not context.shared.encrypts:
-        raise RejectedError(IN_CLEAR.format(request.graph))
-    return [GraphReceived(graph=request.graph, origin=request.origin, **UNSTAMPED)]
+    here = graph.events if graph is not None else 0
+    if returns and placement is not None and here != placement.events:
+        raise RejectedError(ERASED_HERE.format(request.graph))
+    if request.encrypted and not (context.keys.of(request.graph) if here else context.shared.encrypts):
+        raise RejectedError((CLEAR_HERE if here else IN_CLEAR).format(request.graph))
+    return [GraphReceived(graph=request.graph, origin=request.origin, events=here, **UNSTAMPED)]
 
 
 def _received(request: Receive, value: str, context: Deciding) -> GraphEvent:
@@ -93,21 +114,25 @@ def _living(graph_id: str, context: Deciding) -> list[str]:
     return sorted(name for name, key in context.keys.of(graph_id).items() if not key.is_destroyed)
 
 
-def _complete(request: Receive, graph: Graph | None, count: int, source: int) -> GraphReceived:
+def _complete(request: Receive, graph: Graph | None, placement: Placement | None, context: Deciding) -> GraphReceived:
     """Complete a graph if it is what was sent.  Raises RejectedError if it is not."""
-    digest = graph.digest() if graph is not None else ""
+    count, digest = (graph.events, graph.digest()) if graph is not None else (0, "")
     if count != request.total or digest != request.digest:
         raise RejectedError(
             f"graph {request.graph!r} has {count} events and digest {digest} here, and was to have {request.total} and "
             f"{request.digest}: it stays closed. Send the rest; if it has all, report this"
         )
-    return GraphReceived(src=source, graph=request.graph, origin=request.origin, complete=True, **UNSTAMPED)
+    if placement is not None and placement.events:
+        context.notes.append(f"it came back: {placement.events} of its events were here from before it left")
+    return GraphReceived(
+        src=context.source, graph=request.graph, origin=request.origin, complete=True, events=count, **UNSTAMPED
+    )
 
 
 @decides(Move)
 def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEvent]:
     """Fence a graph that leaves, say where it is once it has left, or let it stay."""
-    existing(request, graph)
+    leaves = existing(request, graph)
     placement = context.state.placement(request.graph)
     leaving = placement if placement is not None and placement.status in ("leaving", "left") else None
     if placement is not None and placement.status == "receiving":
@@ -120,4 +145,4 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
     if status == {"cancel": None, "begin": status or "", "finish": "left"}[request.phase]:
         raise AlreadyDoneError(f"graph {request.graph!r}: this is done already")
     fields = {"src": context.source, "graph": request.graph, "to": request.to, "phase": PHASES[request.phase]}
-    return [GraphMoved(**fields, **UNSTAMPED)]
+    return [GraphMoved(**fields, origin=request.origin, events=leaves.events, **UNSTAMPED)]
