@@ -18,10 +18,31 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 _WORD = r"(?<![A-Za-z0-9_\-])"  # a token begins here
 _END = r"(?![A-Za-z0-9_\-])"
-_IS = r"['\"]?\s*(?:[:=：]|:=|=>|\bis\b|\bare\b|是|为)\s*['\"`]?"
+_QUOTE = r"\\?['\"`]"  # escaped in JSON that is quoted itself
+_SAYS = r"\b(?:is|are|lautet|ist|es|est|è)\b|是|为|は|는|은"
+_IS = rf"(?:{_QUOTE}\]?)?\s*(?:[:=：]|:=|=>|{_SAYS})\s*(?:{_QUOTE})?"
 _LOGIN_WORDS = (
     r"(?i:password|passwort|passwd|passphrase|contraseña|mot de passe|\bpwd\b|\bpw\b|密码|口令|パスワード|비밀번호)"
+    r"(?![\w\-]*(?i:hash|field|input|confirm|valid|reset|form|label|error|column|length|policy|strength|manager))"
     r"[\w\-]{0,20}?"
+)
+# code that computes a value, and no value: data["password"], hash_password(text), process.env.TOKEN, string
+_CODE = (
+    r"(?![A-Za-z_$][\w.$]*[(\[]|(?:os\.environ|process\.env|import\.meta|config|settings|self|this|env|secrets|vars)\.|"
+    r"\$[A-Za-z{(]|\{|<[A-Za-z]|(?i:str|string|bytes|text|none|null|true|false|undefined|optional|required)\b|"
+    r"[A-Za-z_]*(?i:passw|pwd)[A-Za-z_]*(?![\w!@#$%^&*+~\-]))"
+)
+_QUOTED = r"(?<=['\"`])(?P<secret>[^\n'\"`\\]{4,500})(?=\\?['\"`])"
+_QUOTED_WORD = r"(?<=['\"`])(?P<secret>[^\s'\"`\\]{4,500})(?=\\?['\"`])"
+_NAME_ENDS = r"(?:\\?['\"]\]?)?"
+_ENDS = rf"(?:{_QUOTE}\]?)?"
+_ENDS = r"'\"`,;<>()（），。；！？\\"
+_WORD_OF_PASSWORD = rf"[^\s{_ENDS}]"
+_NO_WORD = r"(?=[^\s'\"`,;]*[\d!@#$%^&*+=~_\-])"
+_SETTINGS = r"password|passwd|passphrase|secret|token|api[_\-]?key|access[_\-]?key|secret[_\-]?key|private[_\-]?key"
+_NAMES_OF_KEYS = (
+    r"api.?key|secret.?key|access.?key|auth.?key|private.?key|access.?token|auth.?token|refresh.?token|api.?token|"
+    r"bearer.?token|client.?secret|secret.?token|\bsecret|\btoken|密钥|令牌|licen[cs]e.?key|encryption.?key|signing.?key"
 )
 _NAMED = r"(?i:%s)[\w\-]{0,20}?" + _IS  # a name of a setting, and what comes before its value
 
@@ -63,6 +84,7 @@ KINDS = (
         r"(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
         r".*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
+    _kind("private key", r"(?m)^Private-Lines: \d+\n(?P<secret>(?:[A-Za-z0-9+/=]{16,}\n?)+)"),  # PuTTY's
     _token("age key", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     _token("anthropic key", r"sk-ant-[A-Za-z0-9_\-]{20,}"),
     _token("openrouter key", r"sk-or-v1-[0-9a-f]{40,}"),
@@ -89,6 +111,8 @@ KINDS = (
     ),
     _token("telegram token", r"\d{8,10}:[A-Za-z0-9_\-]{35}"),
     _token("jwt", r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{4,}\.?[A-Za-z0-9_\-]*"),
+    _token("mapbox token", r"sk\.eyJ[A-Za-z0-9_\-]{20,}\.[A-Za-z0-9_\-]{16,}"),
+    _token("twitch token", r"oauth:[a-z0-9]{30}"),
     _token("npm token", r"npm_[A-Za-z0-9]{36}"),
     _kind("npm token", r"_authToken\s*=\s*(?P<secret>[A-Za-z0-9_\-+/=.]{16,})"),
     _token("pypi token", r"pypi-[A-Za-z0-9_\-]{50,}"),
@@ -139,31 +163,67 @@ KINDS = (
     _kind(
         "basic auth", r"[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/:@'\"<>]{0,100}:(?P<secret>[^\s/@'\"<>]{2,200})@(?=[\w\[])"
     ),
+    _kind("basic auth", r"(?<=://)(?P<secret>(?=[A-Za-z]*\d)[A-Za-z0-9_\-]{20,})@(?=[\w\[])"),
+    _kind("basic auth", r"\bcurl\b[^\n]*?\s(?:-u|--user)[ =]['\"]?[^\s:'\"]+:(?P<secret>[^\s'\"]{2,200})"),
+    _kind(
+        "cookie", r"(?i)\bcookie['\"]?\s*:\s*['\"]?(?P<secret>[\w.\-]+=[^\s;'\",]+(?:;\s*[\w.\-]+(?:=[^\s;'\",]*)?)*)"
+    ),
     _kind(
         "authorization header",
-        r"(?i)authorization['\"]?\s*[:=]\s*['\"]?(?:basic|bearer|token)\s+(?P<secret>[A-Za-z0-9+/=._~\-]{8,})",
+        r"(?i)authorization['\"]?\s*[:=]\s*['\"]?(?:basic|bearer|token|api-?key|digest|negotiate)\s+(?P<secret>[A-Za-z0-9+/=._~\-]{8,})",
     ),
     _kind("bearer token", r"(?i)\bbearer\s+(?P<secret>(?=[A-Za-z0-9+/=._~\-]*\d)[A-Za-z0-9+/=._~\-]{20,})"),
-    _kind("password", _LOGIN_WORDS + r"['\"]?\s*[:=：]=?\s*['\"`]?(?P<secret>[^\s'\"`,;<>()（），。；！？]{4,100})"),
+    # in quotes, a sentence may name several words; after a colon, a password may be a word; elsewhere it is no word
+    _kind("password", _LOGIN_WORDS + rf"{_NAME_ENDS}\s*(?:{_SAYS})\s*{_QUOTE}" + _QUOTED),
+    _kind("password", r"(?i:passphrase)[\w\-]{0,20}?" + _IS + _QUOTED),
+    _kind("password", _LOGIN_WORDS + _IS + _QUOTED_WORD),
     _kind(
-        "password",
-        _LOGIN_WORDS
-        + _IS
-        + r"(?P<secret>(?=[^\s'\"`,;]*[\d!@#$%^&*+=~_\-])"
-        + r"[^\s'\"`,;<>()（），。；！？]{4,100}[^\s'\"`,;<>()（），。；！？.:])",
+        "password", rf"{_LOGIN_WORDS}{_NAME_ENDS}(?:[ \t]*[:：]|=)[ \t]*{_CODE}(?P<secret>{_WORD_OF_PASSWORD}{{4,100}})"
     ),
     _kind(
+        "password",
+        rf"{_LOGIN_WORDS}{_NAME_ENDS}[ \t]+:?=[ \t]*{_CODE}"
+        rf"(?P<secret>(?=\S*[\d!@#$%^&*+~]){_WORD_OF_PASSWORD}{{4,100}})",
+    ),
+    _kind(
+        "password",
+        rf"{_LOGIN_WORDS}(?:\s\w+){{0,5}}?{_IS}{_CODE}(?P<secret>{_NO_WORD}{_WORD_OF_PASSWORD}{{4,100}}[^\s.:{_ENDS}])",
+    ),
+    _kind("password", rf"(?i)\b[\w.\-]*[_\-.]pass\s*[:=]\s*{_QUOTE}?{_CODE}(?P<secret>[^\s'\"`,;]{{4,100}})"),
+    _kind("password", r"(?i)\blogin\s+\S+\s+password\s+(?P<secret>\S{4,100})"),  # .netrc
+    _kind("password", r"\bsshpass\s+-p\s*['\"]?(?P<secret>[^\s'\"]{4,100})"),
+    _kind(
+        "password",
+        r"\b(?:docker|podman|buildah|helm registry|az acr)\s+login\b[^\n]*?\s-p[ =]['\"]?(?P<secret>[^\s'\"]{4,200})",
+    ),
+    _kind("password", r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]*?\s-p(?P<secret>[^\s\-][^\s]{3,100})"),
+    _kind("password", r"\bPIN\b(?! code)" + _IS + r"(?P<secret>\d{4,8})\b"),
+    _kind("password", rf"(?i)<([\w:.\-]*(?:{_SETTINGS}))>(?P<secret>[^<\n]{{4,500}})</\1>"),
+    _kind(
+        "password",
+        rf"(?i)(?:name|key|id)\s*=\s*['\"][\w.\-]*(?:{_SETTINGS})['\"]\s+value\s*=\s*['\"](?P<secret>[^'\"\n]{{4,500}})",
+    ),
+    _kind("password", rf"(?i)(?<!\w)--?[\w\-]*(?:{_SETTINGS})(?:=|\s+)['\"]?(?P<secret>(?!-)[^\s'\"]{{4,500}})"),
+    _kind("secret", _NAMED % _NAMES_OF_KEYS + r"(?=[^\n'\"`]*\d)(?=[^\s'\"`]{10})" + _QUOTED),
+    _kind(
         "secret",
-        _NAMED % r"api.?key|secret.?key|access.?key|auth.?key|private.?key|access.?token|auth.?token|refresh.?token|"
-        r"api.?token|bearer.?token|client.?secret|secret.?token|\bsecret|\btoken|密钥|令牌|licen[cs]e.?key|encryption.?key|"
-        r"signing.?key" + r"(?P<secret>(?=[^\s'\"`,;]*\d)[A-Za-z0-9+/=_.~\-]{10,500})",
+        _NAMED % _NAMES_OF_KEYS
+        + _CODE
+        + r"(?P<secret>(?=[A-Za-z+/=_.~!@#$%^&*\-]*\d)[A-Za-z0-9+/=_.~!@#$%^&*\-]{10,500})",
+    ),
+    # a variable of an environment: STRIPE_SECRET=…, os.environ["AZURE_PAT"] = "…"
+    _kind(
+        "secret",
+        r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASS|PASSWD|PWD|PAT|CREDENTIALS?|AUTH)"
+        rf"(?:{_QUOTE}\]?)?\s*[:=]\s*{_QUOTE}?{_CODE}(?P<secret>(?=[^\s'\"`]*\d)[^\s'\"`,;]{{12,500}})",
     ),
 )
 NAMES = tuple(dict.fromkeys(kind.name for kind in KINDS))
 # Nearly every text has none of these words and no long word, and is not looked at further: a turn then costs 5 µs.
 _WORDS = (
     "<private>", "private key", "://", "passw", "passphrase", "contraseña", "mot de passe", "pwd", "pw", "密码", "口令",
-    "パスワード", "비밀번호", "secret", "token", "密钥", "令牌", "key", "bearer",
+    "パスワード", "비밀번호", "secret", "token", "密钥", "令牌", "key", "bearer", "_pass", "-pass", ".pass", "cookie:",
+    'cookie"', "curl ", "sshpass", " login", "mysql", "mariadb", " pin ", "pin:",
 )  # fmt: skip
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/=_\-]{16}")
 _MARK = re.compile(r"\[secret: [a-z ]+\]")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from emgas.messages.fields import Attachment
 from emgas.messages.turns import Turn
 from emgas.redaction import NAMES, count_redacted, find_secrets, redact, redact_bytes, redact_message, secrets_of
+from tests.emgas.secret_positions import POSITIONS
 
 UPPER, LOWER, DIGITS = string.ascii_uppercase, string.ascii_lowercase, string.digits
 ALNUM, HEX = UPPER + LOWER + DIGITS, "0123456789abcdef"
@@ -113,6 +114,11 @@ FORMS: dict[str, tuple[str, Callable[[random.Random], str], str]] = {
     "datadog": ("the datadog one is ", _of(HEX, 32), ""),
     "deepseek": ("DASHSCOPE: ", _of(HEX, 36), ""),
 }
+FORMS |= {
+    "mapbox": ("sk.eyJ1IjoiYWRhIiwiYSI6ImNr", _of(ALNUM, 20), "." + "x7Kq" * 5),
+    "twitch": ("oauth:", _of(LOWER + DIGITS, 30), ""),
+    "cookie": ("Cookie: sessionid=", _of(ALNUM, 40), ""),
+}
 AROUND = (
     "{}",
     "Here you go: {} Please don't share it!",
@@ -137,6 +143,28 @@ TALK = (
     "Supercalifragilisticexpialidocious is the longest word she knows.",
     "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz",
     "The token of my appreciation is a cake.",
+    "    password = request.form['password']\n    hashed = hash_password(password)",
+    "    password_hash = db.Column(db.String(128), nullable=False)",
+    "self.password = new_password\nconnect(user=user, password=password, port=5432)",
+    "const token = jwt.sign(payload1, process.env.SECRET_2, { expiresIn: '15m' });",
+    "access_token = create_access_token(identity=user1)",
+    "JWT_SECRET = os.environ['JWT_SECRET_2']\nAPI_KEY=${API_KEY_2}",
+    "interface Login { user: string; password: string; remember?: boolean }",
+    "if (!form.password) errors.password = 'Password is required';",
+    "- `DOCKER_PASSWORD`: Your password of the registry.",
+    "if not password:\n        return jsonify(error)",
+    'print(f"Hashed password: {user.password_hash}")',
+    "| `password_hash` | the password, hashed by bcrypt with 12 rounds |",
+    '<input type="password" id="password" name="password" placeholder="at least 8 characters">',
+    "She passed the salt; pass: that is what the referee called.",
+    "I'd like a cookie: chocolate, if there is one left.",
+    "PIN code 560001 is our part of Bengaluru.",
+    "My login is the same as at work, and the password too.",
+    "run it with --token-file /run/token and --verbose",
+    "The primary key is a number, and the foreign key is nullable.",
+    "¿La contraseña es la misma? Sí, es la de siempre.",
+    "パスワードは忘れました。",
+    "El token es gratis para estudiantes.",
 )
 
 
@@ -179,6 +207,15 @@ def test_a_secret_is_listed_with_its_line_even_behind_one_of_many_lines() -> Non
     key = "-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----"
     text = f"first\n{key}\n\nthen ghp_{'a' * 35}1\npassword: hunter22"
     assert find_secrets(text) == [("private key", 2), ("github token", 6), ("password", 7)]
+
+
+@pytest.mark.parametrize(("secret", "around"), POSITIONS.values(), ids=POSITIONS)
+def test_a_secret_is_replaced_wherever_people_leave_it(secret: str, around: str) -> None:
+    redacted = redact(around.format(secret))
+    assert secret not in redacted
+    assert "[secret: " in redacted
+    assert redacted.split("[secret: ")[0] == around.format(secret)[: redacted.index("[secret: ")]
+    assert redact(redacted) == redacted
 
 
 @pytest.mark.parametrize("text", TALK)

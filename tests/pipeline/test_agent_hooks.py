@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -35,6 +36,8 @@ from tests.support.serving import address_in
 SESSIONS = Path(__file__).parent / "agents"
 HOOK = (sys.executable, "-c", "from emgas_service.start import main; main()", "hook")
 SLOW = {"hook_seconds": "60"}  # a busy machine must not make a hook give up
+TAKEN_OVER = "2"  # seconds after which a hook may send what another one left
+DELIVERER = b"from emgas.hooks.delivering import main; main()"
 FIRINGS = 24  # that find no server; bench/hooks.py fires a thousand
 
 
@@ -216,6 +219,138 @@ def test_what_was_said_without_a_server_is_stored_once_one_runs_and_only_one_sta
         wait_until(lambda: not servers_of(data))
 
 
+def kill_hook_at_once(_: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill a hook while it starts."""
+    hook.kill()
+
+
+def kill_hook_once_kept(data: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill a hook as soon as its message is in the spool."""
+    wait_until(lambda: kept_by(data, hook) or hook.poll() is not None)
+    hook.kill()
+
+
+def kill_server_once_kept(data: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill the server once the hook's message is in the spool: before the server has it, or while it stores it."""
+    wait_until(lambda: kept_by(data, hook) or hook.poll() is not None)
+    kill_servers(data)
+
+
+def kill_both_once_kept(data: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill server and hook, as a machine does that both of them run on."""
+    kill_server_once_kept(data, hook)
+    hook.kill()
+
+
+def kill_deliverer(data: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill what sends the spool, and the server that it may be starting, once the hook has ended."""
+    hook.wait(PATIENCE)
+    for pid in processes_of(data, DELIVERER):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    kill_servers(data)
+
+
+def spare(_: Path, hook: subprocess.Popen[bytes]) -> None:
+    """Kill nothing."""
+    hook.wait(PATIENCE)
+
+
+def kill_servers(data: Path) -> None:
+    for pid in servers_of(data):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def kept_by(data: Path, hook: subprocess.Popen[bytes]) -> bool:
+    """Check whether the message of a hook is in the spool, by the process in the name of its file."""
+    waiting = spool.waiting(data / "embedded" / "emgas" / "hooks")
+    return any(file.name.split("-")[1] == str(hook.pid) for file in waiting)
+
+
+def start_server(data: Path, payload: dict[str, str]) -> None:
+    """Fire a hook until a server has what it and all hooks before it said: the same answer is one turn.
+
+    A hook that follows another takes over what it left only after its time is up.
+    """
+    hook = start_hook(data, payload)
+
+    def delivered() -> bool:
+        nonlocal hook
+        if hook.poll() is not None and not is_delivered(data) and not processes_of(data, DELIVERER):
+            assert hook.returncode == 0
+            hook = start_hook(data, payload)
+        return hook.poll() is not None and is_delivered(data)
+
+    wait_until(delivered)
+    assert hook.returncode == 0
+
+
+def is_delivered(data: Path) -> bool:
+    """Check whether a server runs, and has all messages."""
+    server, folder = announced(data), data / "embedded" / "emgas" / "hooks"
+    return server is not None and server["pid"] in servers_of(data) and not spool.waiting(folder)
+
+
+WITH_SERVER = (kill_hook_once_kept, kill_server_once_kept, kill_both_once_kept)  # a server must run for these
+HARMS = (kill_hook_at_once, kill_hook_once_kept, kill_server_once_kept, kill_both_once_kept, kill_deliverer, spare)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kill_9_of_hooks_servers_and_deliverers_loses_nothing_that_was_said_and_doubles_nothing(
+    seed: int, tmp_path: Path
+) -> None:
+    chance, data, project = random.Random(seed), tmp_path / "data", tmp_path / "notes"
+    project.mkdir()
+    harms = [*HARMS, *HARMS]
+    chance.shuffle(harms)
+    said, may_be_said = set[tuple[str, str]](), set[tuple[str, str]]()
+
+    def answer(text: str, number: int) -> tuple[tuple[str, str], dict[str, str]]:
+        session = f"s{number % 3}"
+        return (session, text), {"session_id": session, "cwd": str(project), "last_assistant_message": text}
+
+    try:
+        for number, harm in enumerate(harms):
+            if harm in WITH_SERVER:
+                turn, payload = answer(f"The ladder stands at window {number}.", number)
+                start_server(data, payload)
+                said.add(turn)
+            turn, payload = answer(f"Part {number} of the roof leaks.", number)
+            hook = start_hook(data, payload)
+            harm(data, hook)
+            hook.wait(PATIENCE)
+            (said if hook.returncode == 0 or kept_by(data, hook) else may_be_said).add(turn)
+        turn, payload = answer("The roof is repaired.", 0)
+        start_server(data, payload)
+        server = announced(data)
+        assert server is not None
+        turns = Agent(data, project, server["url"]).turns(graph_of(str(project)))
+        stored = Counter((turn["session"], turn["text"]) for turn in turns)
+        assert max(stored.values()) == 1
+        assert said | {turn} <= stored.keys() <= said | may_be_said | {turn}
+        assert len(said) > len(may_be_said)
+    finally:
+        kill_servers(data)
+        wait_until(lambda: not servers_of(data))
+
+
+def start_hook(data: Path, payload: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a hook that an answer fires, and hand it its JSON."""
+    hook = subprocess.Popen(
+        [*HOOK, "Stop", "--host", "codex"],
+        env=environment(data, hook_seconds=TAKEN_OVER, partitions="1"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    assert hook.stdin is not None
+    with suppress(BrokenPipeError):
+        hook.stdin.write(json.dumps(payload).encode())
+        hook.stdin.close()
+    return hook
+
+
 def wait_until(condition: Callable[[], object]) -> None:
     """Return once a condition holds."""
     asyncio.run(eventually(condition))
@@ -230,12 +365,17 @@ def announced(data: Path) -> dict[str, Any] | None:
 
 
 def servers_of(data: Path) -> list[int]:
-    """List the processes that serve a memory, by their environment."""
+    """List the processes that serve a memory."""
+    return processes_of(data, b"serve")
+
+
+def processes_of(data: Path, word: bytes) -> list[int]:
+    """List the processes of a data directory, by their environment, that have a word in their command."""
     found = []
     for process in Path("/proc").iterdir():
         with suppress(OSError):
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if b"serve" in words and f"EMGAS_DATA={data}".encode() in (process / "environ").read_bytes().split(b"\0"):
+            if word in words and f"EMGAS_DATA={data}".encode() in (process / "environ").read_bytes().split(b"\0"):
                 found.append(int(process.name))
     return found
 
