@@ -151,8 +151,9 @@ def sentence(problem: Mapping[str, Any], location: tuple[int | str, ...] = ()) -
     if kind in _LEAST:
         least = context["min_length"]
         return f"must have at least {least} {_LEAST[kind]}{'s' * (least != 1)}"
-    known = _SENTENCES.get(kind)
-    return known.format(**{name: _plain(value) for name, value in context.items()}) if known else "is not a valid value"
+    template = _SENTENCES.get(kind)
+    values = {name: _plain(value) for name, value in context.items()}
+    return template.format(**values) if template else "is not a valid value"
 
 
 def _plain(value: object) -> object:

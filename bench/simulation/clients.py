@@ -90,7 +90,7 @@ class Ledger:
 
     imported: str
     sent: dict[tuple[str, int, int], Sent] = field(default_factory=dict)
-    asked: dict[bytes, int | None] = field(default_factory=dict)
+    questions: dict[bytes, int | None] = field(default_factory=dict)
     woken: Counter[tuple[str, int]] = field(default_factory=Counter)
 
 
@@ -179,7 +179,7 @@ class Client:
         """Ask a graph; give the correlation id."""
         graph = graph or self._chance.choice(self.graphs)
         correlation = b"q%d" % self._number()
-        self.ledger.asked[correlation] = query.get("after")
+        self.ledger.questions[correlation] = query.get("after")
         if query.get("reinforce") and graph not in self._imported:  # those have a clock of their own
             self.ledger.woken[graph, self._broker.now()] += 1
         value = json.dumps({"kind": "query", "graph": graph, "text": self._text(), **query}).encode()

@@ -244,7 +244,7 @@ class Oracle:
         """Complain of answers to questions that were given before the turn that they wait for."""
         return [
             f"told: the question {correlation!r} wants turn {after}, and was answered before"
-            for correlation, after in self._ledger.asked.items()
+            for correlation, after in self._ledger.questions.items()
             if after is not None
             and (answer := self._answers.get(correlation)) is not None
             and answer["kind"] == "reply"
@@ -253,7 +253,7 @@ class Oracle:
 
     def silence(self) -> list[str]:
         """Complain of questions that got no answer of any kind."""
-        silent = [correlation.decode() for correlation in self._ledger.asked if correlation not in self._answers]
+        silent = [correlation.decode() for correlation in self._ledger.questions if correlation not in self._answers]
         return [f"told: the questions {silent} got no answer of any kind"] if silent else []
 
     # accounted

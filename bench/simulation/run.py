@@ -35,7 +35,7 @@ def run(seed: int, *, keeps: bool = False) -> RunResult:
         steps=here.steps,
         faults=here.operations,
         turns=len(here.client.ledger.sent),
-        questions=len(here.client.ledger.asked),
+        questions=len(here.client.ledger.questions),
         halts=here.halts,
         live_after=here.live_after,
     )

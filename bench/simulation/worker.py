@@ -97,7 +97,6 @@ class Machine:
     ahead_ms: int = 0
     lives: int = 0
     process: Process | None = None
-    wanted: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Process:

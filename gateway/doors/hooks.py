@@ -121,11 +121,11 @@ async def _injection(
         return None
     if heard.about == "start":
         return await _card(memory, host, heard, graphs)
-    return await injection_for_prompt(memory, host, heard, graphs=graphs, given=injections)
+    return await injection_for_prompt(memory, host, heard, graphs=graphs, injections=injections)
 
 
 async def injection_for_prompt(
-    memory: MemoryClient, host: Host, heard: HookInput, *, graphs: list[str], given: Injections
+    memory: MemoryClient, host: Host, heard: HookInput, *, graphs: list[str], injections: Injections
 ) -> Injected | None:
     """Ask the graphs what they hold of a prompt, without what this session said or was given before.
 
@@ -140,7 +140,7 @@ async def injection_for_prompt(
         text=pieces(text, TEXT_BYTES)[0],
         mode="inject",
         session=session,
-        only=Filter(exclude=given.turns_of(session)),
+        only=Filter(exclude=injections.turns_of(session)),
     )
     merged = await _merged(memory, query, graphs)
     for _ in range(AGAIN):

@@ -26,10 +26,10 @@ def with_known_people(text: str, concepts: Sequence[Concept], graph: Graph | Non
     """Return the concepts of a text, those that are people in the graph as people, and who was missed in Chinese."""
     if graph is None:
         return list(concepts)
-    known = _Known(graph)
-    named = [known.as_person(concept) for concept in concepts]
+    people = _Known(graph)
+    named = [people.as_person(concept) for concept in concepts]
     ids = {concept.id for concept in named}
-    return [*named, *(Concept(name, name, _WEIGHT, 1, PERSON) for name in known.missed(text, ids))]
+    return [*named, *(Concept(name, name, _WEIGHT, 1, PERSON) for name in people.missed(text, ids))]
 
 
 @dataclass

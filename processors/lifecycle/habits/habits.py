@@ -243,7 +243,7 @@ class _Window:
         whole |= {self._graph.concepts.ids[each] for words in compounds.values() for each in words}
         words = [*phrases, *(each for each in about if self._graph.concepts.ids[each] not in whole)]
         last = [{*self._passages.concepts_of(passage)} for passage in latest[-LATELY:]]
-        lately = next((each for each in turns[1:] if all(each in held for held in last)), None)
+        lately = next((each for each in turns[1:] if all(each in concepts for concepts in last)), None)
         label = self._graph.concepts.label
         return Named(
             words=[label(each) for each in sorted(words, key=self._is_roundabout)],
@@ -291,8 +291,8 @@ class _Window:
         is_mark, phrases = self._graph.concepts.is_mark, self._graph.concepts.phrases
         words = [
             word
-            for word, held in holders.items()
-            if low <= len(held) <= high and (word in phrases or not is_mark[word]) and not self._is_roundabout(word)
+            for word, passages in holders.items()
+            if low <= len(passages) <= high and (word in phrases or not is_mark[word]) and not self._is_roundabout(word)
         ]
         chosen, covered = list[int](), set[int]()
         for word in sorted(words, key=lambda word: (-len(holders[word]), word not in phrases, word)):

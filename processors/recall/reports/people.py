@@ -65,7 +65,7 @@ def _known(graph: Graph, slots: dict[str, list[Entry]], *, is_over: bool) -> dic
         slot: [_value(graph, each) for each in entries if (each.until is not None) == is_over]
         for slot, entries in sorted(slots.items())
     }
-    return {slot: known for slot, known in values.items() if known}
+    return {slot: filled for slot, filled in values.items() if filled}
 
 
 def _value(graph: Graph, entry: Entry) -> KnownValue:
