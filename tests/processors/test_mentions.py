@@ -44,6 +44,8 @@ def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
         ([("Ada", "我累了。")], ("我", "@speaker:ada", 1.0)),
         ([("Ben", "你好。"), ("Ada", "你去哪里？")], ("你", "@speaker:ben", 0.9)),
         ([("Ben", "我妈妈来了。"), ("Ada", "她好吗？")], ("她", "妈妈", 0.9)),
+        ([("Ben", "陈伟搬到里昂了。"), ("Ada", "他喜欢吗？")], ("他", "陈伟", 0.8)),
+        ([("Ben", "陈伟搬家了，还带上了同事。"), ("Ada", "他喜欢吗？")], ("他", "陈伟", 0.6)),  # or the colleague
         ([("Ben", "我在深圳上班。"), ("Ada", "那里热吗？")], ("那里", "深圳", 0.8)),
     ],
 )
@@ -61,6 +63,7 @@ def test_a_pronoun_means_the_only_one_who_fits(talk: Talk, means: tuple[str, str
         [("Ben", "We saw Lisbon and Porto."), ("Ada", "Was it hot there?")],
         [("Ben", "I met John."), ("Ada", "Did she sing?")],
         [("Ada", "他们走了，我们没走。")],
+        [("Ben", "陈伟来了。"), ("Ada", "还有其他客人吗？吉他呢？")],
     ],
 )
 def test_nothing_is_bound_where_nobody_or_several_fit(talk: Talk) -> None:
@@ -113,7 +116,9 @@ def test_what_somebody_is_brings_nobody_new_and_a_title_is_no_part_of_a_name() -
     assert bound(("Ada", "Mr. Lindqvist came. He was late."))[-1][:2] == ("He", "lindqvist")
 
 
-WORD = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])|(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
+WORD = re.compile(
+    r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])|(?:我|你|您|她|它)(?!们)|(?<![其吉])他(?![们人乡])|那里|那儿|那边"
+)
 PRONOUNS = st.sampled_from([*_KIND_OF, *map(str.upper, _KIND_OF), *map(str.title, _KIND_OF)])
 AROUND = st.sampled_from([*"' _-.3sSXé我们里\n\u2019\u0130\u017f", "'s", "'S", "'sx", "'sX", "the", "then"])
 

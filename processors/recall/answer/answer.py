@@ -40,6 +40,7 @@ from processors.recall.answer.provenance import GuidanceWords, apply_guidance, d
 from processors.recall.answer.relations import find_relations, relation_text
 from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
+from processors.recall.context.people_meant import names_of, people_meant
 from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
@@ -658,7 +659,7 @@ class _ReplyWriter:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
-                _ = self._worth, self._over_since, self._masks  # of the graph as it was
+                _ = self._worth, self._over_since, self._masks, self._name_of  # of the graph as it was
                 yield
                 changed = self._masks is not None and self._graph.events != self._events
                 if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -699,7 +700,7 @@ class _ReplyWriter:
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._zone)
-        text = turn.text
+        text, people = turn.text, people_meant(turn, self._name_of)
         if self._masks is not None:
             text = self._masked(turn, self._masks)
             times = tuple(span for span in times if span.text in text)
@@ -707,7 +708,13 @@ class _ReplyWriter:
             text = " ".join([text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
         if turn.origin in UNTRUSTED:
             text = f"[from {'a tool' if turn.origin == 'tool' else 'the web'}] {text}"
-        return ContextPassage(ranked.number, at, turn.speaker, text, times, requested, turn.session, over)
+        people = people if text.startswith(turn.text) else ()
+        return ContextPassage(ranked.number, at, turn.speaker, text, times, requested, turn.session, over, people)
+
+    @cached_property
+    def _name_of(self) -> Callable[[str], str]:
+        """Find the names of whom pronouns mean."""
+        return names_of(self._view)
 
     @cached_property
     def _masks(self) -> Callable[[TurnRecorded], str] | None:

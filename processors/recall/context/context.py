@@ -24,13 +24,16 @@
             first, as far as the budget has room left: it takes no passage's place.  What the time above tells, or
             another note, is not told again
 
+    names   whom "he" or 他 means, "He [Tomas] moved", stands behind the pronoun, as far as the budget has room left,
+            where neither the turn nor the line above it names the person; stored text stays as it was said
+
 Times come from the turns, and are told by the clock of who asks (else UTC); no clock is read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import NamedTuple
 
@@ -59,6 +62,7 @@ class ContextPassage(NamedTuple):
     `query_words`: words of the question that it holds, by which its sentences are chosen if it is long.
     `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
     `speaker` is "" for a view: what no one said.
+    `people`: where in the text a pronoun ends, and whom it means.
     """
 
     number: int
@@ -69,6 +73,7 @@ class ContextPassage(NamedTuple):
     query_words: tuple[QueryWord, ...] = ()
     session: str = ""
     over: int | None = None
+    people: tuple[tuple[int, str], ...] = ()
 
     @property
     def group(self) -> tuple[str, int]:
@@ -122,12 +127,14 @@ class ContextPacker:
         groups: dict[tuple[str, int], list[ContextPassage]] = {}
         for passage in sorted(self._chosen, key=lambda passage: (passage.speaker != "", passage.at, passage.number)):
             groups.setdefault(passage.group if passage.speaker else VIEWS, []).append(passage)
-        blocks = []
+        blocks, room = [], self._budget - self._spent - cost
         for group, passages in groups.items():
-            lines = [self._shown[passage.number] + notes[passage.number] for passage in passages]
+            shown, used = _named(passages, self._shown, room)
+            room, cost = room - used, cost + used
+            lines = [text + notes[passage.number] for text, passage in zip(shown, passages, strict=True)]
             blocks.append("\n".join(lines if group == VIEWS else [heading(passages[0]), *lines]))
-        shown = tuple(passage.number for passages in groups.values() for passage in passages)
-        return PackedContext("\n\n".join(blocks), self._spent + cost, shown)
+        numbers = tuple(passage.number for passages in groups.values() for passage in passages)
+        return PackedContext("\n\n".join(blocks), self._spent + cost, numbers)
 
 
 def quoted(passage: ContextPassage, longest: int = LONG_TURN) -> ContextPassage:
@@ -135,7 +142,7 @@ def quoted(passage: ContextPassage, longest: int = LONG_TURN) -> ContextPassage:
     if is_short(passage.text, longest):
         return passage
     text = best_sentences(passage.text, passage.query_words, longest, tokens)
-    return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text))
+    return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text), people=())
 
 
 def is_short(text: str, longest: int = LONG_TURN) -> bool:
@@ -190,6 +197,29 @@ def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str],
         spent += cost if fits else 0
         shown.update(new if fits else ())
     return notes, spent
+
+
+def _named(passages: Iterable[ContextPassage], shown: Mapping[int, str], room: int) -> tuple[list[str], int]:
+    """Return the lines of a group with the names of whom pronouns mean, and what the names cost, at most `room`."""
+    lines, spent, above = list[str](), 0, ""
+    for passage in passages:
+        plain = shown[passage.number]
+        named = line(with_names(passage, above)) if passage.people else plain
+        cost = tokens(named) - tokens(plain) if named != plain else 0
+        fits = spent + cost <= room
+        lines.append(named if fits else plain)
+        spent += cost if fits else 0
+        above = plain
+    return lines, spent
+
+
+def with_names(passage: ContextPassage, above: str = "") -> ContextPassage:
+    """Put whom its pronouns mean into the text of a passage: He [Tomas]; none whom the line above names."""
+    text = passage.text
+    for end, name in sorted(passage.people, reverse=True):
+        if name.casefold() not in above.casefold():
+            text = f"{text[:end]} [{name}]{text[end:]}"
+    return passage._replace(text=text)
 
 
 def meanings(passage: ContextPassage) -> list[str]:

@@ -67,12 +67,17 @@ def _latin(words: Iterable[str]) -> re.Pattern[str]:
 
 
 _LATIN: Final = _latin(_KIND_OF)
-_HAN: Final = re.compile("(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
+_HAN: Final = re.compile("(?:我|你|您|她|(?<![其吉])他(?![人乡])|它)(?!们)|那里|那儿|那边")
+_UNNAMED: Final = re.compile(  # a person without a name, who may be meant instead of who was named before
+    "同事|同学|(?<![男女])朋友|医生|护士|老师|教练|老板(?!娘)|领导|经理|邻居|室友|客户|师傅|有人|别人|人家|男生|女生|姑娘|小伙"
+)
 _NO_PLACE: Final = re.compile(
     r"there(?:'s|'re|\s+(?:is|are|was|were|will|has|have|had|would|should|seems?|might|may|can))\b", re.IGNORECASE
 )
 _NAMED: Final = frozenset({"person", "place", "organisation", "product"})
 _OF: Final = {"she": "female", "he": "male"}
+_LIKELY: Final = 0.8
+_UNSURE: Final = 0.6
 
 
 class TurnBefore(NamedTuple):
@@ -179,7 +184,22 @@ def _bound(
     named = [here, *(those_meant(turn.concepts) for turn in before[:TURNS])]
     talking = {name.removeprefix(_SPEAKER) for name in (speaker, *others) if name}
     meaning = _meant(kind, named, talking)
-    return Mention(*match.span(), *meaning) if meaning else None
+    if meaning is None:
+        return None
+    name, confidence = meaning
+    is_doubtful = kind in _OF and confidence == _LIKELY and _UNNAMED.search(_since_named(name, match, here, before))
+    return Mention(*match.span(), name, _UNSURE if is_doubtful else confidence)
+
+
+def _since_named(name: str, match: re.Match[str], here: Sequence[Concept], before: Sequence[TurnBefore]) -> str:
+    """Return what was said between the name of a concept and a pronoun."""
+    text = ""
+    for concepts, part in [(here, match.string[: match.start()]), *((turn.concepts, turn.text) for turn in before)]:
+        label = next((concept.label for concept in concepts if concept.id == name), "")
+        if label:
+            return part[part.rfind(label) + len(label) :] + text
+        text = part + text
+    return text
 
 
 def _meant(kind: str, named: Sequence[Sequence[Concept]], talking: set[str]) -> tuple[str, float] | None:
@@ -195,9 +215,10 @@ def _meant(kind: str, named: Sequence[Sequence[Concept]], talking: set[str]) -> 
         return None
     (name,) = latest
     is_known = kind == "there" or name in _LISTS.get(_OF.get(kind, ""), ())
+    is_person = kind in _OF
     if len(distinct) == 1:
-        return name, 0.9 if is_known and kind != "there" else 0.8 if is_known else 0.6 if kind != "it" else 0.5
-    return (name, 0.6) if is_known else None
+        return name, 0.9 if is_known and is_person else _LIKELY if is_known or is_person else 0.5
+    return (name, _LIKELY if is_person else _UNSURE) if is_known else None
 
 
 def _fits(kind: str, concept: Concept, talking: set[str]) -> bool:
