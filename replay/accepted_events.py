@@ -1,7 +1,7 @@
 """Reading a partition's log: record by record, or only the graph events that a fold accepts.
 
 Code that rebuilds a graph reads here: which events of a log are a graph's is what a fold of the partition accepts
-(state/log_position.py), and of that what carries the graph's name.  What was taken back is still among it
+(state/log_position.py), and of that what carries the graph's name.  Undone events are still included
 (state/retraction.py).
 """
 
@@ -109,11 +109,10 @@ class AcceptedEvents:
     ) -> AsyncIterator[tuple[GraphEvent, Record]]:
         """Yield events with their records, from where reading stopped to before offset `end`, or to the log's end.
 
-        What is sealed is opened, as far as its keys are not destroyed: of the graph `of` alone, if one is named, as the
-        keys of others may be missing.  With `locked`, a graph whose key is missing is noted there, and why; none of its
-        events is yielded from then on.
-        Lets others in every few milliseconds.  Raises LogRewrittenError when the log's beginning is gone, and what
-        `decode` and `LogPosition.after` raise.
+        Sealed events are opened, if their keys are not destroyed: only those of the graph `of`, if it is set, because
+        the keys of others may be missing.  With `locked`, a graph whose key is missing is noted there, and why; none of
+        its events is yielded from then on.  Lets others in every few milliseconds.  Raises LogRewrittenError when the
+        log's beginning is gone, and what `decode` and `LogPosition.after` raise.
         """
         start, keys = self.position.watermark + 1, keys_of(log)
         last = await end_behind(log, partition, start)

@@ -3,9 +3,8 @@
     sink = f(log[0..next))       whatever was written, and wherever its writer died
 
 A sink keeps its position in the same transaction as the rows, so what it holds is always the rows at that position.
-Who starts again folds the log up to there, writes nothing meanwhile, and goes on: that needs no reading of the sink,
-and its rows may be looked at, joined and copied by others.  Graphs that are encrypted are left out: what is erased must
-not live on in another database.
+A restarted sink folds the log up to there without writing, and goes on.  So it never reads the sink's rows, which other
+programs may read, join and copy.  Encrypted graphs are left out: erased content must not stay in another database.
 """
 
 from __future__ import annotations

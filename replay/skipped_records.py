@@ -8,8 +8,8 @@ decode looks ahead for a RecordSkipped that names its offset and its bytes, and 
 stamped with no claim, so a fold passes over it wherever it stands (fenced): only the watermark moves.  Code that reads
 the log, a worker, a rebuild or `verify`, wherever they begin, comes to the same state; without a decision, none does.
 
-Who may write to `events` may write this too, and could as well write garbage there: the bytes are named so that no
-other record is ever skipped, and what can be read never is.
+A program that may write to `events` may also write such a record, just as it may write garbage there.  The skipped
+bytes are named, so that no other record is ever skipped, and a readable record never is.
 """
 
 from __future__ import annotations

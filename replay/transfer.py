@@ -4,13 +4,13 @@
     the export                 Claim  born ada  (erased)  turn t2       erased t1 …      offsets 0, 1, 2 …
 
 A graph is the fold of its own events, so the export folds to the same digest, whatever log it is received into: another
-partition, prefix or cluster, under keys of its own.  What stays the same is each event, its place among the graph's,
-and its time.  What changes:
+partition, prefix or cluster, under keys of its own.  Each event stays the same, and so do its place among the graph's
+events and its time.  Changes:
 
     stamps    of the log: as of a log that holds nothing else.  The graph may get another name
     src       null: it counts in a topic `turns` that stays behind
-    sealed    in clear; the receiver seals it by its own key.  What was erased is an EventErased, even where a key
-              would still open it; an erasure names no keys
+    sealed    in clear; the receiver seals it by its own key.  An erased event is an EventErased, even if a key would
+              still open it; an erasure names no keys
     v         of this version
 
 `survey` reads the log once and finds what the others need to know beforehand.

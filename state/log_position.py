@@ -111,7 +111,7 @@ class LogPosition(Struct, frozen=True, gc=False):
     def behind(cls, offset: int, event: DataEvent) -> LogPosition:
         """Take up reading right behind `event` at `offset`, which is known to be accepted.
 
-        What needs the log before it, chain and sources, is not checked from there on.
+        The chain and the sources, which need the log before it, are not checked from there on.
         """
         return cls(watermark=offset, epoch=event.epoch, claim=event.claim, seq=event.seq, chain=UNKNOWN_CHAIN)
 

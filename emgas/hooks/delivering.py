@@ -66,7 +66,7 @@ def _server_answers(folder: Path) -> bool:
 
 
 def deliver(folder: Path) -> int:
-    """Send each message of the spool; return how many were stored.  What cannot be sent now stays."""
+    """Send each message of the spool; return how many were stored.  Messages that cannot be sent now stay."""
     stored = 0
     for path, message in spool.kept(folder):
         try:

@@ -1,7 +1,7 @@
 """A chat format, declared once, in the file that reads it: `FORMAT = Format(...)`.
 
-emgas/importers/registry.py finds every FORMAT of this folder.  What is recognised, what `--format` may name and the
-table in docs/how-to.md (`scripts/docs`) come from it, so a new format is a new file.
+emgas/importers/registry.py finds every FORMAT of this folder.  The recognised formats, the values of `--format`
+and the table in docs/how-to.md (`scripts/docs`) come from it, so a new format is a new file.
 """
 
 from __future__ import annotations

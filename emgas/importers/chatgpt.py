@@ -9,8 +9,8 @@
     at        the message's time, else the conversation's        metadata  {"origin": "import:chatgpt", "title": "…"}
 
 `mapping` is a tree, since an edited question begins a new branch: what counts is the branch that ChatGPT shows, from
-`current_node` back through the parents.  What it does not show is left out: hidden and system messages, tools and
-messages to them, thoughts, and messages without content.  In the place of a part that is not text stands what it was.
+`current_node` back through the parents.  Content that ChatGPT does not show is left out: hidden and system messages,
+tools and messages to them, thoughts, and messages without content.  A part that is not text is replaced by its kind.
 """
 
 from __future__ import annotations

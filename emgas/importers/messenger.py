@@ -10,7 +10,7 @@ r"""Messenger's and Instagram's export (Meta): a ZIP or folder with message_1.js
     id        a hash of time, speaker and text           metadata  {"origin": "import:messenger", "chat": "…"}
 
 Meta writes the bytes of UTF-8 as if each were a character: that is undone.  Messages come newest first, and are given
-oldest first.  What was unsent, or is no text, is left out; a photo or a file leaves a note.
+oldest first.  Unsent messages and messages without text are left out; a photo or a file leaves a note.
 """
 
 from __future__ import annotations

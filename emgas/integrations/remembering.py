@@ -1,7 +1,7 @@
 """Common code of all adapters: record messages, recall memories that help now.
 
 An adapter is handed a `MemoryClient` that its event loop opened, or a `Memory`, which serves every loop and every
-thread.  What a framework calls without an event loop needs a `Memory`.
+thread.  A method that a framework calls without an event loop needs a `Memory`.
 
     a call that fails   raises an EmgasError; with `tolerant` it is logged, and the conversation goes on without
     a text              loses what no turn can hold (NUL, lone surrogates); a long one becomes several turns, and of

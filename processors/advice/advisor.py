@@ -5,8 +5,8 @@
     Summarise   what was a conversation about?            JudgeWorth  is a turn worth remembering?
 
 Nothing here needs one: a theme has its strongest concepts for a label, a conversation its own sentences, a habit a
-template.  What an advisor says is advice: it is held against what the graph has (bounds.py), recorded with its name,
-and stands beside what it is about.  How one is asked, so that no one waits for it: streams/plugins/advisor_client.py.
+template.  Advice is checked against the contents of the graph (bounds.py), recorded with the advisor's name, and stands
+beside its subject.  How one is asked, so that no one waits for it: streams/plugins/advisor_client.py.
 """
 
 from __future__ import annotations

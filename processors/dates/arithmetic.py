@@ -1,7 +1,8 @@
 """Runs of days with both ends inclusive: a day, a week, a weekend, a month, a year, counted from a day.
 
-Weeks begin on Monday.  Nothing here knows a clock, a time zone or a language.  What leaves the years 1 to 9999 raises
-OverflowError or ValueError, as `datetime` does.  The grammar counts in moments (spans.py), chains and notes in days.
+Weeks begin on Monday.  Nothing here knows a clock, a time zone or a language.  A date outside the years 1 to 9999
+raises OverflowError or ValueError, as `datetime` does.  The grammar counts in moments (spans.py), chains and notes in
+days.
 """
 
 from __future__ import annotations

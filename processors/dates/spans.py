@@ -1,7 +1,7 @@
 """Spans of time counted from a moment: days, weeks, months, seasons, years; what a date without its year can mean.
 
 A span is (since, until), `until` excluded; weeks begin on Monday.  Moments are UTC and stand for what the speaker's
-clock shows.  What leaves the years 1 to 9999 raises OverflowError or ValueError, as `datetime` does.
+clock shows.  A time outside the years 1 to 9999 raises OverflowError or ValueError, as `datetime` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Vague times: a few days ago, 过几天, recently.  What they mean is a run of days, with a confidence below 1.
+"""Vague times: a few days ago, 过几天, recently.  They mean a run of days, with a confidence below 1.
 
     a few days ago, 前几天, in several weeks      two to six of the unit, .6
     recently, lately, 最近; soon, 过阵子           the last or the next fortnight, .3

@@ -7,8 +7,8 @@ A pattern is what stands between the two.  Its source is who speaks, or the name
 adverbs; its target the first words behind it that name something.  A question, what is only wished for or imagined, and
 what follows a "not" that no pattern holds says nothing: there the source does not stand before the pattern.
 
-What is past ("I lived in Berlin", 我以前住在柏林) is not told either, but for what it led to: who moved to Lisbon lives
-there.  Who "she" is, is not known here.
+A past state ("I lived in Berlin", 我以前住在柏林) states no relation either, except for its result: a person who moved
+to Lisbon lives there.  The person that "she" means is not known here.
 """
 
 from __future__ import annotations

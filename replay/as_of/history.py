@@ -13,9 +13,9 @@ that the graph had; of the end of a window, when it was closed: its end and the 
 A history may begin behind a `Base`, the fold of the graph's first events, where those cannot be had without reading the
 whole log (replay/as_of/store_history.py): places are then given from there on.
 
-What counts is what a fold of the partition accepts, what carries the graph's name (replay/accepted_events.py), and what
-was not taken back (state/retraction.py).  What was taken back never was, at any time: only who reads no further than
-before the undo sees it.
+An event counts if the fold of the partition accepts it, if it names the graph (replay/accepted_events.py), and if it is
+not undone (state/retraction.py).  An undone event does not count at any time: only a reader that stops before the undo
+sees it.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ async def write(
 ) -> BackupSummary:
     """Write a backup of `log` into `file`, which is open for reading and writing, at its beginning.
 
-    What is there already stays, and its header holds: the export that was begun is finished.  `observe` is called for
-    every record.  Raises NoBackupError, BackupDamagedError when `file` holds something else, and what `log` raises.
+    Existing lines of the file stay, and its header is valid: an export that was begun is finished.  `observe` is called
+    for every record.  Raises NoBackupError, BackupDamagedError when `file` holds something else, and what `log` raises.
     """
     header = _begun(file, new)
     out = _Resumed(file)

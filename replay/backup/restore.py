@@ -95,7 +95,7 @@ async def restore(
 def turns(file: IO[bytes]) -> Iterator[Item]:
     """Yield the turns that a backup's events recorded, once the whole file was found undamaged.
 
-    What was forgotten since is among them; settings, recalls and themes are not.
+    Turns that were forgotten since are included; settings, recalls and themes are not.
     Raises NoBackupError, BackupDamagedError.
     """
     header_of(file.readline(LINE_BYTES))

@@ -6,7 +6,7 @@
 
 The manifest comes to lie there last, by a rename: without it there is no snapshot, so one whose making was killed is
 never taken.  A snapshot proves nothing, the log does: one is taken only if its files are those of its manifest, if it
-holds as many keys, and if the log still holds the record that it was folded up to.  What came after is folded.
+holds as many keys, and if the log still holds the record that it was folded up to.  Later records are folded.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ class MemorySettings(AllSettings):
     def enough_turns(self, ever: int) -> int:
         """Count how many new turns are worth a consolidation, in a graph that has heard `ever` turns.
 
-        What a window costs grows with the graph, as far as processors/lifecycle/consolidation/clustering.py has no
-        bounds, so a large graph waits for more: a tenth of its turns, at most MOST_PATIENT times `least_turns`.
+        The cost of a window grows with the graph, where processors/lifecycle/consolidation/clustering.py has no bounds,
+        so a large graph waits for more turns: a tenth of its turns, at most MOST_PATIENT times `least_turns`.
         """
         return max(self.least_turns, min(ever // 10, MOST_PATIENT * self.least_turns))
 

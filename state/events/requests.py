@@ -84,8 +84,8 @@ class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
-    What would be too large for a record is several events; the last has the source: until that one is there,
-    the request is read again, and goes on with what is left.
+    A request that is too large for one record becomes several events, and the last one has the source: until it is
+    there, the request is read again, and goes on with the rest.
     """
 
     src: Annotated[Ordinal | None, ALWAYS] = None

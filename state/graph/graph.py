@@ -617,7 +617,7 @@ class Graph(GraphTables):
             self._expiry_queue.watch_boosted(self.concepts, numbers, boosts=boosts, settings=self.settings)
 
     def _pass_window(self, end: int) -> None:
-        """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
+        """Note that a window was closed, so that its grace was over: the clock never closes it again."""
         self.clock = max(self.clock, end + self.settings.grace)
 
     def _existing(self, ids: Iterable[str]) -> list[int]:

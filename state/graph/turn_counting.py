@@ -5,8 +5,8 @@
     its exchange: those, and the concepts    ──▶  pairs["exchange"], and in_exchanges of concepts
       of the turn before it in its session
 
-Windows are not kept for that: they are found again in the postings.  What was forgotten since the turn before was said
-is in no exchange.  Phrases are mentioned as other concepts are, and stand in no window: their words do.
+Windows are not stored for that: they are found again in the postings.  Concepts that were forgotten since the turn
+before are in no exchange.  Phrases are mentioned as other concepts are, but are in no window: their words are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Units = Mapping[int, Sequence[Sequence[int]]]  # passage → concept numbers of 
 
 
 def count_in_units(tables: GraphTables, first: int, weights: Sequence[float], units: Units) -> None:
-    """Count the passages from `first` on, as turn_counting.count does.  What a passage has no units of is one."""
+    """Count the passages from `first` on, as turn_counting.count does.  A passage without units is one unit."""
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     left = iter(weights)
     for passage in range(first, len(passages)):

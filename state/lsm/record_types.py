@@ -26,7 +26,7 @@ RocksDB column family has tables of its own: here, one table holds pages of all 
                  of that is not to be counted any more
 
 A concept's row and a turn's event (its ordinal) never change.  Positions in the graph's tables change when something is
-forgotten, so records do not hold them.  What was forgotten is in lists of its own (`GraphChanges`).
+forgotten, so records do not hold them.  Forgotten rows are in lists of their own (`GraphChanges`).
 
 Pairs: state/graph/counting/pair_records.py.
 """

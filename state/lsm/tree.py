@@ -114,7 +114,7 @@ class _SealedPages:
 class Tree:
     """The tables of one graph, seen through a batch that is not written yet.
 
-    Whatever reads tables raises ValueError if another layout wrote them, or if their key is destroyed.
+    All methods that read tables raise ValueError if another layout wrote them, or if their key is destroyed.
     """
 
     def __init__(self, graph_id: str, batched: Batched, graph_keys: Keyring = NO_KEYS) -> None:

@@ -169,8 +169,8 @@ class CommandHandler:
     def decide(self, arrival: Record, command: Command) -> Decision:
         """Decide which events account for `arrival`.  Everything before it must be folded if it `needs_fold`.
 
-        What fails twice at one record (an extractor or a model at its text, an event that cannot be read back) will
-        always fail, so that is the record's outcome.  What may pass at another time is raised.
+        An error that happens twice at one record (an extractor or a model at its text, an event that cannot be read
+        back) is permanent, so it is the record's outcome.  An error that may be temporary is raised.
         """
         try:
             return self._tried(arrival, command)

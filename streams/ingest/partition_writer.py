@@ -245,7 +245,7 @@ class PartitionWriter:
     async def _check_there(self, appended: Mapping[int, bytes]) -> None:
         """Raise LogRewrittenError unless before the last of `appended` lie what was folded last, and the others of it.
 
-        What others wrote before them is checked when it is folded.
+        Earlier records of other writers are checked when they are folded.
         """
         head, first, last = self.state.position, min(appended), max(appended)
         start = max(head.watermark if first == head.watermark + 1 else first, 0)

@@ -115,7 +115,7 @@ class Sealer:
     def _needs_key(self, state: Partition, graph_id: str, count: int) -> bool:
         """Return whether no key can seal what comes next: of a new graph, or where the log lost what was erased there.
 
-        What comes next has the ordinals of what was lost, and their secrets stay destroyed.
+        The next events get the ordinals of the lost ones, whose secrets stay destroyed.
         """
         if living(self.keys, graph_id) is None:
             return self._is_born(state, graph_id)

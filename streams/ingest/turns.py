@@ -221,7 +221,7 @@ class TurnDecider:
     def needs_fold(self, turn: Turn) -> bool:
         """Return whether everything before a turn must be folded before it is decided.
 
-        What it states is compared with earlier statements, and gates compare it with earlier turns.
+        Its statements are compared with earlier ones, and gates compare it with earlier turns.
         """
         return bool(stated_by(turn)) or current_settings(self._state.graph(turn.graph), self._context.preset).has_gates
 

@@ -100,8 +100,8 @@ class WindowTimer:
     async def tick(self, now: int) -> None:
         """Close the windows that have ended at `now` (ms) in live graphs that have fallen silent.
 
-        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Otherwise nothing is
-        written: nothing can show that time passed in a graph in which nothing happens.
+        Forgetting or consolidating something is an event, and moves the graph's clock.  Otherwise nothing is written,
+        because nothing in a silent graph depends on the passed time.
         """
         for graph_id in islice(self._unseen, LOOKED_AT):
             self.look_at(graph_id)

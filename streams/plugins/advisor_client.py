@@ -88,7 +88,7 @@ class AdvisorClient:
     async def ask(self, tasks: Sequence[Task]) -> list[AdviceContent | None]:
         """Ask for tasks of one kind; None where there is no advice.  Raises AdviceError, of the first batch that fails.
 
-        What batches before it gave stays in the cache: asked again, they cost nothing.
+        Answers of earlier batches stay in the cache: asking for them again costs nothing.
         """
         missing = [task for task in tasks if _key(task) not in self._cache]
         results: dict[bytes, AdviceContent | None] = {}

@@ -4,7 +4,7 @@
 
 A frame is its length, 4 bytes, and a pickle: both ends are ours, of one installation.  The process ends when nothing
 can come any more, so it does not outlive who asks, however that ends; signals that are meant for a whole group do not
-end it before.  What libraries print goes to stderr.
+end it before.  The output of libraries goes to stderr.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 Rows and position are written in one transaction, which begins by moving the position on from where this sink left it:
 of two that write at once, one is refused.
 
-What is forgotten must leave the files as well.  SQLite overwrites what it deletes (secure_delete), its write-ahead log
+Forgotten content must leave the files as well.  SQLite overwrites what it deletes (secure_delete), its write-ahead log
 is emptied behind each transaction, and a file is written over when it is opened: an earlier version may have left rows
 in it.  PostgreSQL keeps the bytes of dead rows until VACUUM, which is its operator's (docs/operations.md).
 """

@@ -149,7 +149,7 @@ class QueryHandler:
         """Stop answering all questions, or those about `partition`.
 
         Clients are notified only if we keep the partition, not if it is `given_up`: its next owner reads the questions.
-        What is being appended is finished, unless we `halted`: see Reinforcement.appending.
+        Appends in progress are finished, unless we `halted`: see Reinforcement.appending.
         """
         myself = asyncio.current_task()
         tasks = [task for task in self._admission.tasks if partition in (None, self._partitions.get(task))]

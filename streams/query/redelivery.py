@@ -5,8 +5,8 @@ outcome is in the log, not when it arrives: if its owner dies, or gives the part
 refuses it as too late.  Questions are acknowledged in the order of the log, as Faust 0.15.3 commits over a gap of one
 (transport/consumer.py:1139).
 
-So an answer may come twice, and its client takes the first.  What a question wakes must not count twice: a question
-that was in the log when the partition was taken up may have been answered before, and reinforces nothing.
+So an answer may come twice, and its client takes the first.  But a question must not reinforce twice: one that was in
+the log when the partition was taken up may have been answered before, so it reinforces nothing.
 """
 
 from __future__ import annotations

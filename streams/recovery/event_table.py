@@ -1,6 +1,6 @@
 """The log is the changelog: a Faust table whose changelog topic is `events` itself and whose store is the fold.
 
-Faust's own recovery and standbys then rebuild and follow a partition by folding its log.  What Faust may do:
+Faust's own recovery and standbys then rebuild and follow a partition by folding its log.  Faust may do this:
 
     persisted_offset         = the fold's watermark: recovery reads on from there
     apply_changelog_batch    = fold, then flush (state and watermark in one batch)

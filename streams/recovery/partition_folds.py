@@ -159,7 +159,7 @@ class Partitions:
     async def reopen(self, partition: int) -> None:
         """Close a partition as it is, open it again and fold it to the end of its log.  Raises HaltedError, as `hold`.
 
-        What stands in the store is whole: it was written with its position.  A damaged store is set aside.
+        The contents of the store are complete: they were written with their position.  A damaged store is set aside.
         """
         self._discard(partition)
         try:
@@ -173,8 +173,8 @@ class Partitions:
     async def check(self, partition: int) -> None:
         """Check that the log still holds what was folded of a partition.  Raises OtherHistoryError, TransportError.
 
-        What is missing has to be missing twice: a new leader may report an old end for a moment (KIP-207).  Looked at
-        is what was folded up to the last look, too: behind what was lost, claims of others may have been folded since.
+        A record counts as missing after two checks: a new leader may report an old end for a moment (KIP-207).  The
+        position of the last check is checked, too: claims of others, behind a lost record, may have been folded since.
         """
         state = self.open[partition]
         head = state.position

@@ -14,7 +14,7 @@ log = logger("recovery")
 async def restore_missing(settings: WorkerSettings, partition: int, reader: LogReader) -> None:
     """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded from the log.
 
-    What cannot be used is logged, never fatal: the log has everything.
+    An unusable snapshot is logged and never fatal: the log has everything.
     """
     if settings.snapshots is None or settings.store_of(partition).exists():
         return

@@ -13,8 +13,8 @@ has no offset yet to seek to (tables/recovery.py:765).  Here the step fails for 
 
 It empties the queue of fetched changelog records whenever it resumes the flow (mode/utils/queues.py: `resume` clears),
 and the last time it does so is when the actives are recovered and claimed (tables/recovery.py:659), while its standbys
-are being fetched.  What is lost then is not read again: a standby ends there, as a fold cannot go on beyond a hole, and
-the next owner has all of the rest to fold.  Here the queue is emptied once, when partitions are taken away.
+are being fetched.  The lost records are not read again: a standby stops there, because a fold cannot skip a hole, and
+the next owner must fold all the rest.  Here the queue is emptied once, when partitions are taken away.
 
 It folds what is buffered when it stops (tables/recovery.py:214, app/base.py:1732).  Where an event cannot be folded,
 that raises, and the services behind it never stop.  Here it is left out: the log has it.

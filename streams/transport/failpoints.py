@@ -31,7 +31,7 @@ class Step(StrEnum):
 
 
 class MoveStep(StrEnum):
-    """What a process that moves or copies a graph is about to do, or has just done."""
+    """A step of a process that moves or copies a graph: about to be done, or done."""
 
     COPY = "copy"  # send events while the graph lives on, or stays
     FENCE = "fence"  # close the graph here, or say where it is

@@ -27,6 +27,6 @@ class Routes(Protocol):
     def route(self, tp: TP) -> object:
         """Return the route to `tp`: its leader and the connection to it; equal to an earlier one if both are the same.
 
-        What a log loses after it was acknowledged is lost with its leader (an unclean election, a crash of the machine
-        before what it had was on its disk): a producer that appends before and after that used two routes.
+        A log loses acknowledged records only with its leader (an unclean election, a crash of the machine before they
+        were on its disk): a producer that appends before and after that uses two routes.
         """

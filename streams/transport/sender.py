@@ -3,8 +3,8 @@
 An answer goes only to a topic on the allow-list and to a partition that exists: a message must not be able to make the
 worker write elsewhere (confused deputy).  Answers to a topic are handed to the producer by a task of their own, because
 that waits a minute for a topic that is gone; what has come to wait behind such a one is lost with it.  ANSWERS_AT_ONCE
-of all are on their way at most.  What waits for one partition is handed over together, up to TOGETHER_BYTES of it: the
-outcome of a turn is small, and to send it alone costs as much as to read the turn.  An answer that cannot be
+of all are on their way at most.  Answers that wait for one partition are sent together, up to TOGETHER_BYTES: the
+outcome of a turn is small, and sending it alone costs as much as reading the turn.  An answer that cannot be
 delivered is counted and dropped: its asker times out and may ask again.  A dead letter must be acknowledged before the
 event that mentions it is appended.
 

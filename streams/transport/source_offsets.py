@@ -1,6 +1,6 @@
 """Read sources from the position in the state.  Both transports' consumers inherit this.
 
-What Faust 0.15.3 does after an assignment (tables/recovery.py, one order for "something to recover" and "nothing"):
+Faust 0.15.3 does this after an assignment (tables/recovery.py, one order for "something to recover" and "nothing"):
 
     1  seek changelogs to the persisted offset     435   the last folded record is read again and dropped
     2  resume_flow, fetcher runs                   478   or 448-453 when there is something to recover
@@ -22,7 +22,7 @@ Also closed here:
 - a message of a source that was fetched before a seek may be delivered after it;
 - with nothing active yet, Faust sleeps a second whatever happens meanwhile (consumer.py:808).
 
-What is fetched together of a source comes as one message (runs.py), except questions: those must not wait.
+Records of a source that are fetched together come as one message (runs.py), except questions: those must not wait.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class PositionedConsumer(Consumer):
     async def go_on_at_first(self, tp: TP, offset: int) -> None:
         """Go on at the first record kept of a source that has no `offset`: it expired, or the topic is another one.
 
-        What is missing is reported or read again where it is accounted for (streams/ingest/turn_processor.py).
+        Missing records are reported, or read again when they are accounted for (streams/ingest/turn_processor.py).
         """
         first = (await self.earliest_offsets(tp))[tp]
         self.log.warning("%s[%d] has no offset %d: going on at %d", tp.topic, tp.partition, offset, first)

@@ -1,6 +1,6 @@
 """Exports of many files: a ZIP, or the folder that it was unpacked into.  Nothing is ever written to the disk.
 
-A ZIP may be a bomb.  What a member really unpacks to is counted, not what it says; it is given up when that is
+A ZIP may be a bomb.  The unpacked bytes are counted, whatever size the ZIP states; reading stops if they are
 
     over DOCUMENT_BYTES (documents.py), or over 100 times what is in the archive and over RATIO_FROM_BYTES
     and with it all others, when they are over ARCHIVE_BYTES together

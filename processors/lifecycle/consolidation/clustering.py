@@ -1,7 +1,7 @@
 """Cluster words around the turns since the last window; topics are made from the clusters.
 
     region     words of the new turns, the topics that they belong to, and their strongest neighbours in no topic: at
-               most REGION words.  Whatever lies outside stays as it is
+               most REGION words.  Words outside stay as they are
     link       c(x,y) · ln( c(x,y) N / (c(x) c(y)) ), over turns: how much more often than by chance, in nats, times how
                often.  PPMI alone puts the rarest words first, and what they have in common is one odd turn
     hysteresis links inside a topic count more: a topic changes when there is reason to, not whenever there is a chance

@@ -14,9 +14,9 @@ Two turns that share more than a share s of their words share one of the rarest 
 Chaudhuri, Ganti & Kaushik 2006), so looking up one or two rare words of each new turn finds every candidate, and no
 hash or seed decides what is forgotten.  Source: SEEDS E38, S18, S22, M7.
 
-What is said again another day is no repetition: that it was 29 mornings is what is worth knowing of them.
+A turn that is said again on another day is no repetition: the fact that it was on 29 mornings is worth keeping.
 
-What was forgotten may still have its rows: they are passed over here, as a compaction costs more than the window.
+Forgotten rows may still be in the tables: they are skipped here, because a compaction costs more than the window.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _long_term(graph: Graph, at: int) -> list[str]:
 
 
 def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> Steps[list[tuple[str, str]]]:
-    """Choose (kept turn, its repetition) by id.  Who says more is asked first: what was kept once is no repetition."""
+    """Choose (kept turn, its repetition) by id.  Longer turns are checked first: a kept turn is no repetition."""
     alike = yield from _alike(graph, fresh)
     tells, ids = _tells(graph), graph.passages.ids
     repeated: set[int] = set()

@@ -4,7 +4,8 @@
     too many   more than `active_turns` that are active: the oldest go, by when they were said or last came back, those
                that matter least first; what is pinned or protected stays (PassageTable.stays)
 
-Both are off by default.  What leaves is archived: still found, ranked behind, and back when it is asked for.
+Both are off by default.  These turns are archived: recall still finds them, ranks them behind, and restores them when
+they are asked for.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     archived    a concept that has faded; a turn with the last of its words, or when its `episode_life` is over: its
                 words and marks then stay by their own strength.  All of it can still be found, and comes back when it
-                is mentioned or recalled.  What is pinned stays, and so does a turn that matters (PassageTable.stays).
+                is mentioned or recalled.  Pinned content stays, and so does an important turn (PassageTable.stays).
                 Where links fade, too: those, and a word that has lost all of its own (lab/windows/fading_links.py)
     forgotten   what a user asks to forget: a concept with the turns that mention it, or the word alone, with the turns
                 that no other word leads to.  It stays in the log

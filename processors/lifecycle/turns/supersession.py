@@ -4,8 +4,8 @@
     older     the same speaker's turns that the newer one contradicts, and that nothing has made history yet
 
 What counts is when something was said, not when it came: a letter of last year, imported today, is history at once.
-What is history stays, and is found; recall ranks it behind what came in its place.  Decided once, as the turn is
-recorded, so what is undone stays undone.  Source: SEEDS P38.
+Outdated turns stay, and are found; recall ranks them behind the turns that supersede them.  This is decided once, when
+a turn is recorded, so an undone decision stays undone.  Source: SEEDS P38.
 """
 
 from __future__ import annotations

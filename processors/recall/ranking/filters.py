@@ -1,7 +1,7 @@
 """Filter the passages that may be recalled: by speaker, time, session, content and id.
 
-Filters come first, then the ranking: only sessions that hold a turn that passes are laid out.  What is filtered out
-still carries flow to others, so the filtered ranking is the ranking without what does not pass.
+Filters come first, then the ranking: only sessions with a turn that passes are laid out.  Filtered turns still carry
+energy to others, so the filtered ranking is the full ranking without them.
 """
 
 from __future__ import annotations

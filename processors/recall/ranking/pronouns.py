@@ -4,9 +4,9 @@
                                   x  what a mention of the word would match, + WHOLE · share of the question's other
                                      words that the turn mentions: it says of them what is asked
 
-Scores are log-odds, so c is the share of cases in which the turn is worth so much more.  Whom pronouns mean is recorded
-with a turn (text/mentions.py), and no node bears it: energy flows as if there were no pronouns.  So the best turns
-alone are looked at, READ of them, and only their order among each other changes.
+Scores are log-odds, so c is the share of cases in which the turn is worth so much more.  The meaning of pronouns is
+recorded with a turn (text/pronouns/mentions.py), but not in nodes: energy flows as if there were no pronouns.  So only
+the READ best turns are checked, and only the order among them changes.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def succeeded(
 def current_first(view: GraphView, turns: Integers, scores: Floats) -> Floats:
     """Return what the scores (k,) of `turns` are multiplied by where another formula ranked them: (k,).
 
-    What is history has half of its score, and what came in its place at least what the older one had.
+    An outdated turn keeps half of its score, and a turn that supersedes it gets at least the score of the older one.
     """
     place = {turn: number for number, turn in enumerate(turns.tolist())}
     older, newer = view.successions

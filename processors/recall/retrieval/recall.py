@@ -287,9 +287,9 @@ def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
 def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
     """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
 
-    What is less than e^−drop times as likely to answer as the third best is left out, and what adds nothing to MASS of
-    all that they promise together, but where a larger drop than the default asks for more.  Scores of other modes tell
-    no such thing.
+    A passage is left out if it is less than e^−drop times as likely to answer as the third best, or if the passages
+    before it have MASS of the total likelihood already; a drop above the default keeps more.  Scores of other modes
+    have no such meaning.
     """
     if mode != "default" or len(passages) <= LEAST_DEPTH:
         return passages
@@ -312,7 +312,7 @@ def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floa
 
 
 def seeds_of(view: GraphView, meant: QueryTerms) -> Integers:
-    """Find (k,) where energy is put in: what the question mentions.  What kind of answer it wants only ranks."""
+    """Return the seeds (k,): the question's concepts.  Its kind of answer affects only the ranking."""
     return meant.seeds
 
 

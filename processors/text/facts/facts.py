@@ -4,8 +4,9 @@
     "I switched from tea to coffee."    drinks: tea becomes coffee
     "sold the Fiat"                     owns - Fiat
 
-A question, a wish, a condition, a plan, a quotation, what others say and what is past states nothing.  Who "she" is
-comes from the mentions of the turn; "you" is the other one where two speak.  A card (card.py) folds the facts.
+A question, a wish, a condition, a plan, a quotation, hearsay or a past state is no fact.  The person that "she" means
+comes from the mentions of the turn; "you" is the other one if there are two speakers.  A card (card.py) folds the
+facts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 what stands behind the verb ──▶ cut where another clause begins ──▶ parts ──▶ values
 
-Parts that a preposition or a verb may hold together stay one value: what is not sure is not parted.  What points at
-something that only those who speak see ("the necklace", "all the colours") ends the list.
+Parts that a preposition or a verb may hold together stay one value: an uncertain list is not split.  A phrase for
+something that only the speakers see ("the necklace", "all the colours") ends the list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Count co-occurrence in wider windows than the fold does: rounds, k turns, sessions; computed on first use.
 
     round    a stretch of a session that ends before one of its speakers speaks again: a question and
-             what is answered to it.  What one says in several turns, one after the other, is one say.  Where a session
-             has one speaker, each turn is a round
+             what is answered to it.  Consecutive turns of one speaker count as one.  If a session has only one
+             speaker, each turn is a round
     session  all turns of a session
     k        k turns of a session, one after the other, as they follow upon each other: a window for every turn
 

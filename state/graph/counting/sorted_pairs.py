@@ -30,7 +30,7 @@ _LOW = np.int64(0xFFFFFFFF)
 class LevelMerge:
     """Two runs that have no key in common on their way to be one, from the least key on.
 
-    What is merged already, and what is left of each, are runs by themselves: who reads, or counts on, needs not know.
+    The merged part, and the rest of each input, are valid runs: readers and counters need not know of the merge.
     """
 
     def __init__(self, one: Sorted, other: Sorted) -> None:

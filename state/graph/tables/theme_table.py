@@ -3,8 +3,8 @@
     theme   id ("topic-7", given in order of birth) → label, members (concept numbers, strongest first), born (ms)
 
 The log and snapshots call them topics.  Source: SEEDS E3, E5: a theme has no passages of its own; concepts belong to
-it, and a concept belongs to one at most.  What the themes are is decided and
-recorded by processors/lifecycle/consolidation/; here it is only kept.
+it, and a concept belongs to one at most.  processors/lifecycle/consolidation/ decides on
+themes and records them; this table only keeps them.
 """
 
 from __future__ import annotations

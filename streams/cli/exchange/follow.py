@@ -1,7 +1,7 @@
 """`emgas import --follow`: publish the sessions of coding agents while they are written.
 
-Each file is read from its beginning, then line by line as it grows.  What a hook stored is the same turn, so
-a follower beside the hooks, or a second one, adds nothing.
+Each file is read from its beginning, then line by line as it grows.  A turn that a hook stored has the
+same id, so a follower beside the hooks, or a second one, adds nothing.
 """
 
 from __future__ import annotations

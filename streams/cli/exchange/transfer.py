@@ -150,7 +150,7 @@ async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
 
 
 class _Sent(NamedTuple):
-    """What was sent: how many events, and what the receiver says of them."""
+    """Events that were sent, and the receiver's answer."""
 
     events: int = 0
     note: str | None = None

@@ -1,6 +1,6 @@
 """Rights in a graph: checking the right that a record needs, granting and revoking rights.
 
-A record without a subject comes from the operator, who has every right.  What rights mean: emgas/messages/rights.py.
+A record without a subject comes from the operator, who has every right.  emgas/messages/rights.py explains the rights.
 
 The header `rights` lists what a gateway's key may do.  It limits every command, and what a question sees of the past;
 the gateway itself has checked which questions the key may ask.

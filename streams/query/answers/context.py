@@ -149,7 +149,7 @@ class AnswerContext:
     async def past(self, graph_id: str, at: int) -> AsOf | None:
         """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if it was empty.
 
-        What was forgotten since is in it only for those who may forget, or admin.
+        It includes content that was forgotten since only for subjects with the right `forget` or `admin`.
         """
         live, watermark = self.state.graph(graph_id), self.state.position.watermark
         if live is None:

@@ -1,7 +1,7 @@
 """The consumer of the embedded transport: one process, one member of the group, every partition is its own.
 
-What is used of Faust 0.15.3 beyond its public interface: `App.on_rebalance_start`, `App.consumer_generation_id` and
-`App.assignor`, as its aiokafka driver and aiokafka's coordinator use them (drivers/aiokafka.py:195-218).
+It uses these parts of Faust 0.15.3 beyond its public interface: `App.on_rebalance_start`, `App.consumer_generation_id`
+and `App.assignor`, as its aiokafka driver and aiokafka's coordinator use them (drivers/aiokafka.py:195-218).
 """
 
 from __future__ import annotations

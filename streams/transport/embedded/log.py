@@ -1,7 +1,7 @@
 """The log when there is no broker: append-only, partitioned, durable, in one SQLite file that one process owns.
 
 It promises what `events` needs of Kafka.  A batch is in the log entirely or not at all.  Offsets are dense from 0 and
-never used twice.  What was acknowledged survives the death of the process.  Waiters are woken after the commit.
+never used twice.  Acknowledged records survive the death of the process.  Waiters are woken after the commit.
 
 Durability: WAL with synchronous=NORMAL.  A commit is a write() into the WAL, so kill -9 loses nothing; only power loss
 can lose the newest commits, and then a suffix of *everything* (turns, events, positions), for it is one file.  FULL

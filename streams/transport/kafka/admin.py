@@ -137,8 +137,8 @@ class KafkaTopics:
     async def create(self, plans: Iterable[TopicPlan], replication: int = 1, *, without: Collection[str] = ()) -> None:
         """Create what is missing, `without` settings that the brokers refuse; return once every partition has a leader.
 
-        Refuses, before it creates anything, when a topic exists with another partition count.  What exists keeps its
-        settings: `differences` (streams/transport/topic_plan.py) tells where they are not as planned.
+        Refuses, before it creates anything, when a topic exists with another partition count.  Existing topics keep
+        their settings: `differences` (streams/transport/topic_plan.py) lists where they are not as planned.
         """
         topics = list(plans)
         async with self._admin() as admin:

@@ -4,8 +4,8 @@ No consumer group: partitions are assigned by hand, nothing is committed, live w
 consumer of its own, so reads may overlap and nothing has to be closed.
 
 Offsets may have holes (transaction markers, batches that a broker dropped when it truncated), so a read ends when the
-consumer's *position* has reached the end, not when a record has.  What a transaction wrote that was aborted is a hole,
-too, unless `isolation` says otherwise: workers and readers must see the same log.
+consumer's *position* has reached the end, not when a record has.  Records of an aborted transaction are a hole,
+too, unless `isolation` is set otherwise: workers and readers must see the same log.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     DIRECTORY/lock                held while a file is replaced
 
 A file is replaced in one step: the new one is written, made durable, and renamed over the old one, whose bytes are then
-overwritten.  Killed in between, the old one is there or the new one.  What a disk keeps of a file that was overwritten
-(a snapshot of the file system, spare blocks of an SSD) is out of reach from here: EMGAS_KEK_FILE is for that.
+overwritten.  After a crash in between, either the old file or the new one is there.  EMGAS cannot reach copies that a
+disk keeps of overwritten files (a snapshot of the file system, spare blocks of an SSD): use EMGAS_KEK_FILE for that.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class UnnamedKeys(MemoryKeys):
 
 
 async def refreshed(store: KeyStore) -> bool:
-    """Refresh the keys; return whether that succeeded.  What needs a newer key waits for the next try, nothing else."""
+    """Refresh the keys; return whether that succeeded.  Only work that needs a newer key waits for the next try."""
     try:
         await store.refresh()
     except TransportError as error:
