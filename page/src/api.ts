@@ -57,6 +57,9 @@ export interface Person {
   name: string; also: string[]; current: Record<string, { value: string; role?: string }[]>; history: Record<string, { value: string }[]>;
 }
 
+/** What an agent got at a prompt: turns by graph and id, and about how many tokens. */
+export interface Injection { at: number; host: string; session: string; prompt: string | null; graphs: string[]; turns: [string, string][]; tokens: number }
+
 export interface Understood {
   turns: { concepts: { label: string }[]; times: { text: string; since?: string | number }[];
     relations: { subject: string; relation: string; object: string }[] }[];
@@ -137,6 +140,8 @@ export const describe = (graph: string) => asked<{ turns: number; clock: number 
 export const sessions = (graph: string) => asked<{ sessions: SessionRecap[] }>(`${of(graph)}/sessions`, { limit: 20, words: 30 });
 
 export const habits = (graph: string) => asked<{ habits: Habit[] }>(`${of(graph)}/habits`, { limit: 20 });
+
+export const injections = () => asked<{ injections: Injection[] }>("hooks", { limit: 200 });
 
 export const people = (graph: string) => asked<{ people: Person[] }>(`${of(graph)}/people`, { limit: 20 });
 

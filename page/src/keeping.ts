@@ -4,6 +4,7 @@ import { byId, element } from "./html.ts";
 import { date, say, words } from "./words.ts";
 
 const PRESETS = ["default", "forgetful", "elephant"];
+const AGENT_PROMPTS = 20; // shown, the latest first
 const UNDO_MS = 8000; // that a turn can be kept after all: only then is the memory told to forget it
 
 export interface Place {
@@ -82,6 +83,7 @@ export class Keeping {
       const open = element("button", { class: "link", type: "button" }, one.session);
       open.addEventListener("click", () => this.place.openConversation(one.session));
       return element("div", { class: "said" }, element("p", { class: "who" }, open, ` · ${date(one.until)} · ${say("turnCount", { n: one.turns })} · ${one.speakers.join(", ")}`),
+        element("p", { class: "chips" }, ...one.concepts.map((label) => element("span", { class: "flag" }, label))),
         element("p", { class: "text" }, one.summary.map(({ text }) => text).join(" … ")));
     });
     this.list("talks", words().talks, rows, words().noTalks);
@@ -106,6 +108,22 @@ export class Keeping {
       element("p", { class: "who" }, element("b", {}, one.speaker), ` · ${say("every", { n: Math.round(one.period) })} · ${say("turnCount", { n: one.turns })}`),
       element("p", { class: "text" }, one.text)));
     this.list("habits", words().habits, rows, words().noHabits);
+  }
+
+  /** What coding agents got of this memory, each with the prompt that it was added to. */
+  async showAgents(): Promise<void> {
+    const [graph, answer] = [this.place.graph(), await this.place.told(api.injections())];
+    if (answer === null) return;
+    const own = answer.injections.filter(({ graphs }) => graphs.includes(graph)).slice(0, AGENT_PROMPTS);
+    const quoted = (one: api.Injection) => one.turns.filter(([where]) => where === graph).map(([, id]) => id);
+    const ids = [...new Set(own.flatMap((one) => [...quoted(one), ...(one.prompt ? [one.prompt] : [])]))].slice(0, 100);
+    const page = ids.length ? await this.place.told(api.turns(graph, { id: ids, limit: 100 })) : null;
+    const texts = new Map((page?.turns ?? []).map(({ id, text }) => [id, text]));
+    const rows = own.map((one) => element("div", { class: "said" },
+      element("p", { class: "who" }, element("b", {}, one.host), ` · ${date(one.at)} · ${one.session} · ${say("tokens", { n: one.tokens })}`),
+      element("p", { class: "text" }, texts.get(one.prompt ?? "") ?? words().notKept),
+      element("ul", { class: "plain" }, ...quoted(one).map((id) => element("li", {}, `→ ${texts.get(id) ?? words().forgotten}`)))));
+    this.list("agents", words().agentsTitle, rows, words().noAgents);
   }
 
   private list(kind: string, heading: string, rows: HTMLElement[], none: string): void {

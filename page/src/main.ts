@@ -413,14 +413,14 @@ class Explorer {
     byId("language").textContent = text.language;
     byId("shade").textContent = this.sky.shade.dark ? text.light : text.dark;
     byId("fit").textContent = text.fit;
-    for (const name of ["remember", "talks", "who", "habits"] as const) byId(name).textContent = text[name];
+    for (const name of ["remember", "talks", "who", "habits", "agents"] as const) byId(name).textContent = text[name];
     byId("now").textContent = text.now;
     byId("play").textContent = this.film ? "❚❚" : "▶";
     byId("graph").ariaLabel = text.canvas;
     byId("slider").ariaLabel = text.slider;
     byId("graphs").ariaLabel = text.graph;
     const titles: [string, Name][] = [["fit", "fitTitle"], ["language", "languageTitle"], ["shade", "shadeTitle"], ["help", "helpTitle"],
-      ["remember", "rememberTitle"], ["talks", "talksTitle"], ["who", "whoTitle"], ["habits", "habitsTitle"],
+      ["remember", "rememberTitle"], ["talks", "talksTitle"], ["who", "whoTitle"], ["habits", "habitsTitle"], ["agents", "agentsTitle"],
       ["png", "png"], ["svg", "svg"], ["now", "nowTitle"], ["close", "close"], ["reach", "reach"], ["size", "size"]];
     for (const [id, name] of titles) {
       byId(id).title = say(name);
@@ -477,6 +477,7 @@ class Explorer {
       ["language", () => this.speak()], ["shade", () => this.turnShade()], ["close", () => this.back()], ["play", () => void this.play()],
       ["remember", () => this.keeping.showRemember()], ["talks", () => void this.keeping.showTalks()],
       ["who", () => void this.keeping.showPeople()], ["habits", () => void this.keeping.showHabits()],
+      ["agents", () => void this.keeping.showAgents()],
       ["now", () => this.now()], ["help", () => byId<HTMLDialogElement>("manual").showModal()]];
     for (const [id, deed] of clicks) byId(id).addEventListener("click", deed);
     byId("door").addEventListener("close", () => {

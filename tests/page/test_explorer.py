@@ -342,6 +342,28 @@ def test_people_habits_and_what_was_understood_are_shown(visit: Visit, address: 
     expect(visit.page.locator(".answer details[open] .flag", has_text="Porto").first).to_be_visible()
 
 
+def test_what_an_agent_got_is_shown_with_its_prompt(visit: Visit, address: str) -> None:
+    fresh(visit, address, "shop", "We always deploy the shop with Kamal, never with Ansible.", "The cat likes tuna.")
+    text = "Deploy the shop now, as we always deploy it."
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s9", "prompt": text}
+    got = httpx.post(f"{address}/v1/hooks/codex", params={"graph": "shop"}, json={**prompt, "cwd": "/work/shop"})
+    assert "Kamal" in got.text
+    visit.page.click("#agents")
+    row = visit.page.locator("#panel[data-kind=agents] .said").first
+    expect(row.locator(".who")).to_contain_text("codex")
+    expect(row.locator(".text")).to_have_text(text)
+    expect(row.locator("li").first).to_contain_text("Kamal")
+
+
+def test_conversations_are_listed_with_what_they_were_about(visit: Visit, address: str) -> None:
+    fresh(visit, address, "talks", "The kettle broke again.", "My dentist is Dr Mora.")
+    visit.page.click("#talks")
+    said = visit.page.locator("#panel[data-kind=talks] .said")
+    expect(said).to_have_count(2)
+    expect(said.first.locator(".chips")).to_contain_text("dentist")
+    expect(said.first.locator(".text")).to_contain_text("My dentist is Dr Mora.")
+
+
 def test_the_context_is_copied(visit: Visit, address: str) -> None:
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask(visit, QUESTION)
@@ -424,7 +446,7 @@ def test_axe_finds_nothing_that_keeps_people_out(browser: Browser, address: str,
         assert visit.page.evaluate(VIOLATIONS) == []
         ask(visit, QUESTION)
         assert visit.page.evaluate(VIOLATIONS) == []
-        for name in ("remember", "talks", "who", "habits"):
+        for name in ("remember", "talks", "who", "habits", "agents"):
             visit.page.click(f"#{name}")
             visit.page.wait_for_selector(f"#panel[data-kind={name}]")
             assert visit.page.evaluate(VIOLATIONS) == [], name
