@@ -124,7 +124,7 @@ class RandomLife:
         self._turns = 0
 
     async def goes_on(self, memory: MemoryClient, count: int) -> None:
-        """Let so much happen; during a move, it may be refused."""
+        """Do `count` random actions on the graph; during a move, they may be refused."""
         acts = [self._speak, self._speak, self._speak, self._pin, self._forget, self._undo, self._erase, self._rate,
                 self._grant]  # fmt: skip
         for _ in range(count):
@@ -183,7 +183,7 @@ class Moves:
         self._homes: dict[str, Place] = {}
 
     async def run(self, count: int) -> MoveFindings:
-        """Let so many graphs live and move."""
+        """Create and move `count` graphs, with actions on them meanwhile; return the findings."""
         await self.here.worker.up(EMGAS_ENCRYPTION="off")
         await self.there.worker.up()
         for number in range(count):

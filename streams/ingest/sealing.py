@@ -81,7 +81,7 @@ class Sealer:
         """Read what others have put.  Raise KeyStoreError where graphs of `state` need keys, and none can be had."""
         is_read = await refreshed(self.keys)
         if not is_read and state.is_any_encrypted():
-            raise KeyStoreError("the keys of encrypted graphs cannot be read. What waits for them goes on then")
+            raise KeyStoreError("the keys of encrypted graphs cannot be read. The worker continues as soon as they can")
         if is_read and self.is_on:
             state.check_key_store()
 

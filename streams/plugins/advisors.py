@@ -64,7 +64,7 @@ def _loaded(path: str) -> Advisor:
         _ = advisor.name, advisor.advise, advisor.close
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise HaltedError(
-            f"EMGAS_ADVISOR={path} gives no advisor ({error}): name a server (https://…), or an importable "
+            f"EMGAS_ADVISOR={path} names no advisor ({error}): name a server (https://…), or an importable "
             "package.module.name that is called without arguments and returns what processors/advice/advisor.py tells"
         ) from error
     return advisor

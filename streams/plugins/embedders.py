@@ -64,7 +64,7 @@ def _installed(path: str) -> Embedder:
         _ = embedder.name, embedder.version
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidMessageError(
-            f"{path} gives no embedder ({error}): name an importable package.module.name that is called without "
+            f"{path} names no embedder ({error}): name an importable package.module.name that is called without "
             "arguments and returns what processors/recall/ranking/dense.py describes, or has encode(texts)"
         ) from error
     return embedder

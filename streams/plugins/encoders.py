@@ -25,7 +25,7 @@ def _loaded(path: str) -> AttachmentEncoder:
         _ = encoder.name, encoder.version, encoder.kind, encoder.encode
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise HaltedError(
-            f"EMGAS_ENCODERS: {path} gives no encoder ({error}): name an importable package.module.name that is called "
+            f"EMGAS_ENCODERS: {path} names no encoder ({error}): name an importable package.module.name that is called "
             "without arguments and returns what processors/recall/answer/perceptual.py describes"
         ) from error
     return encoder

@@ -34,7 +34,7 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
         raise HaltedError(f"EMGAS_EXTRACTOR={path}, EMGAS_LANGUAGE={language}: {error}") from error
     except (ImportError, AttributeError, TypeError) as error:
         raise HaltedError(
-            f"EMGAS_EXTRACTOR={path} gives no extractor ({error}): name an importable package.module.name that is "
+            f"EMGAS_EXTRACTOR={path} names no extractor ({error}): name an importable package.module.name that is "
             "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py "
             "describes"
         ) from error

@@ -10,7 +10,7 @@
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
     its subject may not ask that graph           Failure `forbidden`
-    the graph was moved; is not all here yet     Failure `moved`, with the place; `unavailable`
+    the graph was moved; is incomplete           Failure `moved`, with the place; `unavailable`
     the graph's key or rows are damaged          Failure `unavailable`; the partition's other graphs are not affected
     it halts meanwhile                           Failure `internal`: ask again
     the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)

@@ -189,7 +189,7 @@ class Partitions:
             self._doubted.add(partition)
         else:
             self._doubted.discard(partition)
-            raise OtherHistoryError(f"the log of partition {partition} lost what was folded of it: folding again")
+            raise OtherHistoryError(f"the log of partition {partition} lost events that were folded: folding it again")
 
     async def mend(self, partitions: Iterable[int]) -> None:
         """Fold those of the standbys `partitions` again whose log lost what was folded.  Raises TransportError.

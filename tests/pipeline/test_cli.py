@@ -405,7 +405,7 @@ def test_the_doctor_names_the_extractor_that_the_worker_would_use(memory: Path) 
     for path, ok, message in (
         ("processors.extraction.yake_extractor.YakeExtractor", True, "yake "),
         ("tests.pipeline.test_branch_cli.Lone", True, "lone 1"),
-        ("nothing.here", False, "EMGAS_EXTRACTOR=nothing.here gives no extractor"),
+        ("nothing.here", False, "EMGAS_EXTRACTOR=nothing.here names no extractor"),
     ):
         report = emgas_here(memory, "doctor", "--json", code=not ok, extractor=path).json
         (check,) = (check for check in report["checks"] if check["name"] == "extractor")

@@ -106,7 +106,7 @@ def test_a_package_whose_model_encodes_texts_needs_no_adapter() -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.to.be.found", "json.nothing", "json.loads", "pathlib.Path"])
 def test_a_name_that_gives_no_model_is_told(name: str) -> None:
-    with pytest.raises(InvalidMessageError, match=f"{name} gives no embedder"):
+    with pytest.raises(InvalidMessageError, match=f"{name} names no embedder"):
         load(Path(name))
 
 

@@ -44,7 +44,7 @@ def test_it_gets_the_words_that_the_dictionary_lacks() -> None:
     ["nothing.here", "processors.extraction.yake_extractor.Nothing", "unqualified", "emgas.limits.TOP", "builtins.str"],
 )
 def test_what_gives_no_extractor_is_refused_by_name(path: str) -> None:
-    with pytest.raises(HaltedError, match=f"EMGAS_EXTRACTOR={path} gives no extractor"):
+    with pytest.raises(HaltedError, match=f"EMGAS_EXTRACTOR={path} names no extractor"):
         extractors.load(path, "en")
 
 

@@ -168,7 +168,7 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     there, log_there, _ = received([*half, turn("t9"), {**sent[-1], "id": "end"}])
     assert there.placement("ada") == Placement("receiving", header.origin)
     not_yet, short = reasons(log_there)
-    assert not_yet == ("graph 'ada' is not all here yet: if its import was interrupted, run the same command again")
+    assert not_yet == ("graph 'ada' is incomplete: if its import was interrupted, run the same command again")
     assert "next is event 3" in short
     assert there.graph_ids_with_content() == []
     there, log_there, _ = received([*half, *half, *sent, turn("t9")])
@@ -332,7 +332,7 @@ def test_a_return_is_continued_in_another_life_and_leaves_again() -> None:
     half = [{**back[0], "events": back[0]["events"][: before.total + 1], "id": "half"}]
     there, log, _ = received([*begun, *half, turn("t9")], is_encrypted=True)
     assert there.placement("ada") == Placement("receiving", header.origin, events=before.total)
-    assert [reason.split(":")[0] for reason in reasons(log)] == ["graph 'ada' is not all here yet"]
+    assert [reason.split(":")[0] for reason in reasons(log)] == ["graph 'ada' is incomplete"]
     leaves = [request("move", to="there", phase=phase, origin=header.origin) for phase in ("begin", "finish")]
     there, log, _ = received([*begun, *half, *half, *back, *leaves], is_encrypted=True)
     assert not reasons(log)

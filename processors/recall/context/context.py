@@ -21,7 +21,7 @@
             The whole line counts, its speaker and the time above too: the budget is what the prompt pays.
     history what a later turn says has changed ends with " [history: changed 2024-02-03]"
     notes   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
-            first, as far as the budget has room left: it takes no passage's place.  A time that is in the line
+            first, as far as the budget has room left: it takes no passage's place.  A time in the heading
             above, or in another note, is not repeated
 
     names   whom "he" or 他 means, "He [Tomas] moved", stands behind the pronoun, as far as the budget has room left,

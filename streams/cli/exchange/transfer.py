@@ -174,7 +174,7 @@ async def _send(
         outcome = await memory.send(message, timeout=TIMEOUT)
         passing(step)
         if outcome.status == "rejected":
-            raise EmgasError(f"nothing more was received: {outcome.reason}")
+            raise EmgasError(f"the receiver rejected the rest: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
         note = outcome.remains
     return _Sent(count, note)

@@ -60,7 +60,7 @@ def moved(graph_id: str, to: str) -> str:
 
 def incomplete(graph_id: str) -> str:
     """Return the error text for a graph that is not complete yet."""
-    return f"graph {graph_id!r} is not all here yet: if its import was interrupted, run the same command again"
+    return f"graph {graph_id!r} is incomplete: if its import was interrupted, run the same command again"
 
 
 def explained(error: ValidationError) -> str:

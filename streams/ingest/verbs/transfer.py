@@ -65,11 +65,11 @@ def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[Da
     if placement is not None and (placement.status, placement.place) == ("received", request.origin):
         if placement.events != request.total:
             raise RejectedError(EARLIER.format(request.graph, placement.events, request.total))
-        raise AlreadyDoneError(f"graph {request.graph!r} is here already, all of it")
+        raise AlreadyDoneError(f"graph {request.graph!r} is already complete here")
     begun = _begun(request, graph, placement, context)
     count = graph.events if graph is not None else 0
     if request.first > count:
-        raise RejectedError(f"graph {request.graph!r} has {count} events here: what comes next is event {count}")
+        raise RejectedError(f"graph {request.graph!r} has {count} events here: send event {count} next")
     if not request.events:
         return [_complete(request, graph, placement, context)]
     events = [_received(request, value, context) for value in request.events[count - request.first :]]
@@ -136,7 +136,7 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
     placement = context.state.placement(request.graph)
     leaving = placement if placement is not None and placement.status in ("leaving", "left") else None
     if placement is not None and placement.status == "receiving":
-        raise RejectedError(f"graph {request.graph!r} is not all here yet: import the rest of it first")
+        raise RejectedError(f"graph {request.graph!r} is incomplete: import the rest of it first")
     if request.phase != "cancel" and leaving is not None and leaving.place != request.to:
         raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
     if request.phase == "finish" and leaving is None:

@@ -49,9 +49,9 @@ class FileKeys:
 
     def _absent(self, what: str) -> KeyStoreError:
         return KeyStoreError(
-            f"the directory of the keys {what}: {self._directory} (EMGAS_GRAPH_KEYS). Mount or restore it; what waits "
-            "for it goes on then. If all keys are lost for good, make it, with an empty file `lock` in it: every "
-            "encrypted graph is unavailable then, until `emgas change erase` ends it"
+            f"the directory of the keys {what}: {self._directory} (EMGAS_GRAPH_KEYS). Mount or restore it, and the "
+            "worker continues. If all keys are lost permanently, create it with an empty file `lock` in it: then every "
+            "encrypted graph is unavailable until you erase it with `emgas change erase`"
         )
 
     async def put(self, key: GraphKey) -> None:

@@ -73,8 +73,8 @@ class KafkaKeys:
         """Raise KeyStoreError if the topic holds no key."""
         if not self._keys.every():
             raise KeyStoreError(
-                f"graphs are encrypted, but the topic of their keys is empty: {self._topic}. Restore it; what waits "
-                "for it goes on then"
+                f"graphs are encrypted, but the topic of their keys is empty: {self._topic}. Restore it, and "
+                "the worker continues"
             )
 
     async def put(self, key: GraphKey) -> None:
@@ -100,8 +100,8 @@ class KafkaKeys:
 
     def _unwritable(self, why: str) -> KeyStoreError:
         return KeyStoreError(
-            f"the topic of the keys cannot be written to: {self._topic} ({why}). Is its broker up, may we write to it? "
-            "What waits for it goes on then"
+            f"the topic of the keys cannot be written to: {self._topic} ({why}). Is its broker up? May this worker "
+            "write to it? The worker continues as soon as it can"
         )
 
     async def refresh(self) -> None:
