@@ -9,7 +9,7 @@ events and its time.  Changes:
 
     stamps    of the log: as of a log that holds nothing else.  The graph may get another name
     src       null: it counts in a topic `turns` that stays behind
-    sealed    in clear; the receiver seals it by its own key.  An erased event is an EventErased, even if a key would
+    sealed    unencrypted; the receiver seals it by its own key.  An erased event is an EventErased, even if a key would
               still open it; an erasure names no keys
     v         of this version
 

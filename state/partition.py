@@ -386,7 +386,7 @@ class Partition:
                 raise
 
     def check_key(self, graph_id: str) -> None:
-        """Raise GraphLockedError where nothing of an encrypted graph can be sealed: else it would go on in clear."""
+        """Raise GraphLockedError if an encrypted graph has no key for sealing: else it would go on unencrypted."""
         with self._alone(graph_id):
             if not self._has_key(graph_id):
                 raise missing(self._graph_keys, graph_id)
@@ -537,7 +537,7 @@ class Partition:
     def prepare(self, graph_id: str) -> bool:
         """Read a piece of the pairs that a question to a large graph needs; return whether there are more.
 
-        For code that lets others in between: all that a first question needs takes seconds.
+        For code that runs other tasks in between: all that a first question needs takes seconds.
         """
         graph = self.graph(graph_id)
         return graph is not None and graph.pairs["exchange"].prepare(PREPARED_AT_ONCE)

@@ -1,7 +1,7 @@
 """Graphs that move from or to another log, and what they accept and answer meanwhile.
 
     GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing
-    GraphReceived {complete}    received    a graph like any other; what is sent of its origin again is passed over
+    GraphReceived {complete}    received    a graph like any other; repeated events of its origin are skipped
     GraphMoved {leaving}        leaving     accepts nothing, and still answers
     GraphMoved {left}           left        accepts and answers nothing: it is elsewhere; it may come back
     GraphMoved {stayed}         -           a graph like any other again

@@ -2,7 +2,7 @@
 
     @speaker:caroline   a turn of hers                          turns only
     @month:2023-05      a turn of that month (UTC), or that     ... or a question that states it
-    @day:2023-05-08     tells of that month or day ...          ... or a question that states it
+    @day:2023-05-08     mentions that month or day ...          ... or a question that states it
     @time               the turn states a time ("last week")    the question asks for one ("when")
     @name               the turn names a person or a thing      the question asks who, where, which
     @number             the turn gives a number                 the question asks how many
@@ -114,7 +114,7 @@ SEASON: Final = 92  # days: the longest three months
 
 
 def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list[Concept]:
-    """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
+    """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which mentions `times`."""
     day = day_of(at)
     tags = [_month(day), _day(day)]
     if tag := by(speaker):

@@ -1,4 +1,4 @@
-"""Long work in steps: the caller may let others in between any two."""
+"""Long work in steps: the caller may run other tasks between two steps."""
 
 from __future__ import annotations
 

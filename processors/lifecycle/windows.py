@@ -175,7 +175,7 @@ class WindowForecast:
 
     @classmethod
     def of(cls, graph: Graph) -> WindowForecast:
-        """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
+        """Start from a graph in which no window is due.  A new graph starts from its settings alone."""
         fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at, graph.ended_at
         return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace, expires_next=graph.expires_next)
 

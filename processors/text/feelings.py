@@ -125,7 +125,7 @@ def _english() -> tuple[re.Pattern[str], ...]:
 
 
 def feelings(text: str) -> list[Mood]:
-    """List the moods that a text tells of its speaker, each once, in order."""
+    """List the moods of its speaker that a text states, each once, in order."""
     plain = simplified(clean(text)).replace("’", "'")
     return list(dict.fromkeys(_moods(plain)))
 

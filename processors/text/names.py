@@ -73,7 +73,7 @@ def by_words(first: str, last: str) -> Kind | None:
 
 
 def before(word: str) -> Kind | None:
-    """Return what a name names behind this word: "friend" Yara, "in" Faro.  None where that tells nothing."""
+    """Return the kind of a name after this word: "friend" Yara, "in" Faro.  None if the word does not decide it."""
     return _AFTER.get(word.casefold())
 
 

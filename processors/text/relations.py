@@ -283,7 +283,7 @@ def _plain(word: Word) -> str:
 
 
 def _is_nothing(endpoint: Endpoint) -> bool:
-    """Return whether what is named tells nothing: "a huge fan", "the way"."""
+    """Return whether an endpoint has no content: "a huge fan", "the way"."""
     last = endpoint.words[-1]
     if endpoint.phrase is not None and last.tag != "word":
         return False

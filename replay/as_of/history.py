@@ -72,7 +72,7 @@ class History:
 
     every       (offset, value) of all events of the graph, by ordinal; from the base's end on, if there is a base
     takebacks   how often something was taken back or erased: with each, places are given again, in new lists
-    keys        open what is sealed: `values` have it in clear, what was erased has no place
+    keys        decrypt sealed events: `values` are unencrypted, erased events have no place
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class History:
             self._place(ordinal, event, value if as_it_was else encode(event))
 
     def _place(self, ordinal: int, event: GraphEvent, value: bytes) -> None:
-        """Append an event that counts as the next place; `value`: its record, in clear."""
+        """Append an event that counts as the next place; `value`: its record, unencrypted."""
         at, timing = time_of(event), _timing(event)
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace

@@ -4,7 +4,7 @@
         000009.sst, CURRENT, …                           a RocksDB checkpoint (state/store/rocksdb.py)
         manifest.json                                    what it is, and the size and sha256 of every file
 
-The manifest comes to lie there last, by a rename: without it there is no snapshot, so one whose making was killed is
+The manifest is put there last, by a rename: without it there is no snapshot, so one whose making was killed is
 never taken.  A snapshot proves nothing, the log does: one is taken only if its files are those of its manifest, if it
 holds as many keys, and if the log still holds the record that it was folded up to.  Later records are folded.
 """

@@ -60,7 +60,7 @@ async def refold(log: LogReader, partition: int, end: int, store: Store, observe
 async def _fold_chunk(
     log: LogReader, partition: int, state: Partition, chunk: list[Record], observe: Observe | None
 ) -> Partition:
-    """Fold a chunk, with what stands in the place of skipped records; give the state that holds it."""
+    """Fold a chunk, with the replacements of skipped records; return its state."""
     if observe is not None:
         for record in chunk:
             observe(await _fold_one(log, partition, state, record))

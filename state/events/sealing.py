@@ -26,7 +26,7 @@ class SubjectErased(GraphEvent, frozen=True, kw_only=True):
     keys     ids of the keys that are destroyed, whole or but for these events
     turns    their ids: a turn that comes again under one of them is not recorded again
     events   whose secrets are destroyed
-    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
+    instead  replacements of some of those: events, as record values, without the erased names
     """
 
     src: Annotated[Ordinal | None, ALWAYS] = None

@@ -38,7 +38,8 @@ Run = tuple[int, int]  # ordinals: first, last
 class GraphKey:
     """One key of a graph: a value that does not change.
 
-    id       tells it from other keys of the graph, hex: a graph that was erased and is born again has another
+    id       identifies the key among those of the graph, hex: a graph that is created again after an erasure has
+             another
     nodes    the secrets that are kept; no two on one way down; none once all is destroyed
     working  see the module's docstring; empty once all is destroyed
     """

@@ -2,7 +2,7 @@
 
     TurnRecorded {epoch … graph src | id session speaker text …}
          │ sealed under the secret of the event's ordinal `n`           the envelope: what the log's rules need,
-         ▼                                                              in clear, and bound to what is sealed
+         ▼                                                              unencrypted, and bound to the sealed part
     Sealed       {epoch … graph src key n | body}
 
 The log and the rows of a store hold the sealed form: the chain is a hash over it, so a program without keys can still
@@ -36,7 +36,7 @@ class ChangedError(KeysError, UnreadableEventError):
 
 
 class Keyring(Protocol):
-    """The keys of graphs that are at hand, those that are destroyed among them."""
+    """The available keys of graphs, including destroyed ones."""
 
     def of(self, graph_id: str) -> Mapping[str, GraphKey]:
         """Return the keys of a graph by their ids; none for a graph that was never encrypted."""
@@ -121,7 +121,7 @@ def _bound(event: Sealed) -> bytes:
 
 
 def missing(keys: Keyring, graph_id: str, what: str = "nothing of it can be sealed") -> KeysError:
-    """Make the error that a key of an encrypted graph is not at hand.  Raises KeyStoreError where none is."""
+    """Return the error that a key of an encrypted graph is missing.  Raises KeyStoreError if all keys are missing."""
     keys.check()
     return KeysError(
         f"a key of graph {graph_id} is missing ({what}): set EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or "

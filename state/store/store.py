@@ -31,7 +31,7 @@ class Store(Protocol):
         """Count the keys by reading all of them.  Raises StoreCorruptError."""
 
     def close(self) -> None:
-        """Flush and let go of the files.  Closing twice is harmless."""
+        """Flush and close the files.  Closing twice is harmless."""
 
 
 class MemoryStore:
@@ -56,4 +56,4 @@ class MemoryStore:
         return len(self._entries)
 
     def close(self) -> None:
-        """Keep everything: only the process's end lets go of it."""
+        """Keep everything until the process ends."""

@@ -1,7 +1,8 @@
 """Use keys for a writer: create those of new graphs, seal appended events, destroy those of erased events.
 
-    born      a key is kept before the first event of its graph is appended; a graph born without one lives without one.
-              None is born while no key at all is there, and some graph is encrypted: a new one would hide that
+    created   a key is stored before the first event of its graph is appended; a graph that starts without a key never
+              gets one.  None is created while all keys are missing and some graph is encrypted: a new one would hide
+              that
     sealed    every event of a graph that has a key, but for the one that says that all of it is erased
     destroyed once a SubjectErased is folded and flushed.  The store notes what is due in the same batch as the event
               (Partition.graphs_to_erase), so the partition's next owner finishes what was begun
@@ -58,7 +59,7 @@ def _events_of(state: Partition, graph_id: str) -> int:
 class Sealer:
     """Seals for all writers of a worker.
 
-    is_on   whether graphs that are born get a key     scrub   removes what the transport keeps of a graph in clear
+    is_on   whether new graphs get a key     scrub   removes a graph's unencrypted records from the transport
     events  the log, which shows whether any graph is encrypted
     """
 
@@ -86,7 +87,7 @@ class Sealer:
             state.check_key_store()
 
     async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
-        """Create a key for each graph that is born with these events, or that none can seal here.
+        """Create a key for each graph that starts with these events, or that has no key for sealing here.
 
         Raises KeysError, KeyStoreError.
         """
@@ -123,7 +124,7 @@ class Sealer:
         return any(living(self.keys, graph_id, ordinal) is None for ordinal in range(start, start + count))
 
     def _is_born(self, state: Partition, graph_id: str) -> bool:
-        """Return whether a graph gets its first key: nothing of it is in clear.
+        """Return whether a graph gets its first key: nothing of it is unencrypted.
 
         It is unknown, or all of it was encrypted and is erased.
         """
@@ -135,7 +136,7 @@ class Sealer:
     def values(self, state: Partition) -> Callable[[DataEvent, Draft | None], tuple[bytes, AnyEvent | None]]:
         """Write record values of stamped events that follow each other behind `state`, each with its draft or None.
 
-        Raises GraphLockedError where an encrypted graph has lost its key: it is not to go on in clear.
+        Raises GraphLockedError if an encrypted graph has lost its key: it must not go on unencrypted.
         With each comes what `decode` makes of it; None for a sealed event, which is not decoded.  An event that has a
         draft must be the one that was decoded from it.
         """
@@ -151,7 +152,7 @@ class Sealer:
         return value
 
     def _key_of(self, state: Partition, event: GraphEvent) -> GraphKey | None:
-        """Return the key that seals an event; None for one that stays in clear.  Raises GraphLockedError, KeysError."""
+        """Return the key that seals an event; None if it stays unencrypted.  Raises GraphLockedError, KeysError."""
         if _is_whole(event):
             return None
         key = living(self.keys, event.graph)
@@ -162,7 +163,7 @@ class Sealer:
     def dead_letter(self, record: Record) -> Record:
         """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are.
 
-        If the key is damaged the letter stays in clear, as it is in `turns`, so that nothing of it is lost.
+        If the key is damaged the letter stays unencrypted, as it is in `turns`, so that nothing of it is lost.
         """
         graph_id = (record.key or b"").decode(errors="replace")
         with suppress(KeysError):

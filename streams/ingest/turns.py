@@ -387,7 +387,7 @@ def importance_of(turn: Turn) -> Importance:
 
 
 def current_settings(graph: Graph | None, preset: str) -> MemorySettings:
-    """Return the settings of a graph, or those of its preset if it is yet to be born."""
+    """Return the settings of a graph, or those of its preset if it does not exist yet."""
     return PRESETS[preset] if graph is None or graph.is_blank else graph.settings
 
 
@@ -402,7 +402,7 @@ def with_gates(
 ) -> TurnRecorded:
     """Add the results of the gates in `settings` to a turn; return it unchanged if there are none.
 
-    text   what the turn's concepts were extracted from       graph  None for one that is born with the turn
+    text   what the turn's concepts were extracted from       graph  None if the turn creates it
     """
     if not settings.has_gates:
         return turn

@@ -3,7 +3,7 @@
     in    (extractor, language, words), then lists of Said       out   the extractor's version, then what they contain
 
 A frame is its length, 4 bytes, and a pickle: both ends are ours, of one installation.  The process ends when nothing
-can come any more, so it does not outlive who asks, however that ends; signals that are meant for a whole group do not
+can come any more, so it does not outlive its parent, however that ends; signals that are meant for a whole group do not
 end it before.  The output of libraries goes to stderr.
 """
 

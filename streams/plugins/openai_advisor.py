@@ -34,7 +34,7 @@ class OpenAIAdvisor:
         url      to which /chat/completions is appended     key   sent as a bearer's token, None: nothing is
         options  beside model and messages: temperature …
 
-        Raises HaltedError for an address that is none, and for a key that would go in clear over a network.
+        Raises HaltedError for an invalid address, and for a key that would be sent unencrypted over a network.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:

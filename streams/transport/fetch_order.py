@@ -4,7 +4,7 @@ A log hands out what it has of one partition after the other, so a question woul
 fetched before it (on Kafka up to 1,000, seconds of work), and so would the turns of other partitions.  Hence one fetch
 asks
 
-    questions at hand     only for them, at once; then for the rest that is at hand: a share of all partitions of turns
+    questions available   only for them, at once; then for the available rest: a share of all partitions of turns
                           together and, while that is used up, another of those that had nothing of it; and of
                           changelogs together
     no questions          for that rest; only if there is none, for everything, waiting until something comes
@@ -58,7 +58,7 @@ class FetchOrder:
         return sorted(tp for tp in partitions if not self._is_changelog(tp))
 
     async def _beside(self, fetched: RecordMap, read: Read, rest: set[TP]) -> RecordMap:
-        """Add what is at hand of `rest` to `fetched`, which must not be lost if one of them fails."""
+        """Add the available records of `rest` to `fetched`, which must not be lost if one of them fails."""
         sources = set(self._sources(rest))
         fetched, left = await _together(fetched, read, sources)
         for share in [*({tp} for tp in sorted(left)), rest - sources]:

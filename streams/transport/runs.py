@@ -2,7 +2,7 @@
 
 For every message Faust makes tasks that wait for it, or for the end of the flow, and lets the event loop go round; of a
 run it does so once.  A run is acknowledged as a whole, by its last record: Faust takes what lies before it for a gap
-that was passed over, and commits behind it.
+that was skipped, and commits behind it.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Transport:
     driver        Faust app → its transport               reader        topic → what reads it, and opens it by `keys`
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count
     topic_id      topic → its UUID, which differs once it is created again; None: not supported, or no such topic
-    scrub         graph, last offset of `turns` accounted for → removes what lies beside the log in clear, if it can
+    scrub         graph, last offset of `turns` accounted for → removes unencrypted records beside the log, if it can
     """
 
     driver: Callable[[AppT], TransportT]
@@ -76,7 +76,7 @@ async def connect(settings: WorkerSettings) -> AsyncIterator[Transport]:
 
 
 def embedded(settings: WorkerSettings, log: EmbeddedLog) -> Transport:
-    """Make a transport of an open log; its topics are born if need be."""
+    """Make a transport of an open log, and create missing topics."""
     from streams.transport.embedded.transport import EmbeddedTransport
 
     _give_birth(settings, log)

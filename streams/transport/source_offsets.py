@@ -113,7 +113,7 @@ class PositionedConsumer(Consumer):
     def hold(self, tp: TP, is_full: bool) -> None:  # noqa: FBT001 - its only argument
         """Fetch no more of `tp` until its reader has room again: one that is slow holds up no other partition.
 
-        An assignment lets go of all.  Not by Faust's `pause_partitions`, which a rebalance reads otherwise.
+        An assignment releases all sources.  Not by Faust's `pause_partitions`, which a rebalance reads otherwise.
         """
         (self._full.add if is_full else self._full.discard)(tp)
         self._news.set()

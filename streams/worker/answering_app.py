@@ -113,7 +113,7 @@ class Holding(Protocol):
         """Cancel what works: the worker will not go on."""
 
     async def release(self) -> None:
-        """Finish what is half done, then let go of all."""
+        """Finish work in progress, then release all partitions."""
 
 
 class AnsweringApp(faust.App):

@@ -1,7 +1,7 @@
 """The partitions that a reader follows: it folds each from its growing log, and never writes to it.
 
     hold(partitions)   hold exactly these: open each, fold it to the end of its log, then follow the log
-    release()          let go of all
+    release()          release all
 
 A reader claims nothing, so workers do not notice it.  A failure affects one partition: the reader closes it, opens it
 again and folds on, at first at once and then less and less often; waiting queries get an error (QueryHandler).  Queries
@@ -238,7 +238,7 @@ class Following:
         await followed.tell()
 
     async def _folded(self, followed: Followed, record: Record) -> Folded:
-        """Fold a record; where that sets a graph aside, its key may have been born since we looked.
+        """Fold a record; if that sets a graph aside, its key may have been created since the last check.
 
         Keys that could not be read the last time are left to `_mend`: the graphs that need none do not wait for them.
         """

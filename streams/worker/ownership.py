@@ -2,7 +2,7 @@
 
     assigned(), revoked()   the consumer group gives and takes away; what was taken is given up at once
     claim(partitions)       a recovery has folded them: append a Claim to each, then catch up, process turns, tick
-    release()               finish what is half done, then let go of all
+    release()               finish work in progress, then release all
     fail(partition, error)  one partition cannot go on: what works on it ends, it is opened and claimed again
     halted()                nothing may be finished any more; what works is cancelled
 

@@ -3,7 +3,7 @@
     async with running(settings) as app: ...      the process's own loop, or a client's that wants an embedded worker
 
 Stopping: give up the partitions (what is half done is finished), then stop Faust, which flushes and closes the stores
-and, embedded, lets go of the data directory.
+and, embedded, releases the data directory.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _likest(shared: Mapping[tuple[int, int], int], old: Sequence[ThemeRow], grou
 
 
 class _Author:
-    """Writes down changes; counts the topics that are born while it does."""
+    """Records changes, and counts the topics that they create."""
 
     def __init__(self, graph: Graph) -> None:
         self._ids = graph.concepts.ids

@@ -23,7 +23,7 @@ _SPEAKER: Final = "@speaker:"
 
 
 def known_relations(graph: Graph, view: GraphView, number: int, limit: int) -> list[KnownRelation]:
-    """List the relations of a concept, and those of the card of who has this name, nothing twice."""
+    """List the relations of a concept, and those of the card of a person with this name, without duplicates."""
     stated = related(view, number, limit)
     name = view.ids[number].removeprefix(_SPEAKER)
     seen = {(each.type, each.target_label.casefold()) for each in stated}

@@ -5,7 +5,7 @@
 
     which   what answers best per token first, until one does not fit (the rule that docs/recall.md measures with); the
             budget is an upper bound: what is much less likely to answer is not handed over.  A passage that
-            would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
+            would not fit even alone is skipped: one pasted log file must not silence the whole memory.  So is one
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
     quoted  a turn of more than `longest` tokens contributes the sentences that answer best, word for word, with […]
             where something is left out (sentences.py): so a budget holds several long turns, where it held one
@@ -27,7 +27,7 @@
     names   whom "he" or 他 means, "He [Tomas] moved", stands behind the pronoun, as far as the budget has room left,
             where neither the turn nor the line above it names the person; stored text stays as it was said
 
-Times come from the turns, and are told by the clock of who asks (else UTC); no clock is read.
+Times come from the turns, and are shown in the asker's time zone (else UTC); no clock is read.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def quoted(passage: ContextPassage, longest: int = LONG_TURN) -> ContextPassage:
 
 
 def is_short(text: str, longest: int = LONG_TURN) -> bool:
-    """Return whether a turn is shown whole; most are told by their length alone."""
+    """Return whether a turn is shown whole; for most turns, their length alone decides."""
     at_once = 2 * (longest * 10 // 13)  # characters: where spaces stand between words, no two are more than a word
     return len(text) <= (at_once if text.isascii() else longest) or tokens(text) <= longest
 

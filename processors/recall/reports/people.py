@@ -35,7 +35,7 @@ def list_people(memory: QueriedGraph, request: Profile) -> Profiled:
 
 
 def _names(cards: Cards) -> list[str]:
-    """List those who have a card, or are something to one who has: in the order in which they came up."""
+    """List the people who have a card, or a relation to one who has: in the order of their first mention."""
     named = (subject for (subject, _), entries in cards.entries.items() if entries)
     return list(dict.fromkeys([*named, *cards.aliases.values()]))
 

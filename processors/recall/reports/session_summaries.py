@@ -190,7 +190,7 @@ def _part(memory: QueriedGraph, view: GraphView, passages: Integers) -> SessionT
 
 
 def _worth(view: GraphView, passages: Integers) -> dict[int, float]:
-    """Weigh the words of some passages, all of a session: number → what it tells of that session."""
+    """Return the weights of the words in the passages of a session: number → how typical it is of the session."""
     here = view.posting_concept[np.isin(view.posting_passage, passages)]
     here = here[~view.is_mark[here]]
     concepts, turns = np.unique(here, return_counts=True)

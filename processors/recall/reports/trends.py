@@ -6,7 +6,7 @@
     every         the median of the days between two days on which it was spoken of
     a pause       more than twice as long between two of them
 
-Moods are told where they are asked for, by the texts of the latest turns (processors/text/feelings.py).
+Moods are reported if requested, from the texts of the latest turns (processors/text/feelings.py).
 
 Words that are spoken of with everything ("drink", "go", 喝, 去: data/everyday_verbs.tsv) count only where a question
 names nothing else: "how often do I drink latte" asks for latte.  Counted from what is held, archived turns among it.

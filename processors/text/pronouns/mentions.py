@@ -58,7 +58,7 @@ def _behind(first: str, words: Iterable[str]) -> str:
 
 
 def _latin(words: Iterable[str]) -> re.Pattern[str]:
-    """Find these words in Latin letters: by their first letters first, at which most of a text is passed over."""
+    """Find these words in Latin letters: a first search by their first letters skips most of a text."""
     behind: dict[str, list[str]] = {}
     for word in filter(str.isascii, words):
         behind.setdefault(word[0], []).append(word)

@@ -3,7 +3,7 @@
     @name     the turn names a person or a thing        the question asks who, where, which
     @number   the turn gives a number                   the question asks how many, how much, how long
 
-Besides: whether a question asks how things are now or once were, and whether it is about who asks it.
+Besides: whether a question asks about the present or the past, and whether it is about its asker.
 
 Patterns of grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
 inside a sentence, in Chinese a word that the segmenter tags as one.  Times have a kind of their own
@@ -128,7 +128,7 @@ def asks_habit(text: str) -> bool:
 
 
 def of_asker(text: str) -> bool:
-    """Return whether a question is about who asks it: I, my, 我."""
+    """Return whether a question is about its asker: I, my, 我."""
     return _OF_ASKER.search(text) is not None
 
 

@@ -66,7 +66,7 @@ def _asked(slot: str) -> tuple[str, ...]:
 
 
 def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, *, is_mine: bool) -> bool:
-    """Return whether a question speaks of a subject: by name, as who asks, or by what they are to who asks."""
+    """Return whether a question is about a subject: by name, as the asker, or by a relation to the asker."""
     low = subject.casefold()
     if slot == "time":
         return _holds(question, low)
@@ -91,7 +91,7 @@ def _is_of_gender(question: str, entry: Entry) -> bool:
 
 
 def _roles_of(cards: Cards, asker: str) -> set[str]:
-    """Return what people are to who asks, as far as they have a card: a question that says so asks for theirs."""
+    """Return the relations to the asker of people with a card: a question with such a word asks for their card."""
     paths = [path for path, _ in cards.entries] + list(cards.aliases)
     return {
         role

@@ -393,7 +393,7 @@ class ConceptTable(ColumnTable):
 
     @classmethod
     def from_store(cls, names: StoredNames, lazy: Mapping[str, LazyColumn], rows: Integers, born: int) -> ConceptTable:
-        """Begin with what is stored: names (n,), the row (n,) of each, of as many as were ever born.
+        """Begin with stored concepts: names (n,), the row (n,) of each, and the number of rows ever created.
 
         lazy  the columns, `_forms` and `_kinds`
         """

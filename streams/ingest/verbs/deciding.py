@@ -44,7 +44,7 @@ class HandlerContext:
     partitions  of the topic `turns`          skew_ms  how far in the future a turn may be, ms
     preset      of new graphs                 now      returns the present, ms
     keys        of encrypted graphs           gate     returns a gate by its name
-    encrypts    whether graphs that are born get a key
+    encrypts    whether new graphs get a key
     redact      whether secrets are replaced in what is sent, before any of it is recorded
     """
 

@@ -1,6 +1,6 @@
 """Rights in a graph: checking the right that a record needs, granting and revoking rights.
 
-A record without a subject comes from the operator, who has every right.  emgas/messages/rights.py explains the rights.
+A record without a subject comes from the operator, with all rights.  emgas/messages/rights.py explains the rights.
 
 The header `rights` lists what a gateway's key may do.  It limits every command, and what a question sees of the past;
 the gateway itself has checked which questions the key may ask.
@@ -48,7 +48,7 @@ def holds(right: Right, record: Record, graph: Graph | None) -> bool:
 
 
 def is_granted(right: Right, subject: str | None, access: Mapping[str, Collection[str]]) -> bool:
-    """Check whether a subject has a right in a graph with these grants; None is the operator, who has every right."""
+    """Check whether a subject has a right in a graph with these grants; None is the operator, with all rights."""
     return subject is None or not access or right in access.get(subject, ())
 
 

@@ -69,7 +69,7 @@ class EmbeddedLog:
         self._partitions = layout.partitions_of(self._db)
 
     def close(self) -> None:
-        """Close the file and let go of the directory, for good."""
+        """Close the file and release the directory permanently."""
         with self._mutex:
             self._db.close()
             self._lock.release()

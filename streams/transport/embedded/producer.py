@@ -103,7 +103,7 @@ class EmbeddedProducer(Producer):
         return TP(topic, self._keyless % count if key is None else partition_of(key, count))
 
     async def create_topic(self, topic: str, partitions: int, replication: int, **_: Any) -> None:
-        """Do nothing: topics are created with their plan (streams/transport/topic_plan.py), never by the way."""
+        """Do nothing: topics are created with their plan (streams/transport/topic_plan.py), never on first use."""
 
     def route(self, tp: TP) -> object:
         """Return the log itself: its route never changes (routes.py)."""

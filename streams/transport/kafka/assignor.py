@@ -1,12 +1,12 @@
 """Assign partitions to workers, even if partitions were added to a topic after its creation.
 
-A graph's partition is a hash of its id modulo the count that the topics were born with, and Kafka cannot
+A graph's partition is a hash of its id modulo the number at the topics' creation, and Kafka cannot
 remove partitions.  Faust 0.15.3 shares out topics of unequal counts each for itself (assignor/
 partition_assignor.py:129): after `turns` has grown, the next rebalance would give the turns of a partition to one
 worker and its log to another, and no worker would account for them.  Here the partitions that came later stay
 unassigned, and the rest stay together.  Workers report that `turns` has grown (streams/worker/service.py).
 
-But `queries` may have been born with R times as many, for readers (reader_app.py): question partition q is about
+But `queries` may have been created with R times as many, for readers (reader_app.py): question partition q is about
 partition q modulo P then, so its worker gets p, p + P, p + 2 P …, whether or not there are readers.
 """
 

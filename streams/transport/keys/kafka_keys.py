@@ -2,16 +2,17 @@
 
     key = GRAPH/ID      value = the key of that id, wrapped (wrapping.py); the newest record of a key holds
 
-What is replaced is out of reach for every EMGAS at once, as only the newest record counts; its bytes stay in the
-broker's files until they are compacted.  Kafka never compacts the segment that it writes to, and begins another when
-something is written that comes `segment.ms` after the first record of this one (topic_plan.py).  So something is
-written then: `write_on`, a record that is no key.  Until then who has both the broker's disk and the KEK could read it.
+No EMGAS can read a replaced key any more, because only the newest record counts; its bytes stay in the broker's files
+until they are compacted.  Kafka never compacts the segment that it writes to, and begins another one with the first
+record that comes `segment.ms` after the first record of this one (topic_plan.py).  `write_on` appends such a record,
+which is no key.  Until then, anyone with both the broker's disk and the KEK can read the replaced key.
 
 A worker that was frozen may write an older value of a key after another worker has destroyed more of it.  So a process
-holds what all values that it read open together, and a worker writes that again where the newest opens more (`mend`).
+keeps only what all values that it read can open together, and a worker writes this again if the newest opens more
+(`mend`).
 
 Opened, it reads the whole topic; `refresh` reads on.  It holds one record per graph, and as many more as graphs were
-erased and born again.
+erased and created again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A store of graphs' keys: the seam, and its backend in memory.
 
-    of(graph)     the keys at hand: what a fold opens events by; no I/O but the first time a graph is asked for
+    of(graph)     the available keys, with which a fold opens events; no I/O except at the first call for a graph
     put(key)      keep a key in the place of the one of its id, which is then destroyed; it is durable when this returns
     refresh()     see what other processes have put since; `refreshed` goes on without, where that fails
 

@@ -126,7 +126,7 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
 
 
 def _is_person(owner: str) -> bool:
-    """Return whether the words of an owner name a person, one of a family or who asks."""
+    """Return whether the words of an owner name a person, a relative or the asker."""
     return owner[:1].isupper() or of_asker(owner) or owner in KIN or _NAMED_ZH.fullmatch(owner) is not None
 
 
