@@ -48,6 +48,22 @@ def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
     assert len(re.findall(r"^\d+\. ", PAGE.partition("## Sources")[2], re.MULTILINE)) == len(OTHERS)
 
 
+def test_every_source_has_a_link_and_a_date() -> None:
+    sources = PAGE.partition("## Sources")[2]
+    for number, name in enumerate(OTHERS, start=1):
+        (line,) = re.findall(rf"^{number}\. .*$", sources, re.MULTILINE)
+        assert name.split()[0].lower() in line.lower()
+        assert "](https://" in line
+        assert re.search(r"\b20\d\d\b", line.replace("arXiv 20", ""))
+
+
+def test_every_statement_of_how_another_reaches_an_agent_has_a_link_and_a_day() -> None:
+    rows = section("How they reach a coding agent")
+    assert len(rows) >= 4
+    for name, _, reported in rows[1:]:
+        assert re.search(r"\]\(https://github\.com/.+?/(issues|pull)/\d+\), \d{1,2} [A-Z][a-z]+ 20\d\d", reported), name
+
+
 @pytest.mark.source("E42", "P37")
 def test_our_own_figures_are_those_that_were_measured() -> None:
     measured = (ROOT / "evaluation" / "README.md").read_text(encoding="utf-8")
