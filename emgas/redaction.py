@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 _WORD = r"(?<![A-Za-z0-9_\-])"  # a token begins here
@@ -58,14 +58,24 @@ M = TypeVar("M", bound=Copied)
 
 
 class SecretKind(NamedTuple):
-    """A kind of secret.  If its pattern has a group `secret`, only that part is replaced."""
+    """A kind of secret.  If its expression has a group `secret`, only that part is replaced."""
 
     name: str
-    pattern: re.Pattern[str]
+    expression: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return the pattern, compiled when a text is looked at: a hook that starts has no time for all of them."""
+        return _compiled(self.expression)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)
 
 
 def _kind(name: str, pattern: str) -> SecretKind:
-    return SecretKind(name, re.compile(pattern))
+    return SecretKind(name, pattern)
 
 
 def _token(name: str, pattern: str) -> SecretKind:
