@@ -78,7 +78,7 @@ def format_result(result: RunResult, protection: str = "", *, plain: bool = Fals
 
 
 def main() -> int:
-    """Run as many seeds as are asked for; give 1 if one of them failed."""
+    """Run the requested number of seeds; return 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100, help="how many")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first one")

@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _judged(figures: Figures, *, check: bool, renew: bool) -> int:
-    """Compare what was counted with the baseline, or let it be that; give the code to end with."""
+    """Compare what was counted with the baseline, or let it be that; return the code to end with."""
     if renew and figures["counts"]:
         instructions.renew(figures["counts"])
     return int(check and not renew and instructions.refused(figures))

@@ -152,7 +152,7 @@ def _most(changes: Iterable[ConceptChange]) -> list[ConceptChange]:
 
 
 def _themes(old: GraphView, new: GraphView) -> list[ThemeChange]:
-    """List what became of the themes: those that went, then those that are there, each in order of birth."""
+    """List the changes of the themes: first those that are gone, then the existing ones, each in order of creation."""
     before, after = _by_id(old), _by_id(new)
     gone = (_gone(theme, after) for theme in before.values() if theme.id not in after)
     stayed = (_changed(before[theme.id], theme) for theme in after.values() if theme.id in before)

@@ -66,7 +66,7 @@ def secured(properties: str, folder: Path, ports: tuple[int, ...]) -> str:
 
 
 def make(folder: Path, ports: tuple[int, ...]) -> None:
-    """Make the certificates, and say where the listeners are."""
+    """Make the certificates, and write the addresses of the listeners."""
     folder.mkdir(parents=True, exist_ok=True)
     for authority in ("ca", "other-ca"):
         subject = ("-subj", f"/CN=emgas test {authority}", "-days", "30", "-nodes")

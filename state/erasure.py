@@ -45,7 +45,7 @@ class Erased:
         return None if isinstance(event, Sealed) else event
 
     def _take(self, event: SubjectErased) -> Iterable[int]:
-        """Add what one event erases; give the ordinals of what it puts in the place of others for the first time."""
+        """Add what one event erases; return the ordinals of the events that it replaces for the first time."""
         for first, last in event.events:
             self._gone.update(range(first, last + 1))
         for ordinal, value in event.instead:

@@ -127,7 +127,7 @@ class LogPosition(Struct, frozen=True, gc=False):
     def after(
         self, offset: int, event: AnyEvent | Outline, value: bytes, *, is_last: bool = True
     ) -> tuple[LogPosition, Acceptance]:
-        """Move on over the record `value` = `event` at `offset`, and say what became of it.
+        """Move on over the record `value` = `event` at `offset`; return the new position and the decision.
 
         is_last  else another record follows at once, and of a data event `last` is not worth its hash
 

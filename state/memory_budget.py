@@ -39,7 +39,7 @@ class MemoryBudget:
             self._sizes.move_to_end((holder, graph_id))
 
     def measure(self, holder: Holder, graph_id: str, size: int) -> None:
-        """Note what a graph takes, bytes, that was used before; let those go that were not used for longer."""
+        """Note the size, bytes, of a graph that was used before; evict others if the budget is exceeded."""
         key = holder, graph_id
         if key not in self._sizes:  # it was let go of meanwhile
             return
@@ -49,7 +49,7 @@ class MemoryBudget:
             self._make_room(next(reversed(self._sizes)))
 
     def hold(self, holder: Holder, graph_id: str, size: int) -> None:
-        """Note what a graph takes, bytes, which is used; let others go if that is too much."""
+        """Note the size of a graph in use, bytes; evict others if the budget is exceeded."""
         key = holder, graph_id
         self._taken += size - self._sizes.pop(key, 0)
         self._sizes[key] = size

@@ -207,7 +207,7 @@ class Partition:
         return position
 
     def _fold_alone(self, position: LogPosition, event: GraphEvent, value: bytes) -> tuple[LogPosition, GraphEvent]:
-        """Fold an event of a graph, and give it opened; keep it as it is while the graph cannot be read."""
+        """Fold an event of a graph, and return it opened; keep it as it is while the graph cannot be read."""
         graph_id, before = event.graph, self._counts_of(event.graph)
         if graph_id not in self._aside:
             try:

@@ -230,7 +230,7 @@ def started(command: list[str]) -> subprocess.Popen[str]:
 
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[Target]:
-    """Run `emgas serve` with a key, and an issuer whose server hangs; give it with a graph to ask."""
+    """Run `emgas serve` with a key, and an issuer whose server hangs; yield it with a graph to query."""
     with socket.create_server(("127.0.0.1", 0)) as hangs:  # accepts nothing: what connects waits
         keys = folder / "keys.toml"
         keys.write_text(

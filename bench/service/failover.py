@@ -63,7 +63,7 @@ class Workers:
         self.running[role, number] = subprocess.Popen(command, env=environment)
 
     def kill(self, pid: int) -> tuple[str, int]:
-        """Kill the one with that process id; tell which it was."""
+        """Kill the worker with that process id, and return its key in `running`."""
         for which, process in self.running.items():
             if process.pid == pid:
                 process.send_signal(signal.SIGKILL)
@@ -101,7 +101,7 @@ async def _claims(settings: WorkerSettings, partition: int) -> list[tuple[int, i
 
 
 async def _until(attempt: Callable[[], Awaitable[object]]) -> float:
-    """Try again and again until it succeeds; tell when that was (s)."""
+    """Try again and again until it succeeds; return the time of success (s)."""
     async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(EmgasError):

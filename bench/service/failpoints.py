@@ -172,7 +172,7 @@ def _eventful(life: int, n: int, at: int) -> Turn:
 
 
 async def _erase(memory: MemoryClient, life: int, at: int) -> None:
-    """Erase the turn of this life; say so once no one can read it any more."""
+    """Erase the turn of this life; report it once the turn is unreadable."""
     await memory.record(_turn(ERASED, f"secret-{life}", at))
     outcome = await memory.send(Erase(graph=ERASED, turn=f"secret-{life}"))
     if outcome.status == "accepted":

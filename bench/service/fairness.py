@@ -122,7 +122,7 @@ async def _in_one_process(turns: int, every: float) -> dict[str, Any]:
 
 
 async def _drain(outcomes: AsyncIterator[object]) -> float:
-    """Take all; tell when the last came."""
+    """Take all; return the time of the last one."""
     async for _ in outcomes:
         pass
     return time.perf_counter()

@@ -40,7 +40,7 @@ def text(number: int) -> str:
 
 
 async def timed(calls: int, call: Callable[[int], Awaitable[Any]]) -> list[float]:
-    """Make calls one after the other; give each one's time, ms, sorted."""
+    """Make calls one after the other; return each one's time, ms, sorted."""
     taken = []
     for number in range(calls):
         started = time.perf_counter()

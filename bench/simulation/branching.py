@@ -33,7 +33,7 @@ class Branch:
         self._taken = 0
 
     def take(self, message: Message) -> str:
-        """Take a message as a worker does; say why it is rejected, "" if it is not."""
+        """Take a message as a worker does; return why it is rejected, "" if it is not."""
         arrival = Record(self._taken, self._now, message.graph.encode(), message.model_dump_json().encode())
         self._taken += 1
         decision = self._handler.decide(arrival, message)
@@ -44,7 +44,7 @@ class Branch:
 
 
 async def unlike(log: LogReader, live: Partition, extractor: Extractor) -> list[str]:
-    """Branch partition 0 of a log whose fold is `live`; say in what the branch differs."""
+    """Branch partition 0 of a log whose fold is `live`; return how the branch differs."""
     events = [event async for event in counting_events(log, 0)]
     latest = max((event.at for event in events if isinstance(event, TurnRecorded)), default=0)
 

@@ -176,7 +176,7 @@ class Client:
     # to ask
 
     def ask(self, graph: str | None = None, **query: Any) -> bytes:
-        """Ask a graph; give the correlation id."""
+        """Ask a graph; return the correlation id."""
         graph = graph or self._chance.choice(self.graphs)
         correlation = b"q%d" % self._number()
         self.ledger.questions[correlation] = query.get("after")

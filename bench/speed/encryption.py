@@ -69,7 +69,7 @@ def _turn(number: int, graph: str, chance: random.Random) -> TurnRecorded:
 
 
 async def written(state: Partition, recorded: list[TurnRecorded], sealer: Sealer) -> list[bytes]:
-    """Write and fold turns, as a partition's writer does, but for the log; give the record values."""
+    """Write and fold turns, as a partition's writer does, but for the log; return the record values."""
     claim = encode(Claim(writer="bench", partitions=1, nonce="bench"))
     state.fold(0, claim)
     values = [claim]

@@ -112,7 +112,7 @@ async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, fl
 
 
 async def _fed(turns: list[Turn], processes: int) -> list[float]:
-    """Feed a pool of so many processes and nothing else, several times; give the turns a second of each."""
+    """Feed a pool of so many processes and nothing else, several times; return the turns a second of each."""
     pool, extractions = ExtractionPool(processes, Loading(YAKE, "en", [], YakeExtractor(language="en").version)), []
     pool.start()
     try:

@@ -86,7 +86,7 @@ async def _measured(
 async def _spent(
     memory: MemoryClient, turns: Sequence[Turn], worker: psutil.Process, pids: Sequence[psutil.Process]
 ) -> dict[str, float]:
-    """Publish turns, and tell what one of them took."""
+    """Publish turns, and return what one of them took."""
     wall, own, theirs = time.perf_counter(), _used([worker]), _used(pids)
     await _publish(memory, turns)
     wall, own, theirs = time.perf_counter() - wall, _used([worker]) - own, _used(pids) - theirs

@@ -68,7 +68,7 @@ def _claimed(store: MemoryStore) -> Partition:
 
 
 def _folded(state: Partition, turns: list[TurnRecorded]) -> list[tuple[int, bytes]]:
-    """Fold turns into a partition that is claimed; give their records."""
+    """Fold turns into a partition that is claimed; return their records."""
     records = []
     for offset, turn in enumerate(turns, state.position.watermark + 1):
         records.append((offset, encode(stamp(replace(turn, src=offset), state.position))))
@@ -212,7 +212,7 @@ def run(kernel: Kernel) -> None:
 
 
 def main() -> None:
-    """Run kernels, and tell of each how many times it did its thing."""
+    """Run kernels, and print for each how many times it ran."""
     for name in sys.argv[1:] or KERNELS:
         kernel = KERNELS[name]()
         run(kernel)

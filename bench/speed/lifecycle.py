@@ -159,7 +159,7 @@ def recorded_turns(turns: int, graphs: int, seed: int) -> Iterator[TurnRecorded]
 
 
 def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], LifecycleWorker]:
-    """Fold a year; give back what the partition held at POINTS times of it, and the worker that folded it."""
+    """Fold a year; return the partition's contents at POINTS times of it, and the worker that folded it."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
         store = RocksStore(Path(home) / "store")
         worker = LifecycleWorker(store)

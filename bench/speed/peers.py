@@ -39,7 +39,7 @@ def pagerank(graph: Graph, query: Words) -> float | None:
 
 
 def cooccurrences(windows: Words) -> tuple[int, float] | None:
-    """Count all pairs of windows of distinct words; tell how many there are, and how long it took, ms."""
+    """Count all pairs of windows of distinct words; return how many there are, and how long it took, ms."""
     if not find_spec("scipy"):
         return None
     from scipy.sparse import csr_array, triu

@@ -56,7 +56,7 @@ def _filled(directory: Path, graphs: int) -> Partition:
 
 
 def _fill(directory: Path, graphs: int) -> tuple[float, int, float]:
-    """Fill a partition; give what is resident then, how many graphs are in memory, and what a turn of those takes."""
+    """Fill a partition; return what is resident then, how many graphs are in memory, and what a turn of those takes."""
     before = resident_mb()
     state = _filled(directory, graphs)
     gc.collect()

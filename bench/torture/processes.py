@@ -108,7 +108,7 @@ class SupervisedWorker:
         await self._started.wait()
 
     async def down(self, number: signal.Signals = signal.SIGKILL) -> int:
-        """End it, and leave it so; give the exit code."""
+        """End it, and leave it so; return the exit code."""
         self._intended.clear()
         if self.runs:
             self.signal(number)

@@ -182,7 +182,7 @@ class Scene:
             await admin.close()
 
     async def emgas(self, *arguments: str, codes: tuple[int, ...] = (0,)) -> tuple[int, str]:
-        """Run a command of an operator; give its exit code and stdout."""
+        """Run a command of an operator; return its exit code and stdout."""
         environment = {"PATH": "/usr/bin:/bin", "EMGAS_DATA": str(self.settings.data)}
         environment |= {"EMGAS_BROKER": self.settings.broker or "", "EMGAS_PREFIX": "torture"}
         environment |= {"EMGAS_ENCRYPTION": "on", "EMGAS_KEK_FILE": str(self.kek)}
@@ -301,7 +301,7 @@ class Scene:
     # the oracles
 
     async def lives(self) -> float:
-        """See each partition account for a new turn and answer a question about it; give how long it took, s.
+        """See each partition account for a new turn and answer a question about it; return how long it took, s.
 
         Raises WedgedError.
         """

@@ -114,7 +114,7 @@ def mass(scores: Floats, best: int) -> float:
 def staged(
     stages: Iterable[tuple[str, Callable[[], StageRanking]]], covered: Callable[[Integers], float], best: int
 ) -> tuple[StageRanking, tuple[Stage, ...]]:
-    """Take stages until the `best` of one are enough; merge what was found, and tell what was done."""
+    """Take stages until the `best` of one are enough; merge the results, and return a report of the stages."""
     rankings: list[StageRanking] = []
     stages_run: list[Stage] = []
     for name, find in stages:

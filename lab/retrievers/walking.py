@@ -78,7 +78,7 @@ def is_empty(request: RecallRequest, inputs: ModeInput, *, by_vectors: bool) -> 
 def result_of(
     request: RecallRequest, inputs: ModeInput, result: ModeResult, passages: int | None = None
 ) -> RecallResult:
-    """Filter what a walk found, put the archive behind, and say what woke."""
+    """Filter the results of a walk, put archived ones last, and return the activated concepts with them."""
     view, options = request.view, request.options
     places = np.flatnonzero(Allowed(view, options.only).passes(result.passages))
     scores = behind(view, result.passages[places], result.scores[places], options.mode)

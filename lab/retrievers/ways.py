@@ -37,7 +37,7 @@ def likeliest(mode_input: ModeInput, energy: Floats) -> Integers:
 
 
 def _step(mode_input: ModeInput, front: Integers, may_wake: Mask, score: Floats, before: Integers) -> Integers:
-    """Go one edge further from ascending `front`; note better ways, and give (k,) where they lead, ascending."""
+    """Go one edge further from ascending `front`; note better ways, and return (k,) where they lead, ascending."""
     out = mode_input.edges(front)
     gives = np.bincount(out.source, out.weight, len(score))
     gift = score[out.source] * out.weight / gives[out.source]

@@ -149,7 +149,7 @@ class AsOf:
                 yield from run
 
     def finished(self) -> Graph | None:
-        """Take all steps that are left and give the graph; None if nothing had been said by then."""
+        """Run all remaining steps and return the graph; None if it had no turns by then."""
         for _ in self.steps():
             pass
         return self.graph if self.has_content else None

@@ -111,7 +111,7 @@ class _Trace:
         self._graph.fold(event)
 
     def lines(self) -> dict[str, Line]:
-        """Take what is left of the samples; give the line of every concept that was sampled."""
+        """Take the remaining samples; return the line of every sampled concept."""
         self._sample_before(self._times[-1] + 1)
         return {name: Line(name, self._labels[name], _filled(strengths)) for name, strengths in self._strengths.items()}
 

@@ -129,7 +129,7 @@ def restorable(file: IO[bytes]) -> Header:
 
 
 def whole(file: IO[bytes]) -> Header:
-    """Read the backup in `file` to its end, and give its header; `file` stands at its beginning then.
+    """Read the backup in `file` to its end, and return its header; `file` stands at its beginning then.
 
     Raises NoBackupError, BackupDamagedError, NotRestorableError.
     """
@@ -162,7 +162,7 @@ def _observed(ours: Iterable[Record], observe: Observe) -> Iterator[Record]:
 async def _check(
     file: IO[bytes], log: LogReader, header: Header, ends: Sequence[int], observe: Observe
 ) -> tuple[list[LogPosition], dict[int, Record]]:
-    """Check the whole backup, and compare it with `log`; give the positions of folds of its partitions.
+    """Check the whole backup, and compare it with `log`; return the positions of folds of its partitions.
 
     And the first record of each that has some.
     Raises NotRestorableError unless it is a log that a worker can live with, and `log` holds a beginning of it, or all.
@@ -185,7 +185,7 @@ async def _check(
 async def _check_partition(
     partition: int, partitions: int, ours: Iterable[Record], theirs: AsyncIterator[Record]
 ) -> LogPosition:
-    """Fold what the backup has of a partition and give the position at its end; with a gap, that before all."""
+    """Fold a partition of the backup and return the position at its end; with a gap, the position before all."""
     head = LogPosition()
     refused: dict[int, tuple[Record, HaltedError]] = {}  # records that are unreadable, as long as none skips them
     for expected, record in enumerate(ours):

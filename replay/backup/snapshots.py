@@ -153,7 +153,7 @@ class Snapshots:
             yield store
 
     def retain(self, partition: int, count: int, now: int) -> list[str]:
-        """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; give their names."""
+        """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; return their names."""
         finished = self.names(partition)
         old = f"{datetime_of(now - UNFINISHED_MS):%Y%m%dT%H%M%S}"
         left = [name for name in self._all(partition) if name not in finished and _time_of(name) < old]
@@ -197,7 +197,7 @@ Refused = Callable[[str], None]
 async def restore(
     snapshots: Snapshots, partition: int, log: LogReader, into: Path, refused: Refused
 ) -> Manifest | None:
-    """Copy the newest snapshot of a partition that holds good to `into`; give its manifest, None if there is none.
+    """Copy the newest snapshot of a partition that is valid to `into`; return its manifest, None if there is none.
 
     `refused` gets the name of every one that does not, and why.  Raises SnapshotsUnreachableError.
     """

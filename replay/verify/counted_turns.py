@@ -65,7 +65,7 @@ class CountedTurns:
         return self._ids.keys()
 
     def observe(self, event: GraphEvent) -> str | None:
-        """Take the graph's next event; give the id of a turn that counted already."""
+        """Take the graph's next event; return the id of a turn that counted already."""
         ordinal = len(self._earlier)
         self._earlier.append(self._now)
         repeated = None

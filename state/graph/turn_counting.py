@@ -48,7 +48,7 @@ def count_in_units(tables: GraphTables, first: int, weights: Sequence[float], un
 
 
 def words_mentioned(tables: GraphTables, passage: int, weights: Iterator[float]) -> list[int]:
-    """Mention the concepts of a passage, each by the next weight; give those that are words, not phrases."""
+    """Mention the concepts of a passage, each by the next weight; return those that are words, not phrases."""
     passages, concepts = tables.passages, tables.concepts
     mentioned, at = passages.concepts_of(passage), passages.at[passage]
     for number in mentioned:

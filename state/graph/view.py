@@ -306,7 +306,7 @@ class GraphView:
         return arrays + sum(_taken(value, DEEP) for value in self._computed.values())
 
     def once(self, key: Hashable, compute: Callable[[GraphView], T]) -> T:
-        """Compute something of this view, or give what it was the first time: it lasts until the graph changes."""
+        """Compute something of this view, or return the cached value: it lasts until the graph changes."""
         self.check_fresh()
         if key not in self._computed:
             self._computed[key] = compute(self)

@@ -57,7 +57,7 @@ def _of_strings(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _joined(texts: Sequence[str | None]) -> tuple[bytes, str]:
-    """Join texts, and tell how long each is; -1 where there is none."""
+    """Join texts, and return how long each is; -1 where there is none."""
     lengths = np.array([-1 if text is None else len(text) for text in texts], np.int64)
     return packed(lengths), BETWEEN.join([text or "" for text in texts])
 

@@ -139,7 +139,7 @@ class ExtractionPool:
             pass
 
     async def _lived(self) -> bool:
-        """Start a process and have it work; tell whether it died, so that another is wanted."""
+        """Start a process and have it work; return whether it died, so that another is wanted."""
         process: Process | None = None
         try:
             process = await self._started()
@@ -177,7 +177,7 @@ class ExtractionPool:
         return process
 
     async def _worked(self, process: Process) -> bool:
-        """Ask a process about portion after portion; tell whether it died, False once it is idle."""
+        """Ask a process about portion after portion; return whether it died, False once it is idle."""
         in_hand: deque[_PoolTask] = deque()
         try:
             while (portion := await self._next()) is not None:

@@ -81,7 +81,7 @@ class AnswerSchedule:
             yield
 
     async def _yield_to_turns(self) -> None:
-        """Serve turns and new questions between two answers, and give the previous answer time to leave."""
+        """Serve turns and new questions between two answers, and leave time to send the previous answer."""
         for _ in range(PASSES_TO_LEAVE if self.sender.unacknowledged else 1):
             await asyncio.sleep(0)
 

@@ -94,7 +94,7 @@ class Job(NamedTuple):
 def rebuild_all(
     settings: WorkerSettings, plan: Plan, directory: Path, jobs: int, show: Callable[[int], None] = lambda _: None
 ) -> list[Rebuilt]:
-    """Fold every partition of `plan` below `directory`, in at most `jobs` processes; give them in order of partition.
+    """Fold every partition of `plan` below `directory`, in at most `jobs` processes; return them in order of partition.
 
     `show` is called now and then with how many records are read.  Raises as `replay.rebuild.rebuild`, TransportError.
     """

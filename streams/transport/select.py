@@ -250,7 +250,7 @@ async def _kafka(settings: WorkerSettings) -> Transport:
 
 @contextmanager
 def opened(settings: WorkerSettings) -> Iterator[EmbeddedLog]:
-    """Own the embedded log; give birth to its topics the first time, with the settings of that day.
+    """Own the embedded log; create its topics the first time, with the settings of that time.
 
     Raises TransportError, DataDirectoryInUseError.
     """

@@ -74,7 +74,7 @@ class WorkerMetrics:
         self._turns(result).inc()
 
     def advised(self, kind: str, result: str) -> None:
-        """Count what became of something that an advisor was asked."""
+        """Count the result of a task of an advisor."""
         self.advice.labels(kind, result).inc()
 
     def appended(self, partition: int, append_seconds: float, fold_seconds: float) -> None:

@@ -61,7 +61,7 @@ class Region:
 
 
 def links_around(graph: Graph, region: Region, mentioned: Mapping[int, int]) -> Links:
-    """Fill `region`, starting from `mentioned` (word → new turns with it), and give the links inside it."""
+    """Fill `region`, starting from `mentioned` (word → new turns with it), and return the links inside it."""
     in_turns = graph.concepts.in_turns
     for word in sorted(mentioned, key=lambda word: (-mentioned[word], word)):
         if in_turns[word] >= TOGETHER:  # else it has no link
@@ -161,7 +161,7 @@ class _Agglomeration:
             self._push(word, (other for other in links[word] if word < other))
 
     def step(self) -> bool:
-        """Unite the two groups with the strongest linkage if they may be; tell whether there is a linkage left."""
+        """Unite the two groups with the strongest linkage if they may be; return whether there is a linkage left."""
         if not self._heap:
             return False
         linkage, left, right = heapq.heappop(self._heap)

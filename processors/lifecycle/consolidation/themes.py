@@ -95,7 +95,7 @@ class _Author:
         self._born = graph.themes.born
 
     def regrouped(self, old: Sequence[ThemeRow], groups: Groups) -> Iterator[TopicChange]:
-        """Yield what became of the topics `old`, from which `groups` were made."""
+        """Yield the changes of the topics `old`, from which `groups` were made."""
         continued = _continued(old, groups)
         surviving = {topics[0].id for topics in continued.values()}
         yield from (self._died(topic) for topic in old if topic.id not in surviving)

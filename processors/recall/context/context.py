@@ -102,7 +102,7 @@ class ContextPacker:
         self._packed_texts = _PackedTexts()
 
     def add(self, passage: ContextPassage) -> bool:
-        """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
+        """Take or skip the next passage; return whether to pass more: False once a passage no longer fits."""
         words = _words(passage.text)
         first = _first(words)
         passage = quoted(passage, self._longest)

@@ -107,7 +107,7 @@ class _Search:
         self._keep_best(turn, *self._scored(turn, columns))
 
     def _scored(self, turn: Integers, columns: Floats) -> tuple[Floats, Mask]:
-        """Score turns (k,) by their features (f, k), and tell which of them may be found at all."""
+        """Score turns (k,) by their features (f, k), and return which of them may be recalled at all."""
         scores, reached = weighed(columns, self._weights)
         scores = self._kind.graded(self._inquiry.view, turn, behind(self._inquiry.view, turn, scores, DEFAULT))
         return scores, reached & self._allowed.passes(turn)

@@ -45,7 +45,7 @@ class Remembers:
         return {}
 
     def once(self, compute: Callable[[Self], T]) -> T:
-        """Compute something of this object, or give what it was the first time."""
+        """Compute something of this object, or return the cached value."""
         if compute not in self._computed:
             self._computed[compute] = compute(self)
         value: T = self._computed[compute]

@@ -27,7 +27,7 @@ _REACHES: Final = tuple(row for row, feature in enumerate(FEATURES) if feature.r
 
 
 def weighed(columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
-    """Weigh the features (f, p) of turns: score each, and tell whether anything reached it; both (p,)."""
+    """Weigh the features (f, p) of turns: score each, and return whether anything reached it; both (p,)."""
     vector = weights.vector()
     reaches = [row for row in _REACHES if vector[row]]
     reached: Mask = np.any(columns[reaches] > 0, axis=0)

@@ -218,7 +218,7 @@ class PairCounts:
             self._half[-RUNS:] = [_PairRun(self._half[-1].merges + 1, merged)]
 
     def _whole_half(self) -> Sorted:
-        """Bring what was not read yet into one run, and give it."""
+        """Merge the unread runs into one, and return it."""
         if not self._half:
             return Sorted.empty()
         if len(self._half) > 1:

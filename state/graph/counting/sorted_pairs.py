@@ -51,7 +51,7 @@ class LevelMerge:
         return slice(start, start + len(self._runs))
 
     def step(self, most: int) -> list[Sorted]:
-        """Merge at least so many keys, if there are, and at most twice as many; give the runs that there are then."""
+        """Merge between `most` and twice as many keys, if there are so many; return the runs after that."""
         ends = [int(run.keys[most]) for run in self._left if len(run.keys) > most]
         upto = [int(np.searchsorted(run.keys, min(ends))) if ends else len(run.keys) for run in self._left]
         one, other = (run.part(slice(end)) for run, end in zip(self._left, upto, strict=True))

@@ -202,7 +202,7 @@ class PassageTable(ColumnTable):
         return len(self.sessions if self._packed_sessions is None else self._packed_sessions)
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
-        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
+        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; return its number."""
         if self._packed is not None:
             self._unpack()
         number = (self._numbers or self._by_id())[turn.id] = len(self._ids)

@@ -39,7 +39,7 @@ class ThemeTable:
         self.born = 0  # themes ever: the number in the next one's id
 
     def apply(self, change: TopicChange, members: Iterable[int], at: int) -> None:
-        """Fold what became of one theme at `at` (ms)."""
+        """Fold the change of one theme at `at` (ms)."""
         if change.change == "died":
             self.themes.pop(change.id, None)
             return

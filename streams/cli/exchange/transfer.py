@@ -249,7 +249,7 @@ async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"
 
 
 def show(report: dict[str, Any], *, json: bool) -> None:
-    """Print what became of a transfer."""
+    """Print the result of a transfer."""
     if json:
         output.print_json(report)
     elif "stays" in report:

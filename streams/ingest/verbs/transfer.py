@@ -131,7 +131,7 @@ def _complete(request: Receive, graph: Graph | None, placement: Placement | None
 
 @decides(Move)
 def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEvent]:
-    """Fence a graph that leaves, say where it is once it has left, or let it stay."""
+    """Fence a graph that leaves, record where it is once it has left, or cancel the move."""
     leaves = existing(request, graph)
     placement = context.state.placement(request.graph)
     leaving = placement if placement is not None and placement.status in ("leaving", "left") else None

@@ -61,7 +61,7 @@ class KafkaProducer(driver.Producer):
         return {**safe, "max_request_size": LARGEST_RECORD_BYTES, "max_batch_size": BATCH_BYTES}
 
     async def send(self, *args: Any, **kwargs: Any) -> Any:
-        """Hand a record over; give what to await for its acknowledgement.  One that fails costs no later one."""
+        """Hand a record over; return what to await for its acknowledgement.  One that fails costs no later one."""
         sent = await super().send(*args, **kwargs)
         return asyncio.shield(mending(self._ensure_producer(), cast(asyncio.Future[Any], sent)))
 
