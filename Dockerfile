@@ -46,3 +46,7 @@ WORKDIR /data
 
 # exec form: SIGTERM reaches the worker itself, which then hands over its partitions
 ENTRYPOINT ["emgas"]
+# Without a command it serves an embedded memory and the page, and prints a key when it first starts:
+#   docker run -p 127.0.0.1:8088:8088 -v emgas:/data emgas
+CMD ["serve", "--host", "0.0.0.0", "--keys", "/data/keys.toml", "--create-keys"]
+EXPOSE 8088

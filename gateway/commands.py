@@ -34,6 +34,9 @@ def serve(
         Path | None,
         typer.Option(envvar="EMGAS_KEYS", help="TOML file of API keys; required for any address but loopback."),
     ] = None,
+    create_keys: Annotated[
+        bool, typer.Option("--create-keys", help="If the file of --keys is missing, create it and print a key once.")
+    ] = False,
     url: Annotated[
         str | None, typer.Option(help="Memory to serve: kafka://… or embedded:DIRECTORY; from the settings by default.")
     ] = None,
@@ -72,6 +75,8 @@ def serve(
     from gateway.http.connections import Limits
     from gateway.serve import served
 
+    if create_keys:
+        _create_keys(keys)
     callers = _keys(keys)
     if not callers.are_required and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
@@ -133,9 +138,28 @@ def _keys(path: Path | None) -> Keys:
         fail(str(error), USAGE)
 
 
+def _create_keys(path: Path | None) -> None:
+    """Create the file of keys with one key that has all rights, and print the key; leave a file as it is."""
+    from gateway.auth.new_keys import entry, new_key
+
+    if path is None:
+        fail("--create-keys: name the file with --keys FILE", USAGE)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        fail(f"cannot create {path}: {error.strerror}", USAGE)
+    key = new_key()
+    with os.fdopen(file, "w", encoding="utf-8") as opened:
+        opened.write(entry("me", key, ("read", "write", "forget", "admin")))
+    typer.echo(f"your key, shown once: {key}  (its digest is in {path})")
+    sys.stdout.flush()
+
+
 def _print_key(name: str) -> None:
-    from gateway.auth.new_keys import KEY_BYTES, digest, new_key
+    from gateway.auth.new_keys import KEY_BYTES, entry, new_key
 
     key = new_key()
     typer.echo(f"# the key, shown once ({KEY_BYTES} random bytes): {key}")
-    typer.echo(f'[[key]]\nname = "{name}"\nsha256 = "{digest(key)}"\ngraphs = ["*"]\nrights = ["read", "write"]')
+    typer.echo(entry(name, key, ("read", "write")), nl=False)

@@ -33,12 +33,11 @@ export class Keeping {
 
   showRemember(): void {
     const graph = element("input", { class: "field wide", maxLength: 128, value: this.place.graph() || "me" });
-    graph.ariaLabel = words().newGraph;
     const text = element("textarea", { id: "memory-text", class: "field wide", rows: 4, maxLength: 30000, required: true, placeholder: words().whatToRemember });
     text.ariaLabel = words().whatToRemember;
     const speaker = element("input", { id: "memory-speaker", class: "field wide", maxLength: 256, value: "me", required: true });
-    speaker.ariaLabel = speaker.title = words().speaker;
-    const form = element("form", { class: "form" }, this.place.graph() ? null : graph, text, speaker,
+    const named = (text: string, field: HTMLElement) => element("label", { class: "dim" }, text, field);
+    const form = element("form", { class: "form" }, this.place.graph() ? null : named(words().newGraph, graph), text, named(words().speaker, speaker),
       element("button", { class: "button strong", type: "submit" }, words().save));
     form.addEventListener("submit", (event) => { event.preventDefault(); void this.record(graph.value.trim(), speaker.value.trim(), text); });
     const file = element("input", { id: "memory-file", class: "field wide", type: "file" });

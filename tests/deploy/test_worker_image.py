@@ -70,6 +70,14 @@ def test_what_is_copied_can_be_installed_and_remembers_and_answers(installed: En
     assert installed.run(*json.loads(arguments("ENTRYPOINT")[0]), "worker", "--help", cwd=tmp_path).returncode == 0
 
 
+def test_without_a_command_the_image_serves_and_makes_a_key() -> None:
+    words = json.loads(arguments("CMD")[0])
+    assert words[0] == "serve"
+    assert "--create-keys" in words
+    assert words[words.index("--host") + 1] == "0.0.0.0"  # noqa: S104 - with a key
+    assert Path(words[words.index("--keys") + 1]).parent == Path(arguments("VOLUME")[0])
+
+
 def test_evaluation_is_not_in_the_image_and_the_command_says_so_as_of_any_unknown_one(
     installed: Environment, image: Path, tmp_path: Path
 ) -> None:

@@ -142,6 +142,30 @@ def test_a_new_key_is_printed_with_its_entry(tmp_path: Path) -> None:
     assert f'sha256 = "{digest(key[1])}"' in run.out
 
 
+def test_a_first_start_makes_a_key_for_any_address_and_a_second_keeps_it(tmp_path: Path) -> None:
+    keys, printed = tmp_path / "keys.toml", list[str]()
+    for _ in range(2):
+        process = subprocess.Popen(
+            [*COMMAND, "serve", "--port", "0", "--host", EVERYWHERE, "--keys", str(keys), "--create-keys"],
+            env=environment(tmp_path / "data", partitions=PARTITIONS),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        address = address_in(process)
+        assert httpx.get(f"{address}/v1/graphs").status_code == 401
+        process.terminate()
+        assert process.stdout is not None
+        printed.append(process.stdout.read())
+        assert process.wait(PATIENCE) == 0
+    key = re.match(r"your key, shown once: (emgas_\S+)", printed[0])
+    assert key is not None
+    assert printed[1] == ""
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
+    with serve(tmp_path / "data", "--keys", str(keys)) as (address, _):
+        assert httpx.get(f"{address}/v1/graphs", headers={"Authorization": f"Bearer {key[1]}"}).json()["graphs"] == []
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["mcp", "--help"], ["themes", "--help"]])
 def test_a_command_that_serves_nothing_imports_nothing_of_the_web(arguments: list[str]) -> None:
     source = f"""
