@@ -8,7 +8,8 @@
     strength  base activation at the graph's clock, >= 0          created, accessed, at   ms since 1970, UTC
     count     turns that held both; of `holds`, times in the turn ppmi                    nats, >= 0
     weight    ppmi over the root of both fans: what activation spreads by (processors/association.py)
-    topic     label of the theme that the concept belongs to; left out without one, as is a role that was not given
+    topic     what the theme that the concept belongs to is called: its strongest concepts that are left; left out
+              without one, as is a role that was not given
 
 The texts of turns are not part of a graph: a backup has them.
 """
@@ -24,6 +25,7 @@ import numpy as np
 import orjson
 
 from processors.association import edges_out
+from processors.text.shown import Shown
 from state.graph.graph import Graph
 from state.graph.graph_tables import Window
 from state.graph.view import GraphView
@@ -47,7 +49,8 @@ def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn"
 
 
 def _add_concepts(made: nx.Graph[str], graph: Graph, view: GraphView) -> None:
-    themes = {number: theme.label for theme in view.themes for number in theme.members}
+    shown = Shown(view.concept_table)
+    themes = {number: shown.title(theme.members) for theme in view.themes for number in theme.members}
     for number, name in enumerate(view.ids):
         made.add_node(
             name,

@@ -9,7 +9,8 @@ Recall does not use this: it changes what is listed, and no score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from processors.text import tables
@@ -17,6 +18,7 @@ from state.graph.tables.concept_table import ConceptTable
 
 MOSTLY: Final = 0.6  # share of a word's turns that a phrase must hold, to be shown in its place
 OFTEN: Final = 2  # turns from which a phrase is one, and no chance
+NAMED_BY: Final = 3  # concepts that a theme is named by
 CERTAIN: Final = 3  # turns from which a guess of the segmenter is a word
 
 _UNSHOWN: Final = frozenset(word for (words,) in tables.rows(__package__, "unshown") for word in words.split())
@@ -51,6 +53,11 @@ class Shown:
             if label is not None and label.casefold() not in seen:
                 seen.add(label.casefold())
                 yield number, label
+
+    def title(self, members: Sequence[int]) -> str:
+        """Name a theme by its strongest concepts that are left: the label in the log may name what was forgotten."""
+        shown = [label for _, label in islice(self.labels(members), NAMED_BY)]
+        return ", ".join(shown or map(self._concepts.label, members[:NAMED_BY]))
 
     def _phrase_of(self, number: int) -> str | None:
         """Find the phrase that holds the word wherever it stands; of several, the one in most turns."""

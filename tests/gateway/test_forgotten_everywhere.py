@@ -1,10 +1,15 @@
-"""What is forgotten is in no answer, view, export or picture, however it was said and whichever way it is forgotten."""
+"""What is forgotten is in no answer, view, export or picture, however it was said and through whichever door.
+
+doors   POST …/forget and DELETE (HTTP; the page sends the first, turn by turn), MCP forget(about=…), emgas forget
+views   every GET of a graph that the OpenAPI document has, queries, MCP, every command that reads a graph, files
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +23,7 @@ from emgas import MemoryClient
 from emgas.messages.forgetting import PreviewForget
 from emgas.messages.sessions import EndSession
 from emgas.messages.views import Explore
+from gateway.openapi import FILE
 from replay.graph_export import to_networkx
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
@@ -26,6 +32,7 @@ from tests.support.served import serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SECRET = b"penicillin"
+MCP = {"Accept": "application/json, text/event-stream"}
 TEXTS = (
     "I am allergic to penicillin, so no antibiotics of that kind.",
     "The doctor found a penicillin-free cream for the rash.",
@@ -35,11 +42,6 @@ TEXTS = (
     "Rosa brings the kettle from Porto.",
 )
 HABIT = tuple(f"Rosa takes penicillin and drinks a latte in Porto, week {week}." for week in range(8))
-WAYS: dict[str, dict[str, Any]] = {
-    "the word": {"concepts": ["penicillin"]},
-    "as it was written": {"concepts": ["Penicillin"]},
-    "a conversation": {"sessions": ["clinic"]},
-}
 QUESTIONS = ("what am I allergic to?", "penicillin", "Rosa", "cream for the rash", "what does Rosa take?", "latte")
 GETS = (
     "turns?limit=100",
@@ -50,12 +52,17 @@ GETS = (
     "sessions?limit=20",
     "recent",
     "recent?session=clinic",
+    "activation?session=clinic",
     "trend?moods=true",
     "trend?text=Rosa",
     "habits",
+    "people",
+    "people/Ada",
+    "people/Rosa",
     "concept?name=Rosa&hops=3",
     "",
 )
+ELSEWHERE = {"changes"}  # what was forgotten is a change: test_forgotten_past.py says who sees it
 
 
 def turn(graph: str, number: int, text: str, session: str) -> dict[str, Any]:
@@ -72,18 +79,93 @@ def turn(graph: str, number: int, text: str, session: str) -> dict[str, Any]:
     }
 
 
+def a_talk(graph: str) -> list[dict[str, Any]]:
+    turns = [turn(graph, number, text, "clinic") for number, text in enumerate((*TEXTS, *HABIT))]
+    turns += [turn(graph, number, f"The kettle is blue, says Rosa, {number}.", "main") for number in range(30)]
+    return sorted(turns, key=lambda each: each["at"])
+
+
+async def a_life(memory: MemoryClient, graph: str) -> None:
+    for each in a_talk(graph):
+        await memory.record(each)
+    await memory.send(EndSession(graph=graph, session="clinic"))
+
+
+def mentioned() -> list[str]:
+    """List the ids of the turns that tell it, in their text or beside it."""
+    return [each["id"] for each in a_talk("") if SECRET in orjson.dumps(each).lower()]
+
+
+async def posted(http: httpx.AsyncClient, graph: str, **request: Any) -> str:
+    """Forget by HTTP as the preview says; return what remains, as the answer tells."""
+    preview = (await http.post(f"/v1/graphs/{graph}/forget?dry_run=true", json=request)).json()
+    assert preview["total"] + preview["remains"] == len(a_talk(graph))
+    done = (await http.post(f"/v1/graphs/{graph}/forget", json={**request, "expected": preview["total"]})).json()
+    assert done["status"] == "accepted"
+    assert f"{preview['remains']} turns left" in done["remains"]
+    return str(done["remains"])
+
+
+async def by_the_word(http: httpx.AsyncClient, graph: str) -> str:
+    return await posted(http, graph, concepts=["penicillin"])
+
+
+async def as_it_was_written(http: httpx.AsyncClient, graph: str) -> str:
+    return await posted(http, graph, concepts=["Penicillin"])
+
+
+async def by_its_conversation(http: httpx.AsyncClient, graph: str) -> str:
+    return await posted(http, graph, sessions=["clinic"])
+
+
+async def turn_by_turn_as_on_the_page(http: httpx.AsyncClient, graph: str) -> str:
+    answers = [await http.post(f"/v1/graphs/{graph}/forget", json={"turns": [each]}) for each in mentioned()]
+    assert all(answer.status_code == 200 for answer in answers)
+    return str(answers[-1].json()["remains"])
+
+
+async def by_deleting_turns(http: httpx.AsyncClient, graph: str) -> str:
+    answers = [await http.delete(f"/v1/graphs/{graph}/turns/{each}") for each in mentioned()]
+    assert all(answer.status_code == 200 for answer in answers)
+    return str(answers[-1].json()["remains"])
+
+
+async def by_deleting_its_conversation(http: httpx.AsyncClient, graph: str) -> str:
+    return str((await http.delete(f"/v1/graphs/{graph}/sessions/clinic")).json()["remains"])
+
+
+async def by_an_assistant(http: httpx.AsyncClient, graph: str) -> str:
+    async def called(**arguments: Any) -> dict[str, Any]:
+        answer = await http.post("/mcp", json=tool("forget", graph=graph, about="penicillin", **arguments), headers=MCP)
+        told: dict[str, Any] = orjson.loads(answer.json()["result"]["content"][0]["text"])
+        return told
+
+    listed = await called()
+    assert (listed["status"], listed["confirm"]) == ("unconfirmed", len(mentioned()))
+    done = await called(confirm=listed["confirm"])
+    assert done["status"] == "accepted"
+    return str(done["remains"])
+
+
+DOORS = (
+    by_the_word,
+    as_it_was_written,
+    by_its_conversation,
+    turn_by_turn_as_on_the_page,
+    by_deleting_turns,
+    by_deleting_its_conversation,
+    by_an_assistant,
+)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def memory(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[tuple[MemoryClient, httpx.AsyncClient, Path]]:
     directory = tmp_path_factory.mktemp("memory")
     async with MemoryClient(f"embedded:{directory}") as opened, serving(opened, all_tools=True) as url:
-        for graph in map(str, range(len(WAYS))):
-            turns = [turn(graph, number, text, "clinic") for number, text in enumerate((*TEXTS, *HABIT))]
-            turns += [turn(graph, number, f"The kettle is blue, says Rosa, {number}.", "main") for number in range(30)]
-            for each in sorted(turns, key=lambda each: each["at"]):
-                await opened.record(each)
-            await opened.send(EndSession(graph=graph, session="clinic"))
+        for graph in map(str, range(len(DOORS))):
+            await a_life(opened, graph)
         async with httpx.AsyncClient(base_url=url, timeout=60) as http:
             yield opened, http, directory
 
@@ -102,9 +184,8 @@ async def shown(http: httpx.AsyncClient, graph: str) -> AsyncIterator[tuple[str,
         for options in ({}, {"memory": "semantic"}, {"explain": True, "budget": 4000}):
             answer = await http.post(f"/v1/graphs/{graph}/query", json={"text": text, **options})
             yield f"query {text}", orjson.dumps({k: v for k, v in answer.json().items() if k != "query"})
-    headers = {"Accept": "application/json, text/event-stream"}
     for call in (tool("themes", graph=graph), tool("read", graph=graph, limit=100), tool("recent", graph=graph)):
-        yield f"MCP {call['params']['name']}", (await http.post("/mcp", json=call, headers=headers)).content
+        yield f"MCP {call['params']['name']}", (await http.post("/mcp", json=call, headers=MCP)).content
 
 
 async def in_files(directory: Path, graph: str, tmp_path: Path) -> AsyncIterator[tuple[str, bytes]]:
@@ -119,23 +200,32 @@ async def in_files(directory: Path, graph: str, tmp_path: Path) -> AsyncIterator
             yield "export", file.getvalue()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 async def test_what_is_forgotten_is_shown_nowhere(
-    way: str, memory: tuple[MemoryClient, httpx.AsyncClient, Path], tmp_path: Path
+    door: Callable[[httpx.AsyncClient, str], Awaitable[str]],
+    memory: tuple[MemoryClient, httpx.AsyncClient, Path],
+    tmp_path: Path,
 ) -> None:
     _, http, directory = memory
-    graph, request = str(list(WAYS).index(way)), WAYS[way]
+    graph = str(DOORS.index(door))
     before = [path async for path, answer in shown(http, graph) if SECRET in answer.lower()]
-    assert {"turns?limit=100", "picture?passages=50", "MCP read"} <= set(before), "else the test shows nothing"
-    preview = (await http.post(f"/v1/graphs/{graph}/forget?dry_run=true", json=request)).json()
-    assert preview["total"] + preview["remains"] == len(TEXTS) + len(HABIT) + 30
-    done = (await http.post(f"/v1/graphs/{graph}/forget", json={**request, "expected": preview["total"]})).json()
-    assert done["status"] == "accepted"
-    assert f"{preview['remains']} turns left" in done["remains"]
+    assert {"turns?limit=100", "picture?passages=50", "people/Ada", "MCP read"} <= set(before), "else nothing is tested"
+    remains = await door(http, graph)
+    left = (await http.get(f"/v1/graphs/{graph}")).json()["turns"]
+    assert f"{left} turns left" in remains
     for path, answer in [each async for each in shown(http, graph)]:
         assert SECRET not in answer.lower(), path
     async for path, answer in in_files(directory, graph, tmp_path):
         assert SECRET not in answer.lower(), path
+
+
+async def test_every_view_of_a_graph_is_looked_at() -> None:
+    views = {
+        path.removeprefix("/v1/graphs/{graph}").removeprefix("/").split("/")[0]
+        for path, methods in orjson.loads(FILE.read_bytes())["paths"].items()
+        if "get" in methods and path.startswith("/v1/graphs/{graph}")
+    }
+    assert views - ELSEWHERE == {re.split(r"[/?]", path)[0] for path in GETS}
 
 
 async def test_a_graph_that_forgot_everything_leaves_the_list_until_it_is_written_to(tmp_path: Path) -> None:

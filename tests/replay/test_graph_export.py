@@ -52,7 +52,7 @@ def test_concepts_are_nodes_with_what_the_graph_knows_of_them() -> None:
         "mark": False,
         "created": int(view.created[number]),
         "accessed": int(view.accessed[number]),
-        "topic": "coffee tea",
+        "topic": "coffee",
     }
     assert made.nodes["@day:2023-05-08"]["mark"]
     assert "牛奶" not in made, "it was forgotten"

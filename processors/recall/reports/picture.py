@@ -85,7 +85,9 @@ class _Picture:
             concepts=self._concepts(chosen, hops, strengths, {m: n for n, t in enumerate(themes) for m in t.members}),
             links=_columns(links, chosen, self._request.links),
             passages=self._passages(chosen),
-            themes=[PicturedTheme(id=each.id, label=self._label(each.members), born=each.born) for each in themes],
+            themes=[
+                PicturedTheme(id=each.id, label=self._shown.title(each.members), born=each.born) for each in themes
+            ],
             activity=self._activity(),
             position=position,
         )
@@ -198,11 +200,6 @@ class _Picture:
             held_by=at[view.posting_passage[postings]].tolist(),
             holds=place[view.posting_concept[postings]].tolist(),
         )
-
-    def _label(self, members: tuple[int, ...]) -> str:
-        """Return the label of a theme: its strongest concepts that are left."""
-        shown = [label for _, label in islice(self._shown.labels(members), 3)]
-        return ", ".join(shown or [self._view.labels[number] for number in members[:3]])
 
     def _activity(self) -> Activity:
         at = self._view.passage_at
