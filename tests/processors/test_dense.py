@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from emgas.messages.fields import Position
+from emgas.messages.queries import Query, Reply
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.steps import in_one_go
+from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.ranking.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
+from state.graph.graph import Graph
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_embedded, turn_recorded
+from tests.support.clocks import DAY, NOON
+from tests.support.stories import extracted
+
+EXTRACTOR = YakeExtractor(language="en")
 
 
 class Tiny:
@@ -75,3 +86,32 @@ def test_vectors_of_another_model_are_not_compared(model: Tiny) -> None:
 def test_without_a_vector_on_either_side_there_is_no_likeness() -> None:
     assert likeness(embedded(), Tiny(), "volcano") is None
     assert likeness(folded(turn_recorded()).view(), Tiny(), "cat") is None
+
+
+def asked(text: str, *vectors: list[float], **options: Any) -> Reply:
+    """Ask a graph whose turns have these vectors, and share no word with the question."""
+    graph, turns = Graph("ada"), []
+    for number, vector in enumerate(vectors):
+        there = {"id": f"t{number}", "session": "s", "at": NOON + number * DAY}
+        turns.append(extracted(f"The kettle whistles in kitchen {number}.", **there, by=EXTRACTOR))
+        graph.fold(turns[-1])
+        graph.fold(turn_embedded(id=f"t{number}", model="tiny 1", vector=vector))
+    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=1, source=1))
+    query = Query.model_validate({"graph": "ada", "text": text, **options})
+    return in_one_go(Answerer(EXTRACTOR, Tiny()).answer(query, memory)).reply
+
+
+def test_what_is_said_in_other_words_is_known_where_a_vector_is_like_the_question() -> None:
+    reply = asked("cat", [1.0, 0.0], [0.0, 1.0])
+    assert reply.matched
+    assert reply.passages[0].id == "t0"
+
+
+def test_with_vectors_too_nothing_answers_where_none_is_like_the_question() -> None:
+    near = [0.4, 0.9165]
+    assert not asked("cat", near, near, [0.0, 1.0]).matched
+    assert asked("cat", near, near, [0.0, 1.0], min_likelihood=0.0).passages
+
+
+def test_a_prompt_is_filled_by_words_alone_however_alike_vectors_are() -> None:
+    assert not asked("cat", [1.0, 0.0], [0.0, 1.0], mode="inject").passages

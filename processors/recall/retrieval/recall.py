@@ -50,6 +50,7 @@ LOOKED_AT: Final = 5  # times as many words as are listed: some of them are left
 DROP: Final = 6.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
 MASS: Final = 0.94  # of all that passages promise, beyond which a context shows no more of them
 EVEN: Final = 1.5  # what scores are divided by for that: they are surer of the best than they are right
+EVEN_BY_VECTORS: Final = 2.0  # the same, where likeness of vectors is among what a score adds up
 EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
 SEMANTIC: Final = ("association", "bridge", "kinds")  # and between what belongs together, wherever it was said
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
@@ -284,7 +285,7 @@ def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
     return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
 
 
-def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
+def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP, even: float = EVEN) -> Sequence[Ranked]:
     """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
 
     A passage is left out if it is less than e^−drop times as likely to answer as the third best, or if the passages
@@ -295,13 +296,13 @@ def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) ->
         return passages
     least = passages[LEAST_DEPTH - 1].score - drop
     shown = [each for each in passages if each.score >= least]
-    return shown[: _promising(shown)] if drop <= DROP else shown
+    return shown[: _promising(shown, even)] if drop <= DROP else shown
 
 
-def _promising(passages: Sequence[Ranked]) -> int:
+def _promising(passages: Sequence[Ranked], even: float) -> int:
     """Count how many of passages, best first, hold MASS of what all promise together; LEAST_DEPTH at least."""
     scores = np.array([each.score for each in passages])
-    promised = np.cumsum(np.exp((scores - scores[0]) / EVEN))
+    promised = np.cumsum(np.exp((scores - scores[0]) / even))
     return max(LEAST_DEPTH, int(np.searchsorted(promised, MASS * promised[-1])) + 1)
 
 
