@@ -42,7 +42,7 @@ from state.errors import (
     StoreCorruptError,
     UnreadableEventError,
 )
-from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
+from state.events.events import AnyEvent, DataEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.lsm.graph_pages import GraphPages
@@ -148,6 +148,8 @@ class Partition:
             for key, value in store.scan(keys.ASIDE, keys.ASIDE)
         }
         self._placements = Placements(store.scan(keys.PLACED, keys.PLACED))
+        self.is_doubtful = False  # whether a record passed by that the log can only hold if it lost what was folded,
+        # or if a writer went on behind its end; who reads the log can tell (replay/rebuild/rebuild.py `leads_to`)
         self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
@@ -163,6 +165,8 @@ class Partition:
         """
         event = decode(value) if event is None else event
         position, acceptance = self.position.after(offset, event, value)
+        if acceptance is not Acceptance.ACCEPTED and isinstance(event, DataEvent):
+            self.is_doubtful |= acceptance is Acceptance.GAP or event.epoch > position.epoch
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             position, event = self._fold_alone(position, event, value)
         elif acceptance is Acceptance.ACCEPTED:

@@ -129,6 +129,24 @@ async def folded_from(log: LogReader, partition: int, head: LogPosition) -> bool
     return last == head.last and claims[-1:] == folded
 
 
+async def leads_to(log: LogReader, partition: int, seen: LogPosition, head: LogPosition) -> bool:
+    """Return whether the records of `log` behind `seen` lead to `head`; so does a log that no longer has them all.
+
+    Only positions are folded, no graphs.
+    """
+    start, end = await log.bounds(partition)
+    if start > seen.watermark + 1 or end <= head.watermark:
+        return end > head.watermark
+    position = seen
+    try:
+        async for record in read_records(log, partition, seen.watermark + 1, head.watermark + 1):
+            readable, event = await decoded(log, partition, record)
+            position, _ = position.after(record.offset, event, readable.value)
+    except LogRewrittenError:
+        return False
+    return (position.epoch, position.claim, position.chain) == (head.epoch, head.claim, head.chain)
+
+
 def _is_claim(record: Record) -> bool:
     try:
         return _CLAIM in record.value and isinstance(decode(record.value), Claim)

@@ -30,7 +30,7 @@ from emgas.logs import logger
 from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
-from replay.rebuild.rebuild import folded_from
+from replay.rebuild.rebuild import folded_from, leads_to
 from state.errors import LogRewrittenError, OldLayoutError, OtherHistoryError, StoreCorruptError
 from state.log_position import LogPosition
 from state.memory_budget import MemoryBudget
@@ -175,11 +175,15 @@ class Partitions:
 
         A record counts as missing after two checks: a new leader may report an old end for a moment (KIP-207).  The
         position of the last check is checked, too: claims of others, behind a lost record, may have been folded since.
+        If a record was passed over that may fit behind a lost one, all records since the last check are read again.
         """
         state = self.open[partition]
         head = state.position
         heads = dict.fromkeys((self._seen.get(partition, head), head))
         is_there = [await folded_from(self._reader, partition, each) for each in heads]
+        if all(is_there) and state.is_doubtful:
+            state.is_doubtful = False
+            is_there.append(await leads_to(self._reader, partition, self._seen.get(partition, LogPosition()), head))
         if self.open.get(partition) is not state:
             return
         if all(is_there):
@@ -187,6 +191,7 @@ class Partitions:
             self._seen[partition] = head
         elif partition not in self._doubted:
             self._doubted.add(partition)
+            state.is_doubtful = True  # the log may have grown beyond what it lost when it is looked at again
         else:
             self._doubted.discard(partition)
             raise OtherHistoryError(f"the log of partition {partition} lost events that were folded: folding it again")

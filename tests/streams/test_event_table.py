@@ -16,6 +16,7 @@ from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
 from state.events.events import Claim, encode
+from state.log_position import stamp
 from state.partition import Partition
 from state.store.keys import LAYOUT, LAYOUT_KEY, u64
 from state.store.rocksdb import RocksStore
@@ -232,6 +233,52 @@ async def test_a_standby_that_folded_on_behind_what_its_log_lost_is_folded_again
     for _ in range(2):
         await contents.mend({0})
     assert contents.open[0].digest() == await fold_of(log)
+    contents.close()
+
+
+async def test_a_standby_that_folded_much_behind_what_its_log_lost_is_folded_again(tmp_path: Path) -> None:
+    """Seed 1334 of the simulation: a hundred records later, the claim that was not folded lay too far back."""
+    log, _ = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    contents.fold(records(log))
+    del log.records[0][4:]
+    state = Partition(MemoryStore())
+    state.fold_all((record.offset, record.value) for record in log.records[0])
+    writer = PartitionWriter(0, state, log, partitions=PARTITIONS, worker="another", timeout=60.0)
+    await writer.claim()
+    for source in range(10, 210):
+        await writer.append([turn_rejected(src=source)])
+    contents.fold(records(log))
+    for _ in range(2):
+        await contents.mend({0})
+    assert contents.open[0].digest() == await fold_of(log)
+    contents.close()
+
+
+async def test_a_writer_whose_claim_the_log_lost_condemns_no_standby(tmp_path: Path) -> None:
+    log, _ = a_log(turns=6)
+    contents = partitions(tmp_path, log)
+    await contents.hold({0})
+    zombie = Partition(MemoryStore())
+    zombie.fold_all((record.offset, record.value) for record in log.records[0])
+    writer = PartitionWriter(0, zombie, log, partitions=PARTITIONS, worker="lost", timeout=60.0)
+    await writer.claim()
+    late = encode(stamp(turn_rejected(src=10), zombie.position))
+    del log.records[0][-2:]
+    owner = Partition(MemoryStore())
+    owner.fold_all((record.offset, record.value) for record in log.records[0])
+    writer = PartitionWriter(0, owner, log, partitions=PARTITIONS, worker="another", timeout=60.0)
+    await writer.claim()
+    await writer.append([turn_rejected(src=6)])
+    await contents.reopen(0)
+    stays = contents.open[0]
+    log.put(late)
+    contents.fold(records(log))
+    assert stays.is_doubtful, "so its log is read again"
+    for _ in range(2):
+        await contents.mend({0})
+    assert contents.open[0] is stays
     contents.close()
 
 
