@@ -23,9 +23,9 @@ PLACES = (GraphReceived, GraphMoved)
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where a graph is.
+    """The state of a graph's move.
 
-    place   the origin of what is received, or where the graph goes
+    place   the origin of a received graph, or the destination of a leaving one
     origin  of what leaves                  events  of it that were here as it began to come, came, or stay here
     """
 

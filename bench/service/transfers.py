@@ -1,4 +1,4 @@
-"""Does a graph that moves stay whole, wherever its move is killed?  A real Kafka, real workers, SIGKILLs by seed.
+"""Check that a moving graph stays complete, wherever its move is killed: a real Kafka, real workers, SIGKILLs by seed.
 
     python -m bench.service.transfers                  20 deaths at each step of a move, on a broker of its own
     python -m bench.service.transfers --kills 2 --seed 7 --broker 127.0.0.1:9092 --json
@@ -113,7 +113,7 @@ class Place:
 
 
 class RandomLife:
-    """What happens to one graph, by seed."""
+    """Random actions on one graph, by seed."""
 
     def __init__(self, graph: str, seed: int, findings: MoveFindings) -> None:
         self.graph = graph

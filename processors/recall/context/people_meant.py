@@ -1,4 +1,4 @@
-"""Whom the pronouns of a turn mean, by the names that a graph knows: "He [Tomas] moved to Lyon", 他 [陈伟].
+"""Find the people that a turn's pronouns mean, by the names that a graph knows: "He [Tomas] moved to Lyon", 他 [陈伟].
 
 Nothing is stored: what was said stays as it was.  The mentions are those that were recorded with the turn.
 """
