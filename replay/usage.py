@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from replay.accepted_events import AcceptedEvents
 from replay.log import LogReader
-from state.events.events import TurnRecorded
+from state.events.events import AnyEvent, Claim, TurnRecorded
+from state.standing.quotas import COUNTING, Limit, Quotas, tag_of
 
 
 @dataclass
@@ -62,3 +63,19 @@ def total(counts: Iterable[Usage]) -> Usage:
     for each in counts:
         result.add(each)
     return result
+
+
+async def quota_of(log: LogReader, partition: int, graph: str, subject: str | None) -> Limit | None:
+    """Return a quota of a graph, or of a subject in it, and what of it is used; None for none."""
+    quotas = Quotas()
+
+    def note(event: AnyEvent) -> None:
+        if isinstance(event, COUNTING):
+            quotas.apply(event)
+        elif isinstance(event, Claim):
+            quotas.restart(event)
+
+    async for _ in AcceptedEvents(on_control=note).read(log, partition, of=""):
+        pass  # graphs' own events say nothing of quotas
+    quota = quotas.of(graph)
+    return quota.limits.get(tag_of(graph, subject)) if quota is not None else None

@@ -240,7 +240,7 @@ _DRAFTED = _beginning(**ANYWHERE.link)
 
 def accept_all(
     position: LogPosition, records: Iterable[tuple[int, bytes]]
-) -> tuple[LogPosition, Runs, list[DataEvent]]:
+) -> tuple[LogPosition, Runs, list[Claim | DataEvent]]:
     """Move on over many records (offset, value); sort what graphs have to fold by graph, nothing of it checked.
 
     The other events that count come last, in their order.  The values wait undecoded: as events they would be several
@@ -248,7 +248,7 @@ def accept_all(
     Raises as `LogPosition.after`, and UnreadableEventError for every record that is no graph event of this version.
     """
     runs: Runs = {}
-    others: list[DataEvent] = []
+    others: list[Claim | DataEvent] = []
     value = None
     for offset, value in records:
         event = _outline(value) or decode(value)
@@ -257,7 +257,7 @@ def accept_all(
             decode(value)  # what does not count must be readable as well: a newer version may know better
         elif isinstance(event, (Outline, GraphEvent)):
             runs.setdefault(event.graph, []).append(value)
-        elif isinstance(event, DataEvent):
+        else:
             others.append(event)
     return (position if value is None else replace(position, last=fingerprint(value))), runs, others
 

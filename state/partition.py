@@ -42,14 +42,24 @@ from state.errors import (
     StoreCorruptError,
     UnreadableEventError,
 )
-from state.events.events import AnyEvent, DataEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
+from state.events.events import (
+    AnyEvent,
+    Claim,
+    DataEvent,
+    GraphEvent,
+    Retracted,
+    SubjectErased,
+    TurnRecorded,
+    decode,
+)
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.lsm.graph_pages import GraphPages
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
-from state.placement import PLACES, Placement, Placements
 from state.retraction import refolded, turned
 from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, living, missing, opened, read_as
+from state.standing.placement import PLACES, Placement, Placements
+from state.standing.quotas import COUNTING, GraphQuota, Quotas
 from state.store import keys
 from state.store.keys import COUNTS, POSITION
 from state.store.store import Store
@@ -150,6 +160,7 @@ class Partition:
         self._placements = Placements(store.scan(keys.PLACED, keys.PLACED))
         self.is_doubtful = False  # whether a record passed by that the log can only hold if it lost what was folded,
         # or if a writer went on behind its end; who reads the log can tell (replay/rebuild/rebuild.py `leads_to`)
+        self._quotas = Quotas(store.scan(keys.QUOTAS, keys.QUOTAS), self.position.source_topic)
         self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
@@ -170,7 +181,7 @@ class Partition:
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             position, event = self._fold_alone(position, event, value)
         elif acceptance is Acceptance.ACCEPTED:
-            self._place(event)
+            self._note(event)
         self.position = position
         return Folded(event, acceptance)
 
@@ -181,20 +192,27 @@ class Partition:
         """
         position, runs, others = accept_all(self.position, records)
         for event in others:
-            self._place(event)
+            self._note(event)
         for graph_id, values in runs.items():
             position = self._fold_run(position, graph_id, values)
         self.position = position
 
-    def _place(self, event: AnyEvent) -> None:
-        """Note where a graph is, if the event says so."""
+    def _note(self, event: AnyEvent) -> None:
+        """Note what an event that no graph folds says of a graph: where it is, or what may be sent to it."""
         if isinstance(event, PLACES):
-            key, value = self._placements.apply(event)
-            self._pages.batch[key] = value
+            self._pages.batch.update([self._placements.apply(event)])
+        elif isinstance(event, COUNTING):
+            self._pages.batch.update([self._quotas.apply(event)])
+        elif isinstance(event, Claim):
+            self._pages.batch.update(self._quotas.restart(event))
 
     def placement(self, graph_id: str) -> Placement | None:
         """Return where a graph is that came from another log or goes to one; None for any other."""
         return self._placements.of(graph_id)
+
+    def quota(self, graph_id: str) -> GraphQuota | None:
+        """Return what may be sent to a graph, and what was; None for one without a quota."""
+        return self._quotas.of(graph_id)
 
     def _fold_run(self, position: LogPosition, graph_id: str, values: Sequence[bytes]) -> LogPosition:
         """Fold the next events of one graph together; where it cannot be read, one by one."""
@@ -758,7 +776,7 @@ class Partition:
             lines.append(f"{graph.graph_id} {graph.digest()}\n")
             dark += self._counted[graph.graph_id] - graph.turns
         position = replace(self.position, turns=self.position.turns - dark)
-        lines += self._placements.lines()
+        lines += [*self._placements.lines(), *self._quotas.lines()]
         return hashlib.sha256(position.to_bytes() + "".join(lines).encode()).hexdigest()
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "state": (
         ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure", "store"),
-        ("retraction", "placement"), ("lsm",), ("partition",),
+        ("retraction", "standing"), ("lsm",), ("partition",),
     ),
     "state/graph": (
         ("canonical_bytes", "tables"), ("counting", "deadlines", "expiry_queue", "turn_index"), ("graph_tables",),

@@ -19,7 +19,7 @@ from emgas.messages.people import Profile
 from emgas.messages.pictures import Compare, Picture
 from emgas.messages.queries import Describe, Query
 from emgas.messages.requests import Command, PartitionQuestion, Right, Sendable
-from emgas.messages.rights import Grant, Revoke
+from emgas.messages.rights import Grant, Quota, Revoke
 from emgas.messages.sessions import EndSession, Recent
 from emgas.messages.transfer import Move, Receive
 from emgas.messages.turns import Configure, Erase, Feedback, Pin, Reinforce, Turn, Undo, Unpin
@@ -35,6 +35,7 @@ from state.events.events import (
     GraphMoved,
     GraphReceived,
     Pinned,
+    QuotaSet,
     Retracted,
     SessionEnded,
     SubjectErased,
@@ -119,6 +120,7 @@ VERBS = (
         WorthJudged,
         ({"by": "us", "judged": {"turn": "nowhere", "worth": 0.9}},),
     ),
+    Verb(Quota, "admin", {"turns": 9}, QuotaSet),
     Verb(Move, "admin", LEAVES, GraphMoved, ({**LEAVES, "phase": "finish"},)),
     Verb(
         Receive,

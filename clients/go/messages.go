@@ -8,7 +8,7 @@ package emgas
 import "encoding/json"
 
 // Command is what one tells a graph: Turn, Advice, Configure, EndSession, Erase, Feedback, Forget, Grant, Move,
-// Pin, Receive, Reinforce, Revoke, Undo or Unpin.
+// Pin, Quota, Receive, Reinforce, Revoke, Undo or Unpin.
 type Command interface{ graph() string }
 
 // Question is what one asks a graph: Query, Compare, Describe, Explore, Habits, Picture, PreviewForget, Profile,
@@ -1034,6 +1034,21 @@ type Pin struct {
 	Kind     string   `json:"kind"`
 }
 
+// Quota: limit what is sent to a graph from now on; without a limit, lift the quota.
+//
+// It counts turns that are recorded, from 0 whenever it is set. Only an operator may set it, not a subject.
+type Quota struct {
+	ID    string `json:"id"`
+	Graph string `json:"graph"`
+	Kind  string `json:"kind"`
+	// whose turns count; by default, all of the graph's
+	Subject string `json:"subject,omitempty"`
+	// how many turns may be recorded
+	Turns *int64 `json:"turns,omitempty"`
+	// how many bytes they may have, as sent
+	Bytes *int64 `json:"bytes,omitempty"`
+}
+
 // Receive: take over events of a graph that is not here, in their order; the last message has none, and checks the
 // digest.
 //
@@ -1730,6 +1745,7 @@ func (m Forget) graph() string        { return m.Graph }
 func (m Grant) graph() string         { return m.Graph }
 func (m Move) graph() string          { return m.Graph }
 func (m Pin) graph() string           { return m.Graph }
+func (m Quota) graph() string         { return m.Graph }
 func (m Receive) graph() string       { return m.Graph }
 func (m Reinforce) graph() string     { return m.Graph }
 func (m Revoke) graph() string        { return m.Graph }
@@ -1808,6 +1824,13 @@ func (m Move) MarshalJSON() ([]byte, error) {
 func (m Pin) MarshalJSON() ([]byte, error) {
 	type plain Pin
 	m.Kind = "pin"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Quota) MarshalJSON() ([]byte, error) {
+	type plain Quota
+	m.Kind = "quota"
 	return json.Marshal(plain(m))
 }
 

@@ -76,6 +76,7 @@ var types = []any{
 	emgas.Grant{},
 	emgas.Move{},
 	emgas.Pin{},
+	emgas.Quota{},
 	emgas.Receive{},
 	emgas.Reinforce{},
 	emgas.Revoke{},

@@ -13,18 +13,24 @@ with `forget` or `admin` can read forgotten content as of an earlier time.
 
 A gateway puts the rights of its key into the header `rights`; the graph's grants add nothing to them.
 
+A quota limits how many turns and bytes a graph, or one subject in it, may send.  The writer of the partition counts
+(streams/ingest/verbs/quota.py): a quota is exact, however many servers share it.
+
 A record without the header `subject` comes from the operator and may do everything.  Rights separate programs that
 share a memory through a gateway, which sets the subject by their key (docs/how-to.md).
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from emgas.messages.fields import Name
 from emgas.messages.requests import Request, Right
+
+OVER_QUOTA: Final = "over quota: "  # what the reason of a turn begins with that a quota rejects
+MOST = 2**53 - 1
 
 
 class _Rights(Request, right="admin"):
@@ -48,3 +54,15 @@ class Revoke(
     """Revoke rights of a subject in a graph."""
 
     kind: Literal["revoke"] = "revoke"
+
+
+class Quota(Request, right="admin", example={"id": "q1", "graph": "ada", "subject": "planner", "turns": 1000}):
+    """Limit what is sent to a graph from now on; without a limit, lift the quota.
+
+    It counts turns that are recorded, from 0 whenever it is set.  Only an operator may set it, not a subject.
+    """
+
+    kind: Literal["quota"] = "quota"
+    subject: Name | None = Field(default=None, description="whose turns count; by default, all of the graph's")
+    turns: int | None = Field(default=None, ge=0, le=MOST, description="how many turns may be recorded")
+    bytes: int | None = Field(default=None, ge=0, le=MOST, description="how many bytes they may have, as sent")

@@ -5,7 +5,8 @@ GatewayError
 ├── NoKeyError              no key, or an unknown one                   401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
 ├── UnknownGraphError       the graph does not exist                    404
-├── RequestRejectedError    the memory rejected a turn or a request     409 for an id with another text, else 422
+├── RequestRejectedError    the memory rejected a turn or a request     409 for an id with another text, 429 over a
+│                                                                       quota, else 422
 ├── TooLargeError           more bytes than a record may have           413
 ├── WrongContentTypeError   the body is not declared as JSON            415
 ├── TooOftenError           the key's rate is used up                   429, Retry-After
@@ -29,6 +30,7 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from emgas.errors import EmgasError, InvalidMessageError, NoAnswerError, QueryFailedError
+from emgas.messages.rights import OVER_QUOTA
 
 RETRY_SECONDS = 1  # after which an overloaded memory may be asked again
 PROBLEM_JSON = "application/problem+json"
@@ -121,6 +123,8 @@ class RequestRejectedError(GatewayError):
     def __init__(self, reason: str | None) -> None:
         super().__init__(reason or "the memory refused it")
         self.status = 409 if "another text" in str(self) else 422
+        if str(self).startswith(OVER_QUOTA):
+            self.status, self.code = 429, "over-quota"
 
 
 class NoModelError(GatewayError):

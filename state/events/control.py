@@ -12,6 +12,8 @@ from msgspec import Meta
 from state.events.base import DataEvent, Event, GraphId, Ordinal, Sha256
 from state.events.registry import control_event
 
+Tag = Annotated[str, Meta(pattern=r"^([0-9a-f]{16})?\Z")]
+
 
 @control_event
 class Claim(Event, frozen=True, kw_only=True):
@@ -75,8 +77,36 @@ class RecordSkipped(DataEvent, frozen=True, kw_only=True):
 
 
 @control_event
+class QuotaSet(DataEvent, frozen=True, kw_only=True):
+    """A graph may take so many turns and bytes from here on, or any again (state/standing/quotas.py).
+
+    subject  a hash of who sends them; "" for all
+    """
+
+    src: Ordinal
+    graph: GraphId
+    subject: Tag = ""
+    turns: Ordinal | None = None
+    bytes: Ordinal | None = None
+
+
+@control_event
+class QuotaCounted(DataEvent, frozen=True, kw_only=True):
+    """A turn of a graph with a quota counts: the one at offset `of` of `turns`, which is recorded next.
+
+    subject  a hash of who sent it; "" for one without a subject
+    bytes    of its record
+    """
+
+    graph: GraphId
+    subject: Tag = ""
+    of: Ordinal
+    bytes: Ordinal
+
+
+@control_event
 class GraphReceived(DataEvent, frozen=True, kw_only=True):
-    """A graph comes from another log: its events follow, until this is `complete` (state/placement.py).
+    """A graph comes from another log: its events follow, until this is `complete` (state/standing/placement.py).
 
     origin  what tells its history from others (replay/transfer.py)
     events  of it that were here already, where it left before; if it is complete: all that came

@@ -11,7 +11,8 @@
 
     k <graph>              why the graph is set aside, and that events of it came since: JSON (state/partition.py)
     n <graph>              nothing is left of the graph: all of it was forgotten, erased or taken back
-    p <graph>              where the graph is while it comes or goes: JSON (state/placement.py)
+    p <graph>              where the graph is while it comes or goes: JSON (state/standing/placement.py)
+    q <graph>              what may still be sent to the graph, and what was: JSON (state/standing/quotas.py)
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
 
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
@@ -33,6 +34,7 @@ LAYOUT: Final = 9  # raise it when anything drawn above changes; a store and a s
 POSITION = b"h"
 ASIDE = b"k"  # what every key of a graph that is set aside begins with, and no other key
 ERASURES = b"x"  # what every erasure key begins with, and no other key
+QUOTAS = b"q"  # what every key of a graph's quotas begins with, and no other key
 PLACED = b"p"  # what every key of a graph that came from elsewhere, or goes there, begins with, and no other key
 EMPTIED = b"n"  # what every key of a graph that nothing is left of begins with, and no other key
 LAYOUT_KEY = b"l"
@@ -118,6 +120,16 @@ def placed_key(graph_id: str) -> bytes:
 
 def graph_of_placed_key(key: bytes) -> str:
     """Read the graph id out of a placed key."""
+    return _graph_of(key)
+
+
+def quota_key(graph_id: str) -> bytes:
+    """Build the key of the graph's quotas."""
+    return QUOTAS + _graph(graph_id)
+
+
+def graph_of_quota_key(key: bytes) -> str:
+    """Read the graph id out of a quota key."""
     return _graph_of(key)
 
 

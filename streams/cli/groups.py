@@ -54,6 +54,7 @@ class AdminCommands(LazyGroup):
         "send": Lazy("streams.cli.exchange.send:send"),
         "graph": Lazy("streams.cli.exchange.transfer:app"),
         "usage": Lazy("streams.cli.operate.usage:usage"),
+        "quota": Lazy("streams.cli.operate.quota:quota"),
     }
 
 
@@ -76,7 +77,7 @@ change = typer.Typer(
 admin = typer.Typer(
     cls=AdminCommands,
     no_args_is_help=True,
-    help="Run EMGAS: hooks of agents, topics, rejected turns, unreadable records, snapshots, sinks, models, usage.",
+    help="Run EMGAS: hooks of agents, topics, rejected turns, unreadable records, snapshots, sinks, models, quotas.",
 )
 measure = typer.Typer(
     cls=MeasureCommands,

@@ -72,6 +72,7 @@ class CommandHandler:
     def folded(self) -> None:
         """Forget pending decisions: the state knows them now."""
         self._unfolded.clear()
+        self._turns.folded()
         self._ahead.forget_vectors()
 
     @property

@@ -6,6 +6,7 @@ A turn becomes one event that accounts for it, by what its id stands for:
     id known to the graph, other text       TurnRejected
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever its text
     while recording is paused               TurnNotRecorded: nothing of the text is kept, not even as a dead letter
+    over a quota of the graph or subject    TurnRejected (streams/ingest/verbs/quota.py); within one, QuotaCounted and:
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model, and
                                             Superseded for statements that are history now
@@ -53,7 +54,9 @@ from state.graph.graph import Graph
 from state.graph.tables.passage_table import ERASED, fingerprint
 from state.log_position import Draft
 from state.partition import Partition
+from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import HandlerContext
+from streams.ingest.verbs.quota import QuotaCounter
 from streams.ingest.verbs.unfolded import UnfoldedDecisions, states_of_speaker
 
 log = logger("ingest")
@@ -159,6 +162,11 @@ class TurnDecider:
         self._context = context
         self._unfolded = unfolded
         self._ahead = ahead
+        self._quotas = QuotaCounter(state)
+
+    def folded(self) -> None:
+        """Forget what was decided and is folded by now."""
+        self._quotas.folded()
 
     def embed_ahead(self, turns: Sequence[Turn]) -> None:
         """Embed turns that are about to be decided, all texts in one call of the model.
@@ -230,11 +238,21 @@ class TurnDecider:
         existing = self._existing_text(turn, graph)
         if existing is None:
             is_recording = graph is None or bool(graph.settings.recording)
-            return self._recorded(arrival, turn, graph) if is_recording else _not_recorded(arrival, turn)
+            return self._counted(arrival, turn, graph) if is_recording else _not_recorded(arrival, turn)
         if existing not in (ERASED, fingerprint(turn.text)):
             return rejected(arrival, turn, f"turn id {turn.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=turn.graph, id=turn.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", turn.id)
+
+    def _counted(self, arrival: Record, turn: Turn, graph: Graph | None) -> Decision:
+        """Record a turn and count it, unless a quota keeps it out."""
+        try:
+            counts = self._quotas.count(arrival, turn)
+        except RejectedError as why:
+            return rejected(arrival, turn, str(why))
+        decision = self._recorded(arrival, turn, graph)
+        decision.events = [*counts, *decision.events]
+        return decision
 
     def _existing_text(self, turn: Turn, graph: Graph | None) -> int | None:
         """Return the fingerprint of the text that a turn's id stands for already, folded or not."""

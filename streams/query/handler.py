@@ -36,7 +36,7 @@ from emgas.wire import Record, ReplyAddress, partition_of
 from processors.lifecycle.policies import UnknownPolicyError
 from processors.recall.answer.answer import Answer
 from state.errors import GraphUnavailableError, KeysError, StoreCorruptError, TooMuchAskedError
-from state.placement import Placement
+from state.standing.placement import Placement
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.verbs.refusals import check_size, explained, incomplete, moved
 from streams.ingest.verbs.rights import check_question

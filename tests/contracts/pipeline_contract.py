@@ -14,6 +14,7 @@ from tests.contracts.pipeline_gates import Gates
 from tests.contracts.pipeline_lives import Lives
 from tests.contracts.pipeline_past import Past
 from tests.contracts.pipeline_questions import AT_ONCE, Questions
+from tests.contracts.pipeline_quotas import Quotas
 from tests.contracts.pipeline_secrets import Secrets
 from tests.contracts.pipeline_turns import Turns
 from tests.contracts.pipeline_views import Views
@@ -22,6 +23,6 @@ WORKER = {"queries_at_once": AT_ONCE}
 
 
 class PipelineContract(
-    Folds, Past, Expiry, Gates, Lives, Contents, Conversations, Views, Questions, Secrets, Turns
+    Folds, Past, Expiry, Gates, Lives, Contents, Conversations, Views, Questions, Quotas, Secrets, Turns
 ):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

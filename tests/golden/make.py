@@ -7,7 +7,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     mornings        a habit, what is history since another turn, and a photo
     sieve           with gates, clauses and dreams: what is not counted, linked by frequency and in the night
-    notices         a turn with an origin, which expires
+    notices         a turn with an origin, which expires; a quota
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     attic           the vault, received under another name; the vault leaves then, and the ashes stay
@@ -38,7 +38,7 @@ from emgas import Turn
 from emgas.client import switches
 from emgas.messages.advice import Advice
 from emgas.messages.fields import Attachment
-from emgas.messages.rights import Grant, Revoke
+from emgas.messages.rights import Grant, Quota, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.transfer import Move
 from emgas.messages.turns import Feedback, Pin, Undo, Unpin
@@ -313,6 +313,9 @@ class Story:
             outcome = await memory.send(request.model_copy(update={"id": f"move-{number}"}))
             if outcome.status != "accepted":
                 sys.exit(f"a graph was to move: {outcome.reason}")
+        await memory.send(Quota(id="quota-0", graph="notices", turns=9))
+        turn = {"id": "counted", "graph": "notices", "speaker": "Ada", "text": "Nine more notices may hang here."}
+        await memory.record({**turn, "at": self.now})
 
     async def events(self, graph: str) -> list[Any]:
         events = [decode(record.value) for record in await self.records(self.pipeline.place(graph))]

@@ -18,7 +18,7 @@ from replay.transfer import Survey, Transferred, folded, forked, messages, resta
 from state.events.events import Sealed, TurnRecorded, TurnRejected, decode
 from state.graph import codec
 from state.partition import Partition
-from state.placement import Placement
+from state.standing.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
 from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS

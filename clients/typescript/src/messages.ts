@@ -1445,6 +1445,28 @@ export interface Pin {
   kind: "pin";
 }
 /**
+ * Limit what is sent to a graph from now on; without a limit, lift the quota.
+ *
+ * It counts turns that are recorded, from 0 whenever it is set.  Only an operator may set it, not a subject.
+ */
+export interface Quota {
+  id: string;
+  graph: string;
+  kind: "quota";
+  /**
+   * whose turns count; by default, all of the graph's
+   */
+  subject?: string | null;
+  /**
+   * how many turns may be recorded
+   */
+  turns?: number | null;
+  /**
+   * how many bytes they may have, as sent
+   */
+  bytes?: number | null;
+}
+/**
  * Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
  *
  * Until then the graph accepts and answers nothing else.  Events that are here already are passed over.
@@ -2450,6 +2472,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Move | Pin | Receive | Reinforce | Revoke | Undo | Unpin;
+export type Command = Turn | Advice | Configure | EndSession | Erase | Feedback | Forget | Grant | Move | Pin | Quota | Receive | Reinforce | Revoke | Undo | Unpin;
 export type Question = Query | Checkpoint | Compare | Describe | Explore | Extract | Habits | Inspect | List | Picture | PreviewForget | Profile | Read | Recap | Recent | Trend;
 export type Answer = Outcome | Reply | Checkpointed | Compared | Description | Explored | Extracted | Recurring | Inspection | Graphs | Pictured | ForgetPreview | Profiled | Turns | Recapped | InMind | Trended | Failure;

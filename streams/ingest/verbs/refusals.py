@@ -11,7 +11,7 @@ from emgas.messages.turns import Erase
 from emgas.validation import describe
 from emgas.wire import partition_of
 from state.graph.graph import Graph
-from state.placement import Placement
+from state.standing.placement import Placement
 from streams.errors import RejectedError
 
 _RECEIVE = b'"kind":"receive"'

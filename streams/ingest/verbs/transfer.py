@@ -1,4 +1,4 @@
-"""Receiving a graph's own events from another log, and moving a graph away (state/placement.py).
+"""Receiving a graph's own events from another log, and moving a graph away (state/standing/placement.py).
 
 Events are received in their order, each once: events that the graph already has are skipped, so a sender may begin
 again.  In the log they look as if they had happened here, except for their sources, which are elsewhere.
@@ -29,7 +29,7 @@ from state.events.events import (
     decode_as,
 )
 from state.graph.graph import Graph
-from state.placement import Placement
+from state.standing.placement import Placement
 from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
 from streams.ingest.verbs.refusals import existing
