@@ -7,7 +7,8 @@ one with a blank can only be where the longest part of it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import add
 from typing import Final, Generic, TypeVar
 
 REMEMBERED: Final = 1 << 13  # what stood between blanks, lately
@@ -20,19 +21,29 @@ class _Pieces(dict[str, tuple[str, ...]]):
     """The words that may occur around a piece without blanks: cached for pieces that recur."""
 
     def __init__(self, words: Mapping[str, str]) -> None:
-        """Prepare a search for words by a part of each that must be in one piece."""
+        """Prepare a search for words by a part of each that must be in one piece: by the first two signs of it."""
         super().__init__()
-        self._words = words
-        self._ascii = {word: part for word, part in words.items() if part.isascii()}  # an ASCII piece holds no others
+        self._beginning: dict[str, list[tuple[str, str]]] = {}
+        for word, part in words.items():
+            self._beginning.setdefault(part[:2], []).append((word, part))
+        self._has_one_sign = any(len(part) == 1 for part in words.values())
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
-        words = self._ascii if piece.isascii() else self._words
-        matching = tuple(word for word, part in words.items() if part in piece)
+        matching = tuple(dict.fromkeys(self._found(piece)))
         if len(piece) <= LONGEST:
             if len(self) >= REMEMBERED:
                 self.clear()
             self[piece] = matching
         return matching
+
+    def _found(self, piece: str) -> Iterator[str]:
+        """Yield the words whose part is in a piece: at each place by its two signs, of which most begin none."""
+        beginning = self._beginning
+        for place, pair in enumerate(map(add, piece, piece[1:])):
+            if pair in beginning:
+                yield from (word for word, part in beginning[pair] if piece.startswith(part, place))
+        for sign in piece if self._has_one_sign else "":
+            yield from (word for word, _ in beginning.get(sign, ()))
 
 
 class Triggers(Generic[Rule]):
