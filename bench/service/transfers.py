@@ -100,8 +100,8 @@ class Place:
         """Fold what the log holds of a graph; return its digest."""
         async with select.readable(self.settings) as topics:
             log = topics.reader(self.settings.topics.events)
-            known = await survey(log, partition_of(graph, self.settings.partitions), graph)
-            return await folded(restamped(log, known), graph) if known else "nothing"
+            exported = await survey(log, partition_of(graph, self.settings.partitions), graph)
+            return await folded(restamped(log, exported), graph) if exported else "nothing"
 
     async def recorded(self, graph: str) -> Counter[str]:
         """Count how often the log records each turn of a graph; what was erased cannot be read."""

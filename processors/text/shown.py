@@ -55,7 +55,7 @@ class Shown:
                 yield number, label
 
     def title(self, members: Sequence[int]) -> str:
-        """Name a theme by its strongest concepts that are left: the label in the log may name what was forgotten."""
+        """Return a theme's strongest concepts that are left: the label in the log may hold a forgotten one."""
         shown = [label for _, label in islice(self.labels(members), NAMED_BY)]
         return ", ".join(shown or map(self._concepts.label, members[:NAMED_BY]))
 
