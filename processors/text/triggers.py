@@ -37,7 +37,7 @@ class _Pieces(dict[str, tuple[str, ...]]):
         return matching
 
     def _found(self, piece: str) -> Iterator[str]:
-        """Yield the words whose part is in a piece: at each place by its two signs, of which most begin none."""
+        """Yield the words whose part is in a piece: look each place up by its two signs; most places begin no word."""
         beginning = self._beginning
         for place, pair in enumerate(map(add, piece, piece[1:])):
             if pair in beginning:
