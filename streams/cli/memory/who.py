@@ -29,7 +29,7 @@ def who(
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Show what a graph knows of people: values, history, evidence and changes.  Exits with 3 for an unknown graph."""
+    """Show what a graph knows of people: values, history, evidence and changes."""
 
     async def ask() -> Profiled:
         async with session(output.settings(), timeout, begins=False) as connected:
