@@ -33,6 +33,7 @@ _BOLD: Final = pattern("zh", "bold")
 _NOT_NAMES: Final = frozenset(
     "了着过的吗呢吧啊呀么们在和跟与给把被对让要想会不没也都就还很最太说问是有去来到这那他她你我它谁什几个只些"
 )
+_CALLS: Final = pattern("zh", "calls")
 _TEACHES: Final = pattern("zh", "teaches")
 _RAISED: Final = pattern("zh", "raised")
 _CALLED_PET: Final = pattern("zh", "called_pet")
@@ -45,6 +46,8 @@ _THEY: Final = pattern("zh", "they")
 _BEGINS: Final = pattern("zh", "begins")
 
 
+_TITLES: Final = ("医生", "大夫", "教授", "警官")
+_FOREIGN: Final = frozenset({"nrp", "nz", "nr", "nrt", "nrfg", "x"})
 _PLACES: Final = frozenset({"ns", "nz", "nt", "nrt", "nr"})
 
 
@@ -76,10 +79,17 @@ class ChineseReading(FactReading):
     def holds(self, fact: Fact) -> bool:
         """Return whether a fact may hold: a person is no job, 我导师是郑教授, and 大红 in 大红人 is no place."""
         if fact.slot == "job":
+            if fact.value.endswith(_TITLES) and self._is_titled(fact.value):
+                return False
             return "·" not in fact.value and not fact.value.startswith(tuple(name.text for name in self._people))
         end = self.sentence.find(fact.value) + len(fact.value)
         is_people = fact.slot == "hometown" and self.sentence.startswith("人", end)
         return not is_people or any(tag in _PLACES for _, tag in chinese_names.cut(fact.value, STANDARD))
+
+    def _is_titled(self, value: str) -> bool:
+        """Return whether a job is a name and a title: 卡林医生, but not 外科医生."""
+        tags = {tag for _, tag in chinese_names.cut(value[:-2], STANDARD)}
+        return tags <= _FOREIGN
 
     @cached_property
     def _people(self) -> list[_Name]:
@@ -110,6 +120,8 @@ class ChineseReading(FactReading):
         if not _FIRSTS.isdisjoint(self.sentence):
             for match in _MENTIONED.finditer(self.sentence):
                 yield from self._role(match)
+        for match in _CALLS.finditer(self.sentence) if self.company.other else ():
+            yield _tie("", match["role"], self.company.other, match.span("role"), 0.85)
         if self.asking:
             return
         for rule in (_TEACHES, _RAISED, _CALLED_PET):
@@ -166,8 +178,10 @@ class ChineseReading(FactReading):
             whole = self._before(before.start())
             if whole:
                 yield _tie(owner, match["role"], whole.text, (whole.start - self.offset, match.end()), 0.93)
-            elif self.sentence[: before.start()].endswith("我"):
+            elif self.sentence[: before.start()].endswith("我") and owner:
                 yield _tie(owner, match["role"], "", (0, match.end()), 0.9)
+            elif self.sentence[: before.start()].endswith("你") and not owner and self.company.addressed:
+                yield _tie("", match["role"], self.company.addressed, (0, match.end()), 0.85)
 
     def _before(self, place: int) -> _Name | None:
         """Return the name before a place, over 现在, or the one with which the sentence begins, over a comma."""
@@ -179,7 +193,7 @@ class ChineseReading(FactReading):
     def _owner(self, place: int) -> tuple[str | None, int]:
         """Return whose a role is, and where that begins; None where that is not known."""
         if match := _WHOSE.search(self.sentence, 0, place):
-            return ("", match.start()) if match["me"] else (self.company.other or None, match.start())
+            return ("", match.start()) if match["me"] else (self.company.addressed or None, match.start())
         end = place - 1 if self.sentence[place - 1 : place] == "的" else place
         if (name := self._ending(end)) and not (name.text.isupper() and end == place):  # AI助手
             return name.text, name.start - self.offset

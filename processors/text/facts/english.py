@@ -52,6 +52,12 @@ _RELATION: Final = {
 }
 _DID: Final = pattern("en", "did")
 _TEACHES: Final = pattern("en", "teaches")
+_CALLS: Final = pattern("en", "calls")
+_I_AM: Final = pattern("en", "i_am")
+_YOU_ARE: Final = pattern("en", "you_are")
+_THEY_ARE: Final = pattern("en", "they_are")
+_FRIEND_OF: Final = pattern("en", "friend_of")
+_MORE: Final = pattern("en", "more")
 
 _ASKS: Final = pattern("en", "asks")
 _JOIN: Final = pattern("en", "join")
@@ -123,6 +129,12 @@ class EnglishReading(FactReading):
         if not _KNOWN_ROLES.isdisjoint(_WORD.findall(self.sentence.lower())):
             for match in _OWNED.finditer(self.sentence):
                 yield from self._owned(match)
+            yield from self._called()
+            for match in _FRIEND_OF.finditer(self.sentence):
+                owner = self.company.addressed if match["owner"] == "yours" else match["owner"]
+                relation = _relation(match["role"].casefold(), [])
+                if relation and owner and self.is_person(owner) and not (self.asking or self._is_unsure(match)):
+                    yield _tie(owner, relation, "", match.span(), role=match["role"].casefold())
             for pattern in (_HAVE, _OF_MINE, _KIN_TITLE, _LABEL):
                 for match in pattern.finditer(self.sentence):
                     if pattern is _KIN_TITLE or not (self.asking or self._is_unsure(match)):
@@ -139,6 +151,7 @@ class EnglishReading(FactReading):
     def _owned(self, match: re.Match[str]) -> Iterator[Fact]:
         """Find who "my sister" is: the name behind it, or the one before."""
         owner = self.owner(match["owner"], match.start())
+        yield from self._spoken(match, owner)
         if owner is None:
             return
         states = not (self.asking or self._is_unsure(match))
@@ -151,6 +164,30 @@ class EnglishReading(FactReading):
             if before:
                 name = before["name"] or before.groupdict().get("newer") or ""
                 yield from self._person(match, owner, name, (before.start(), match.end()), 0.93)
+
+    def _spoken(self, match: re.Match[str], owner: str | None) -> Iterator[Fact]:
+        """Find what those who speak are to one another: "I'm Ross's sister", "you're my best friend"."""
+        if self.asking or self._is_unsure(match) or not _CLOSES.match(self.sentence, match.end()):
+            return
+        before = self.sentence[: match.start()]
+        if _I_AM.search(before):
+            owner = self.company.addressed if match["owner"].casefold() == "your" else owner
+            name = "" if owner else None
+        elif _YOU_ARE.search(before):
+            name = self.company.addressed if owner == "" else None
+        else:
+            they = _THEY_ARE.search(before)
+            name = self.company.means.get(self.offset + they.start("they")) if they else None
+        role = match["role"].casefold()
+        relation = _relation(_SINGULAR.get(role, role), (match["adjective"] or "").split())
+        if relation and owner is not None and name is not None and (name or owner) and name != owner:
+            yield _tie(owner, relation, name, match.span(), role=role)
+
+    def _called(self) -> Iterator[Fact]:
+        """Find whose child speaks: "Thanks, Mom!" to who spoke before."""
+        for match in _CALLS.finditer(self.sentence) if self.company.other else ():
+            role = match["role"].casefold()
+            yield _tie("", _ROLES[role], self.company.other, match.span("role"), role=role)
 
     def _belongs(self, named: re.Match[str], *, states: bool) -> bool:
         """Return whether a role and what stands behind it are one: "my sister Ilse", "my sister is Ilse"."""
@@ -170,9 +207,12 @@ class EnglishReading(FactReading):
             return
         span = match.start(), names_match.end("name")
         yield from self._person(match, owner, names_match["name"], span, sure)
-        other = names_match.groupdict().get("other")
-        if other and match.groupdict().get("several"):
-            yield from self._person(match, owner, other, (match.start(), names_match.end()), sure)
+        if not match.groupdict().get("several"):
+            return
+        end = names_match.end("name")
+        while more := _MORE.match(self.sentence, end):  # my friends Tom, Ann and Bo
+            yield from self._person(match, owner, more["name"], (match.start(), more.end()), sure)
+            end = more.end("name")
 
     def _person(
         self, match: re.Match[str], owner: str, name: str, span: tuple[int, int], sure: float

@@ -25,6 +25,7 @@ from state.events.extraction_types import Concept, Fact, Mention
 
 SURE: Final = 0.8  # confidence from which a pronoun says of whom a fact speaks
 _HAN: Final = re.compile(f"[{HAN}]")
+_MACHINES: Final = frozenset({"ai", "assistant", "bot", "agent", "system", "chatbot", "助手", "note"})
 _SPEAKER: Final = "@speaker:"
 _KIN: Final = frozenset(word for roles in ROLES.values() for word in roles)
 
@@ -77,6 +78,13 @@ class Company:
         """The other one, where two speak; else ""."""
         others = {turn.speaker for turn in self._before if turn.speaker and turn.speaker != self._speaker}
         return _named(others.pop()) if len(others) == 1 else ""
+
+    @cached_property
+    def addressed(self) -> str:
+        """Who spoke just before, in answer to who speaks: whom a "you" means; "" where that is not sure."""
+        last, *earlier = [turn.speaker for turn in self._before if turn.speaker][:2] or [""]
+        name = _named(last) if last != self._speaker and earlier == [self._speaker] else self.other
+        return "" if name.casefold() in _MACHINES or not name[:1].isalpha() else name
 
     @cached_property
     def names(self) -> frozenset[str]:
