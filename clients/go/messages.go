@@ -213,6 +213,8 @@ type Settings struct {
 // min_importance: at least this importance; 0.5 if unknown, and 1 for pinned turns
 // pinned: whether a user pinned it
 // concepts: it holds one of these, by id or as it was written
+// entities: it names something of one of these kinds: a person, a place
+// statements: it states a fact of one of these slots or relations: home, job, lives-in
 // metadata: it has all of these entries, whatever they are
 // spoken_since, spoken_until: it speaks of a time in since <= time < until (ms): "last week", as it is resolved
 // exclude: turn ids that must not come back, such as those that are in the prompt already
@@ -229,6 +231,8 @@ type Filter struct {
 	Since          *int64         `json:"since,omitempty"`
 	Until          *int64         `json:"until,omitempty"`
 	Concepts       []string       `json:"concepts,omitempty"`
+	Entities       []string       `json:"entities,omitempty"`
+	Statements     []string       `json:"statements,omitempty"`
 	Metadata       map[string]any `json:"metadata,omitempty"`
 	SpokenSince    *int64         `json:"spoken_since,omitempty"`
 	SpokenUntil    *int64         `json:"spoken_until,omitempty"`

@@ -12,11 +12,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from emgas import limits
-from emgas.messages.fields import Message, Milliseconds, Name, Text
+from emgas.messages.fields import EntityKind, Message, Milliseconds, Name, Text
 from emgas.messages.relations import Kind
 from emgas.messages.requests import AnswerMessage, PartitionQuestion
 
-EntityKind = Literal["person", "place", "organisation", "product"]
 TimeKind = Literal["span", "clock", "length", "set"]
 
 

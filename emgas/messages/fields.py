@@ -67,6 +67,7 @@ MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidat
 Metadata = Annotated[dict[MetadataText, MetadataValue], Field(max_length=limits.METADATA_ENTRIES)]
 Role = Literal["user", "assistant", "system", "tool"]
 Origin = Literal["user", "assistant", "tool", "web"]  # where the text of a turn comes from
+EntityKind = Literal["person", "place", "organisation", "product"]
 Modality = Literal["image", "audio", "video", "file"]  # of what comes with a turn
 
 

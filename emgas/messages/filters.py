@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import Message, Metadata, Milliseconds, Modality, Name, Origin, Role
+from emgas.messages.fields import EntityKind, Message, Metadata, Milliseconds, Modality, Name, Origin, Role
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -23,6 +23,8 @@ class Filter(Message):
     min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
     pinned              whether a user pinned it
     concepts            it holds one of these, by id or as it was written
+    entities            it names something of one of these kinds: a person, a place
+    statements          it states a fact of one of these slots or relations: home, job, lives-in
     metadata            it has all of these entries, whatever they are
     spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
     exclude             turn ids that must not come back, such as those that are in the prompt already
@@ -42,6 +44,10 @@ class Filter(Message):
     since: Milliseconds | None = None
     until: Milliseconds | None = None
     concepts: Names = Field(default_factory=list)
+    entities: Annotated[list[EntityKind], Field(max_length=4)] = Field(
+        default_factory=list, exclude_if=lambda it: not it
+    )
+    statements: Names = Field(default_factory=list, exclude_if=lambda it: not it)
     metadata: Metadata = Field(default_factory=dict)
     spoken_since: Milliseconds | None = Field(None, exclude_if=lambda since: since is None)
     spoken_until: Milliseconds | None = Field(None, exclude_if=lambda until: until is None)
@@ -60,5 +66,5 @@ class Filter(Message):
 
     @property
     def asks_facts(self) -> bool:
-        """Check whether the filter needs the turns themselves: their metadata, or the times that they mention."""
-        return bool(self.metadata) or self.spoken_since is not None or self.spoken_until is not None
+        """Check whether the filter needs the turns themselves: their metadata, facts or times."""
+        return bool(self.metadata or self.statements) or self.spoken_since is not None or self.spoken_until is not None

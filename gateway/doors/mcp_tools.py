@@ -31,7 +31,7 @@ from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
 from emgas.limits import RECAPPED, RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Origin, Zone
+from emgas.messages.fields import EntityKind, GraphId, Origin, Zone
 from emgas.messages.forgetting import ForgetPreview, PreviewForget
 from emgas.messages.people import Person, PersonChange
 from emgas.messages.pictures import ChangedTheme, Compare
@@ -323,6 +323,10 @@ async def _recall(
     since: Annotated[str | None, Field(description="only what was said from then on")] = None,
     until: Annotated[str | None, Field(description="only what was said before then")] = None,
     speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
+    entities: Annotated[list[EntityKind] | None, Field(description="only what names one of these kinds")] = None,
+    statements: Annotated[
+        list[str] | None, Field(description="only what states this of a person: home, job, likes, lives-in")
+    ] = None,
     timezone: Annotated[
         Zone | None, Field(description="the asker's, as Europe/Berlin, for all times; else the graph's own")
     ] = None,
@@ -347,6 +351,7 @@ async def _recall(
 ) -> CallToolResult:
     """Find old turns that answer a question."""
     filters = {"since": since, "until": until, "speakers": speakers or None}
+    filters |= {"entities": entities or None, "statements": statements or None}
     only = {name: value for name, value in filters.items() if value is not None}
     with _tool_errors("read", graph):
         options: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}

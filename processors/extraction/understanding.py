@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from emgas.messages.extracts import (
-    EntityKind,
     Extracted,
     ExtractedChange,
     ExtractedConcept,
@@ -24,6 +23,7 @@ from emgas.messages.extracts import (
     ExtractedTurn,
     TurnText,
 )
+from emgas.messages.fields import EntityKind
 from emgas.times import datetime_of
 from processors.dates.resolve import MAYBE, resolve_times
 from processors.extraction.extractor import Extraction, Extractor

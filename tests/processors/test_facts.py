@@ -153,6 +153,26 @@ def test_semantic_memory_answers_only_what_is_asked() -> None:
     assert [(each.type, each.target_label) for each in reply.relations] == [("boss", "Ingrid Bakker")]
 
 
+@pytest.mark.source("P16")
+def test_filters_leave_turns_that_state_or_name_what_is_asked_for_and_such_relations() -> None:
+    story = Story()
+    said = {"a": "I live in Berlin.", "b": "My boss is Ingrid Bakker.", "c": "The tram was late.", "d": "I love trams."}
+    for name, text in said.items():
+        story.tell(name, text)
+
+    def left(**only: list[str]) -> list[str]:
+        return sorted(each.id for each in story.ask("Berlin, the boss and the tram", asker="Ada", only=only).passages)
+
+    assert left(statements=["home"]) == left(statements=["lives-in"]) == ["a"]
+    assert left(statements=["boss", "likes"]) == ["b", "d"]
+    assert left(entities=["place"]) == ["a"]
+    assert left(entities=["person"], statements=["home"]) == []
+    asked = {"text": "Where do I live, and who is my boss?", "asker": "Ada", "memory": "semantic"}
+    for only in ({"statements": ["boss"]}, {"entities": ["person"], "statements": ["boss"]}):
+        assert {each.type for each in story.ask(**asked, only=only).relations} <= {"boss"}
+    assert story.ask(**asked, only={"statements": ["allergy"]}).relations == []
+
+
 TEXTS = [text for text, _ in SAID] + ["I live in Oslo.", "I moved to Bergen.", "I sold the Honda.", "My aunt is Vera."]
 Said = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=8)
 

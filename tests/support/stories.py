@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,9 @@ class Story:
         self.history += made
         self.now += 1000
 
-    def ask(self, text: str, **options: Any) -> Reply:
-        """Answer a question."""
-        query = build_query(None, None, {"graph": "ada", "text": text, **options})
+    def ask(self, text: str, *, only: Mapping[str, Any] | None = None, **options: Any) -> Reply:
+        """Answer a question, of the turns that a filter lets through."""
+        query = build_query(None, only, {"graph": "ada", "text": text, **options})
         return in_one_go(
             Answerer(EXTRACTOR, policies=POLICIES).answer(query, queried(self.life.graph, self.turns))
         ).reply

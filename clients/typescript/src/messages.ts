@@ -318,6 +318,8 @@ export interface Settings {
  * min_importance      at least this importance; 0.5 if unknown, and 1 for pinned turns
  * pinned              whether a user pinned it
  * concepts            it holds one of these, by id or as it was written
+ * entities            it names something of one of these kinds: a person, a place
+ * statements          it states a fact of one of these slots or relations: home, job, lives-in
  * metadata            it has all of these entries, whatever they are
  * spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
  * exclude             turn ids that must not come back, such as those that are in the prompt already
@@ -353,6 +355,14 @@ export interface Filter {
    * @maxItems 100
    */
   concepts?: string[];
+  /**
+   * @maxItems 4
+   */
+  entities?: ("person" | "place" | "organisation" | "product")[];
+  /**
+   * @maxItems 100
+   */
+  statements?: string[];
   metadata?: {
     [k: string]: string | number | boolean | null;
   };

@@ -37,7 +37,7 @@ from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import relations_asked
 from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
-from processors.recall.answer.relations import find_relations, relation_text
+from processors.recall.answer.relations import find_relations, lets_through, relation_text
 from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
 from processors.recall.context.people_meant import names_of, people_meant
@@ -506,7 +506,8 @@ def _relations(question: _Question, recalled: RecallResult, slot_question: SlotQ
     if not question.options.kind.tells or question.goes_on:
         return []
     relations = relations_asked(question.graph, slot_question) if slot_question else []
-    return relations or find_relations(question.view, _terms(question, recalled))
+    relations = relations or find_relations(question.view, _terms(question, recalled))
+    return [each for each in relations if lets_through(question.view, question.options.only, each)]
 
 
 def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:

@@ -18,9 +18,11 @@ from typing import Final
 
 import numpy as np
 
+from emgas.messages.filters import Filter
 from emgas.messages.relations import BOTH_WAYS, KnownRelation, RelationType
 from emgas.messages.views import Inferred
 from processors.recall.ranking.query_terms import QueryTerms
+from processors.text.facts.vocabulary import SLOTS
 from state.graph.tables.relation_table import Related
 from state.graph.view import GraphView
 
@@ -51,6 +53,15 @@ def find_relations(view: GraphView, meant: QueryTerms) -> list[KnownRelation]:
     last = {each: int(view.of_turns("at", np.array(each.passages)).max()) for each in edges}
     edges.sort(key=lambda each: (_is_over(view, each), not {each.source, each.target} <= named, -last[each]))
     return [_known_relation(view, each) for each in edges[:MOST]]
+
+
+def lets_through(view: GraphView, only: Filter, relation: KnownRelation) -> bool:
+    """Return whether a filter lets a relation through: by what it states, and by what kinds of things it ties."""
+    names = {relation.type, *(slot for slot, rules in SLOTS.items() if rules.relation == relation.type)}
+    ends = [view.number(end) for end in (relation.source, relation.target)]
+    kinds = {view.kind(end) for end in ends if end is not None}
+    is_stated = not only.statements or not names.isdisjoint(only.statements)
+    return is_stated and (not only.entities or not kinds.isdisjoint(only.entities))
 
 
 def _named(view: GraphView, meant: QueryTerms) -> Iterable[int]:

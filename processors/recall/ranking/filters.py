@@ -32,11 +32,18 @@ class Allowed:
         self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
         self._exclude = frozenset(only.exclude)
         self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
-        self._holding = self._shown_holders(self._holders() if only.concepts else None)
+        holding = self._holders(self._concepts()) if only.concepts or only.entities else None
+        self._holding = self._shown_holders(holding)
         self.sessions = self._sessions()
 
-    def _holders(self) -> Integers:
-        numbers = [number for name in self._only.concepts if (number := self._view.number(name)) is not None]
+    def _concepts(self) -> Iterable[int]:
+        """Yield the concepts one of which a passage must hold: those named, of the kinds asked for."""
+        view, only = self._view, self._only
+        named = [number for name in only.concepts if (number := view.number(name)) is not None]
+        numbers = named if only.concepts else range(view.concepts)
+        return (number for number in numbers if not only.entities or view.kind(number) in only.entities)
+
+    def _holders(self, numbers: Iterable[int]) -> Integers:
         lists = [self._view.holders(number)[0] for number in numbers]
         return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
 
@@ -51,6 +58,8 @@ class Allowed:
             passes &= np.isin(ordinals, facts.holding(only.metadata))
         if only.spoken_since is not None or only.spoken_until is not None:
             passes &= np.isin(ordinals, facts.speaking_of(only.spoken_since, only.spoken_until))
+        if only.statements:
+            passes &= np.isin(ordinals, facts.stating(only.statements))
         passages = np.flatnonzero(passes)
         return passages if holding is None else np.intersect1d(passages, holding)
 

@@ -1,6 +1,7 @@
-"""The metadata of turns and the times that they mention, indexed by value.
+"""The metadata of turns, the times that they mention and the facts that they state, indexed by value.
 
     ("channel", "phone") → ordinals of the events of the turns that have it
+    "home", "lives-in"   → ordinals of those that state a fact of the slot, or of the relation
     times                → of each span of time that a turn's expressions mean: ordinal, since, until
 
 It is no content: the first question that needs it reads it from the events of all turns, later questions only from new
@@ -27,6 +28,7 @@ class TurnFacts:
 
     def __init__(self) -> None:
         self._entries: dict[Entry, array[int]] = {}
+        self._stating: dict[str, array[int]] = {}
         self._of, self._since, self._until = array("q"), array("q"), array("q")
         self._read = 0  # the ordinal up to which all is in
 
@@ -34,6 +36,7 @@ class TurnFacts:
     def size(self) -> int:
         """Return the approximate memory use in bytes."""
         entries = sum(ENTRY_BYTES + 8 * len(turns) for turns in self._entries.values())
+        entries += sum(ENTRY_BYTES + 8 * len(turns) for turns in self._stating.values())
         return entries + 8 * (len(self._of) + len(self._since) + len(self._until))
 
     def missing(self, ordinals: Integers) -> Integers:
@@ -44,6 +47,8 @@ class TurnFacts:
         """Take in the next turn; in the order of their ordinals."""
         for name, value in turn.metadata.items():
             self._entries.setdefault(_entry(name, value), array("q")).append(ordinal)
+        for name in {name for fact in turn.facts for name in (fact.slot, fact.relation) if name}:
+            self._stating.setdefault(name, array("q")).append(ordinal)
         for span in turn.times:
             self._of.append(ordinal)
             self._since.append(span.since)
@@ -54,6 +59,11 @@ class TurnFacts:
         """List the ordinals of the turns that have all of these entries, ascending."""
         turns = [np.array(self._entries.get(_entry(*each), ()), np.int64) for each in metadata.items()]
         return _common(turns)
+
+    def stating(self, names: Iterable[str]) -> Integers:
+        """List the ordinals of the turns that state a fact of one of these slots or relations, ascending."""
+        turns = [np.array(self._stating.get(name, ()), np.int64) for name in names]
+        return np.unique(np.concatenate(turns)) if turns else np.zeros(0, np.int64)
 
     def speaking_of(self, since: int | None, until: int | None) -> Integers:
         """List the ordinals of the turns that speak of a time in since <= time < until (ms), ascending."""

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, get_args
 import orjson
 from typer.core import TyperCommand
 
+from emgas.messages.fields import EntityKind
 from emgas.messages.settings.modes import Guidance, Mode, Preference, Rerank, Weighting
 from streams.cli.shared import output
 
@@ -60,6 +61,8 @@ FILTERS: Final[Mapping[str, Key]] = {
     "origin": Key("origins", "texts", "where the text comes from: user, assistant, tool or web; repeatable"),
     "not-origin": Key("without_origins", "texts", "leave out texts from here; repeatable"),
     "concept": Key("concepts", "texts", "turns that mention this concept; repeatable"),
+    "entity": Key("entities", "texts", "turns that name one of this kind; repeatable", get_args(EntityKind)),
+    "statement": Key("statements", "texts", "turns that state this of a person, as home or likes; repeatable"),
     "meta": Key("metadata", "pair", "turns with this metadata, as meta.channel=phone; repeatable"),
     "min-importance": Key("min_importance", "number", "turns of at least this importance, 0 to 1"),
     "pinned": Key("pinned", "flag", "pinned turns"),
@@ -122,15 +125,21 @@ def parse(table: str, values: Sequence[str]) -> dict[str, Any]:
         if key.form == "pair":
             fields[key.field] = fields.get(key.field, {}) | {rest: scalar(value)}
         elif key.form == "texts":
-            fields[key.field] = [*fields.get(key.field, []), value]
+            fields[key.field] = [*fields.get(key.field, []), _chosen(f"--{table} {first}", key, value)]
         else:
             fields[key.field] = _single(f"--{table} {first}", key, value)
     return fields
 
 
-def _single(name: str, key: Key, text: str) -> Any:
+def _chosen(name: str, key: Key, text: str) -> str:
+    """Return a value that is one of the choices, if there are any; exits with an error if it is none."""
     if key.choices and text not in key.choices:
         output.fail(f"{name}={text}: choose one of {', '.join(key.choices)}", output.USAGE)
+    return text
+
+
+def _single(name: str, key: Key, text: str) -> Any:
+    text = _chosen(name, key, text)
     if key.form == "text":
         return text
     value = scalar(text)
