@@ -350,7 +350,7 @@ async def _recall(
     ] = None,
 ) -> CallToolResult:
     """Find old turns that answer a question."""
-    filters = {"since": since, "until": until, "speakers": speakers or None}
+    filters: dict[str, Any] = {"since": since, "until": until, "speakers": speakers or None}
     filters |= {"entities": entities or None, "statements": statements or None}
     only = {name: value for name, value in filters.items() if value is not None}
     with _tool_errors("read", graph):

@@ -90,6 +90,13 @@ def test_what_is_inferred_never_changes_anything() -> None:
     assert card.changes == []
 
 
+def test_a_plan_that_came_true_is_history_and_no_change() -> None:
+    card = told("I live in Berlin.", "I'm moving to Oslo in March.", "I moved to Oslo.")
+    assert card.current("Ada", "plan") == []
+    assert [each.value for each in card.entries["Ada", "plan"]] == ["moving to Oslo in March"]
+    assert [change.slot for change in card.changes] == ["home"]
+
+
 def test_a_change_keeps_what_held_before_with_its_evidence() -> None:
     card = told("I live in Berlin.", "I moved to Oslo.")
     assert card.changes == [CardChange("Ada", "home", "Berlin", "Oslo", "t1")]

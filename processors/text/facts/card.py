@@ -173,6 +173,8 @@ class _Folding:
             each in job for job in self._cards.current(subject, "job") for each in _OUT_OF_WORK
         ):
             self._end(subject, "job", "")
+        if slot in ("home", "employer"):
+            self._end(subject, "plan", value, is_told=False)  # what was planned has come
         if slot == "child":
             self._end(subject, "health", "pregnant" if value.isascii() else "怀孕")
         if slot == "partner" and {normal(each) for each in self._cards.current(subject, "status")} & {
@@ -193,7 +195,7 @@ class _Folding:
                 subject, fact.slot, value, is_strong=bool(value) and fact.slot in _STRONG and fact.confidence >= _SURE
             )
 
-    def _end(self, subject: str, slot: str, value: str, *, is_strong: bool = False) -> None:
+    def _end(self, subject: str, slot: str, value: str, *, is_strong: bool = False, is_told: bool = True) -> None:
         entries = self._cards.entries.get((subject, slot), [])
         ended = [
             each
@@ -202,7 +204,8 @@ class _Folding:
         ]
         for each in ended:
             each.until = self._turn
-            self._change(subject, slot, each.value, None)
+            if is_told:
+                self._change(subject, slot, each.value, None)
         is_known = any(each.until and is_same(each.value, value) for each in entries)
         if not ended and is_strong and not is_known and is_valid(slot, value, value):
             self._entries(subject, slot).insert(0, Entry(value, None, self._turn, self._turn, 0.6))

@@ -52,7 +52,7 @@ def _show(reply: Profiled) -> None:
             output.out.print(f"  {line}", highlight=False, soft_wrap=True)
     for change in reply.changes:
         became = "ended" if change.new is None else f"became {escape(change.new)}"
-        line = f"{escape(change.name)}: {escape(change.slot)} {escape(change.old)} {became}"
+        line = f"{escape(change.name)}: {escape(change.slot)}: {escape(change.old)} {became}"
         output.out.print(
             f"{line} [dim]({format_utc(change.at)}, turn {escape(change.turn)})[/]", highlight=False, soft_wrap=True
         )
@@ -62,15 +62,15 @@ def _show(reply: Profiled) -> None:
 def _lines(person: Person) -> Iterator[str]:
     """Yield the lines of a card: what holds, what held before, and what the person is to others."""
     for slot, values in person.current.items():
-        yield f"{escape(slot)}: {', '.join(map(_value, values))}"
+        yield f"{escape(slot)}: {', '.join(_value(each, slot) for each in values)}"
     for slot, values in person.history.items():
-        yield f"[dim]{escape(slot)}, before: {', '.join(map(_value, values))}[/]"
+        yield f"[dim]{escape(slot)}, before: {', '.join(_value(each, slot) for each in values)}[/]"
     for tie in person.ties:
         yield f"{escape(tie.relation)} of {escape(tie.of)} [dim](turn {escape(tie.turn)})[/]"
 
 
-def _value(value: KnownValue) -> str:
-    role = f" ({escape(value.role)})" if value.role else ""
+def _value(value: KnownValue, slot: str) -> str:
+    role = f" ({escape(value.role or "")})" if value.role not in ("", None, slot) else ""
     likely = " (likely)" if value.confidence <= 0.5 else ""
     since = f", since {format_utc(value.since)}" if value.since is not None else ""
     return f"{escape(value.value)}{role}{likely} [dim](turn {escape(value.turn)}{since})[/]"
