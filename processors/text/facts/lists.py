@@ -23,7 +23,8 @@ _NEXT_CLAUSE: Final = re.compile(
     r"|that|where|if|although|though|than|it|it's|its|they|they're|there|especially|particularly|including|such|like|plus|then"
     r"|even|either|any ?more|anyways?|of course|you|you're|i|i'm|i've|we|we're|he|she|he's|she's|what|how|why|makes"
     r"|keeps|helps|lets|gets|is|are|was|were|isn't|ok(?:ay)?|ya|uh+|um+|er+|y'know|lol|haha)(?![\w'])"
-    r"|[ ,]\s*\b(?:do|does|don't|doesn't|did|myself|too|until|not|just|maybe|mostly|mainly|really|very|right now|now)(?![\w'])",
+    r"|[ ,]\s*\b(?:do|does|don't|doesn't|did|myself"
+    r"|too|until|not|just|maybe|mostly|mainly|really|very|right now|now)(?![\w'])",
     re.IGNORECASE,
 )
 _OBJECTS: Final = (" it", " you", " its", " myself")

@@ -70,7 +70,7 @@ def _lines(person: Person) -> Iterator[str]:
 
 
 def _value(value: KnownValue, slot: str) -> str:
-    role = f" ({escape(value.role or "")})" if value.role not in ("", None, slot) else ""
+    role = f" ({escape(value.role or '')})" if value.role not in ("", None, slot) else ""
     likely = " (likely)" if value.confidence <= 0.5 else ""
     since = f", since {format_utc(value.since)}" if value.since is not None else ""
     return f"{escape(value.value)}{role}{likely} [dim](turn {escape(value.turn)}{since})[/]"
