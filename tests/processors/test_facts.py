@@ -33,6 +33,22 @@ SAID = [  # text, (subject, slot, operation, value) …
     ("I was laid off.", [("", "employer", "end", ""), ("", "job", "end", "")]),
     ("I no longer work at Ikea.", [("", "employer", "end", "Ikea")]),
     ("My salary was raised to $5200.", [("", "salary", "set", "$5200")]),
+    (
+        "We love kayaking, silent films, and it rains.",
+        [("", "likes", "add", "kayaking"), ("", "likes", "add", "silent films")],
+    ),
+    ("I enjoy books about trees and moss.", [("", "likes", "add", "books about trees and moss")]),
+    ("She works in HR, and I work in logistics.", [("", "job", "set", "logistics")]),
+    ("We had a baby girl in May.", [("", "child", "add", "baby girl")]),
+    ("My uncle passed away.", [(".uncle", "status", "set", "passed away")]),
+    ("I was born in 1979.", [("", "birth year", "set", "1979")]),
+    ("I'm Nora's cousin.", [("Nora", "relative", "add", "")]),
+    (
+        "我下个月要搬去厦门，拿到了小米的工作",
+        [("", "plan", "add", "下个月要搬去厦门"), ("", "employer", "set", "小米")],
+    ),
+    ("我爸是修车的。", [(".爸", "job", "set", "修车")]),
+    ("Erik和表弟Tom去滑雪了。", [("Erik", "relative", "add", "Tom")]),
     ("我妹妹叫周宁，在图书馆上班。", [("", "sibling", "add", "周宁"), (".妹妹", "employer", "set", "图书馆")]),
     ("我搬到成都了", [("", "home", "set", "成都")]),
     ("我养了一只猫叫豆豆。", [("", "pet", "add", "豆豆")]),
@@ -43,7 +59,8 @@ SAID = [  # text, (subject, slot, operation, value) …
 NOT_SAID = [
     "If I lived in Oslo, I would ski.", "I used to work at Nokia.", "Do you live in Rome?", "I want to move to Lima.",
     "She said she works at Shell.", "I almost joined the navy.", "I work hard.", "We live in hope of rain, don't we?",
-    "我去了博物馆。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
+    "Love the scarf!", "Got into an argument.", "People like tea.", "I can't have children.", "That is a song I love.",
+    "我去了博物馆。", "我在一家公司工作。", "他觉得她喜欢跳舞，喜欢唱歌。", "我马上就回来。", "孩子出生以后再说。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
     "听说他在银行工作。",
 ]  # fmt: skip
 
