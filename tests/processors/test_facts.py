@@ -60,7 +60,8 @@ NOT_SAID = [
     "If I lived in Oslo, I would ski.", "I used to work at Nokia.", "Do you live in Rome?", "I want to move to Lima.",
     "She said she works at Shell.", "I almost joined the navy.", "I work hard.", "We live in hope of rain, don't we?",
     "Love the scarf!", "Got into an argument.", "People like tea.", "I can't have children.", "That is a song I love.",
-    "我去了博物馆。", "我在一家公司工作。", "他觉得她喜欢跳舞，喜欢唱歌。", "我马上就回来。", "孩子出生以后再说。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
+    "我去了博物馆。", "我在一家公司工作。", "他觉得她喜欢跳舞，喜欢唱歌。", "我马上就回来。",
+    "孩子出生以后再说。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
     "听说他在银行工作。",
 ]  # fmt: skip
 
