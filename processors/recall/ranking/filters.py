@@ -37,7 +37,7 @@ class Allowed:
         self.sessions = self._sessions()
 
     def _concepts(self) -> Iterable[int]:
-        """Yield the concepts one of which a passage must hold: those named, of the kinds asked for."""
+        """Yield the concepts that are asked for: those named, of the kinds asked for; a passage must hold one."""
         view, only = self._view, self._only
         named = [number for name in only.concepts if (number := view.number(name)) is not None]
         numbers = named if only.concepts else range(view.concepts)
