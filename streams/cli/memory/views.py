@@ -48,7 +48,7 @@ def recap(
     options = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
     reply = _ask(
         lambda memory: memory.send(
-            build(Recap, {"graph": graph, "sessions": session or (), "as_of": as_of, **options})
+            build(Recap, {"graph": graph, "sessions": session or [], "as_of": as_of, **options})
         ),
         timeout,
     )
