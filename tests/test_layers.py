@@ -135,6 +135,7 @@ IMPURE_FILES = (
     "emgas/locks.py",
     "emgas/logs.py",
     "emgas/schema/",
+    "emgas_service/start.py",
     "evaluation/year/__main__.py",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",
