@@ -52,7 +52,7 @@ def mixed() -> str | None:
 
     Both bring the package emgas, so one environment needs one of them; of the same version, they do no harm.
     """
-    installed = [Path(folder) for folder in sys.path if "-packages" in folder]
+    installed = [Path(folder) for folder in sys.path if folder]
     if not any(any(folder.glob("emgas_client-*")) for folder in installed):
         return None
     from importlib.metadata import (  # here: takes as long as all other imports of this file

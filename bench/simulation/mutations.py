@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from emgas.wire import Record
-from processors.lifecycle.decay.erasing import erasures
 from processors.lifecycle.windows import next_alarm
 from replay import branch
 from state.errors import UnreadableEventError
@@ -24,7 +23,7 @@ from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.turns import TurnDecider, rejected
-from streams.ingest.verbs import erase, undo
+from streams.ingest.verbs import undo
 from streams.ingest.verbs.deciding import HandlerContext
 from streams.ingest.window_timer import WindowTimer
 from streams.query.handler import QueryHandler
@@ -100,11 +99,6 @@ def _counted_as_it_opens(self: Partition, graph_id: str) -> Any:
     if graph is not None:
         self._counted[graph_id] = graph.turns
     return graph
-
-
-def _erasures_of_what_is_there(events: Any, is_subject: Any, dark: Any) -> Any:
-    """Erase what can be read alone, and pass over what is dark."""
-    return erasures(events, is_subject)
 
 
 def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
@@ -283,14 +277,12 @@ WITHOUT: dict[str, list[Patch]] = {
     "changes judged": [(ChangeFeed, "_accepted", _everything)],
     "headers bounded": [(change_feed, "_offset", int)],
     "turns counted as stored": [(Partition, "_load", _counted_as_it_opens)],
-    "lost erasures said again": [(erase, "erasures", _erasures_of_what_is_there)],
     "keys stay destroyed": [(GraphKey, "meet", lambda self, other: other), (KafkaKeys, "mend", KafkaKeys.refresh)],
     "rights to undo": [(undo, "holds", _always)],
     "names split": [(branch, "_naming", _named_at_once)],
 }
 KEEPING = {
     "turns counted as stored",
-    "lost erasures said again",
     "keys stay destroyed",
     "rights to undo",
     "names split",

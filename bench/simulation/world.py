@@ -364,8 +364,8 @@ class SimulatedRun:
         return owner is not None and owner.app.ownership.writers[partition].state.position.source == end - 1
 
     async def _look(self) -> None:
-        await self._assigned()
         if self.keeps:
+            await self._assigned()
             await self._followed()
         latest, topics, lagging = self.now() + self.ahead_ms + SKEW_MS, self.settings.topics, list(self._lagging())
         keys = newest_keys(self.broker, topics.keys) if self.keeps else NO_KEYS

@@ -147,7 +147,7 @@ def test_a_registered_scheme_whose_package_is_gone_is_told(monkeypatch: pytest.M
 def register(monkeypatch: pytest.MonkeyPatch, factory: str) -> None:
     """Register a factory for pigeon: addresses, as an installed package would."""
     entry = EntryPoint("pigeon", factory, "emgas.connections")
-    monkeypatch.setattr("emgas.client.connect.entry_points", lambda group, name: [entry])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group, name: [entry])
 
 
 def test_security_settings_are_refused_where_they_would_be_ignored() -> None:

@@ -108,7 +108,7 @@ REFUSED = {
     "a wrong password": "refused the user name, the password or the token",
     "an unknown user": "refused the user name, the password or the token",
     "a certificate of another authority": "EMGAS_CA_FILE",
-    "no certificate where one is asked for": "EMGAS_CERT_FILE",
+    "no certificate where one is asked for": "those of its listener",  # the broker only hangs up
 }
 
 

@@ -209,7 +209,9 @@ WRONG: dict[str, dict[str, Any]] = {
     "not all of these concepts": {"rated": [{"source": "cat", "target": "unicorn", "rating": 1}]},
     "rated twice": {"rated": [{"source": a, "target": b, "rating": 1} for a, b in (("cat", "vet"), ("vet", "cat"))]},
     "has ended": {"summary": {"session": "nowhere", "summary": "Cats."}},
-    "number that nobody said": {"summary": {"session": "vet", "summary": "Biscuit the cat had 77 ear mites."}},
+    "number that is not in the sources": {
+        "summary": {"session": "vet", "summary": "Biscuit the cat had 77 ear mites."}
+    },
     "most of what it names": {"summary": {"session": "vet", "summary": "Bank account password transfer dollars."}},
     "no such turn": {"rewritten": {"turn": "t9", "text": "Cat."}},
     "no such habit": {"rewritten": {"habit": "h9", "text": "Cat."}},

@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "94bfc7a940f1519edfbd1ec58770f4cc3e074208b22bdc74bb59e0dac1565456"
+DEMO_DIGEST = "89872ecb03de36b192a000ea0f5e13039d8ff5a0cd5d54ecd53beccaeba2a6bf"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -429,7 +429,7 @@ def test_the_doctor_names_the_model_of_text_embeddings(memory: Path, tmp_path: P
 
 
 def test_a_model_that_was_added_is_found_by_its_name(memory: Path, tmp_path: Path) -> None:
-    source = published(tmp_path / "tiny", weights())
+    source = published(tmp_path / "tiny", weights(positions=64))
     report = emgas_here(memory, "model", "add", str(source), "--json").json
     assert (report["name"], report["numbers"]) == ("tiny", 8)
     assert emgas_here(memory, "model", "list", "--json").json == {"models": ["tiny"]}

@@ -71,7 +71,6 @@ CATCHES: dict[str, int] = {
     "changes judged": 120,
     "headers bounded": 39,
     "turns counted as stored": 1,
-    "lost erasures said again": 859,
     "keys stay destroyed": 157,
     "rights to undo": 3,
     "names split": 2,

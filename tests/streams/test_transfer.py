@@ -169,7 +169,7 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     assert there.placement("ada") == Placement("receiving", header.origin)
     not_yet, short = reasons(log_there)
     assert not_yet == ("graph 'ada' is incomplete: if its import was interrupted, run the same command again")
-    assert "next is event 3" in short
+    assert "send event 3 next" in short
     assert there.graph_ids_with_content() == []
     there, log_there, _ = received([*half, *half, *sent, turn("t9")])
     assert not reasons(log_there)

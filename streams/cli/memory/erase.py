@@ -22,7 +22,6 @@ from emgas.wire import partition_of
 from streams.cli.memory.erase_by_copy import erase_by_copy, is_in_clear
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.cli.shared.live_state import graph_digests
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
@@ -77,7 +76,8 @@ def _erased_part(graph: str, turn: str | None, speaker: str | None) -> str:
 
 
 async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict[str, Any] | None:
-    from streams.worker.service import now_ms  # here: --help needs none of it
+    from streams.cli.shared.live_state import graph_digests  # here: --help needs none of it
+    from streams.worker.service import now_ms
 
     settings = output.settings()
     async with session(settings, timeout, begins=False) as connected:
