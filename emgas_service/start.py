@@ -48,7 +48,7 @@ def connect(url: str, topics: TopicNames) -> Connection:
 
 
 def mixed() -> str | None:
-    """Say what is wrong where the client's own wheel lies over, or under, a service of another version.
+    """Return what is wrong where the client's own wheel lies over, or under, a service of another version.
 
     Both bring the package emgas, so one environment needs one of them; of the same version, they do no harm.
     """

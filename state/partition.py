@@ -158,8 +158,8 @@ class Partition:
             for key, value in store.scan(keys.ASIDE, keys.ASIDE)
         }
         self._placements = Placements(store.scan(keys.PLACED, keys.PLACED))
-        self.is_doubtful = False  # whether a record passed by that the log can only hold if it lost what was folded,
-        # or if a writer went on behind its end; who reads the log can tell (replay/rebuild/rebuild.py `leads_to`)
+        self.is_doubtful = False  # a rejected record shows that the log may have lost what was folded here: check it
+        # against the log (replay/rebuild/rebuild.py `leads_to`)
         self._quotas = Quotas(store.scan(keys.QUOTAS, keys.QUOTAS), self.position.source_topic)
         self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept

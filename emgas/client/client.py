@@ -165,7 +165,7 @@ class MemoryClient:
             outcome = await memory.send(Pin(graph="ada", concepts=["kettle"]))
             recap = await memory.send(Recap(graph="ada", limit=3), after=receipt)
 
-        The methods below build what is sent most often; `send` sends all the rest, and these too.
+        The methods below build the messages that programs send most often.
 
         request    any message of emgas/messages/; docs/wire.md lists them
         after      for questions to a graph

@@ -71,9 +71,9 @@ async def ask_hooks(memory: MemoryClient, prompts: Sequence[Prompt]) -> list[Pro
 
 
 async def _ask(memory: MemoryClient, session: str, prompt: Prompt) -> PromptContext:
-    heard = HookInput("UserPromptSubmit", "prompt", session, "", prompt.text)
+    firing = HookInput("UserPromptSubmit", "prompt", session, "", prompt.text)
     graphs = [prompt.graph, PERSON]
-    injected = await injection_for_prompt(memory, HOST, heard, graphs=graphs, injections=Injections())
+    injected = await injection_for_prompt(memory, HOST, firing, graphs=graphs, injections=Injections())
     if injected is None:
         return PromptContext()
     return PromptContext([turn for _, turn in injected.record.turns], tokens(injected.text))

@@ -1,4 +1,4 @@
-"""What a graph, or a subject in it, may still send, and how much it has sent since the quota was set.
+"""Quotas: how much a graph, or a subject in it, may send, and how much was sent since the quota was set.
 
     QuotaSet {turns, bytes}     a quota begins, from 0; without a limit, it ends
     QuotaCounted {of, bytes}    a turn is about to be recorded, the one at offset `of` of `turns`
@@ -6,8 +6,8 @@
 A count comes before its turn.  If the writer dies in between, the turn is read again, and `of` says that it counts
 already.  A graph without a quota has no such events.
 
-These are control events, in clear: they do not go with a graph to another memory, need no key, and no erasure changes
-them.  So a subject is a hash of its name.
+These are unencrypted control events: they do not move with a graph to another memory, need no key, and no erasure
+changes them.  So a subject is stored as a hash of its name.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ COUNTING = (QuotaSet, QuotaCounted)
 
 
 def tag_of(graph_id: str, subject: str | None) -> str:
-    """Return what stands for a subject of a graph in the log; "" for all that is sent to it."""
+    """Return the tag of a subject of a graph in the log; "" for the whole graph."""
     return ALL if subject is None else hashlib.sha256(f"{graph_id}\n{subject}".encode()).hexdigest()[:16]
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """A quota, and what of it is used."""
+    """A quota, and how much of it is used."""
 
     turns: int | None
     bytes: int | None
@@ -43,7 +43,7 @@ class Limit(msgspec.Struct, frozen=True):
 
     @property
     def is_exceeded(self) -> bool:
-        """Return whether more is used than there is."""
+        """Return whether more is used than the quota allows."""
         return (self.turns is not None and self.used_turns > self.turns) or (
             self.bytes is not None and self.used_bytes > self.bytes
         )
@@ -60,7 +60,7 @@ class Quotas:
     """The quotas of a partition's graphs; most have none."""
 
     def __init__(self, stored: Iterable[tuple[bytes, bytes]] = (), source_topic: str = "") -> None:
-        """Take up what is stored: keys and values; `source_topic` is the id of the topic `turns` that they count."""
+        """Read stored keys and values; `source_topic` is the id of the topic `turns` that they count."""
         self._source_topic = source_topic
         self._by_graph = {
             keys.graph_of_quota_key(key): msgspec.json.decode(value, type=GraphQuota) for key, value in stored

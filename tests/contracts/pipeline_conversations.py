@@ -78,7 +78,7 @@ class Conversations(PipelineSteps):
         assert (old.state, old.total, old.turns) == ("idle", 0, []), "an hour later nothing of it is in mind"
         then = await pipeline.memory.send(Recent(graph=graph, as_of=NOON - 2 * HOUR + MINUTE))
         assert [turn.id for turn in then.turns] == ["old0", "old1"]
-        assert not (await pipeline.memory.send(Recent(graph="nobody-ever"))).found
+        assert not (await pipeline.memory.send(Recent(graph="never-written"))).found
 
     @pytest.mark.source("M14", "E12")
     async def test_keywords_are_words_that_people_would_say(self, pipeline: Pipeline, graph: str) -> None:

@@ -168,7 +168,7 @@ class Lives(PipelineSteps):
         await pipeline.record(graph, id="last", text="The glacier is gone.", at=NOON + 300 * DAY)
         described = await pipeline.memory.describe(graph)
         assert (described.pinned, described.pinned_concepts, described.archived) == (0, 0, 3)
-        refused = await pipeline.memory.send(Pin(graph=graph, turns=["nobody said this"]))
+        refused = await pipeline.memory.send(Pin(graph=graph, turns=["no such turn"]))
         assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
@@ -190,7 +190,7 @@ class Lives(PipelineSteps):
         assert [each.id for each in reply.passages] == [second, first]
         shown = [each.why.terms["feedback"] for each in reply.passages if each.why]
         assert [value > 0 for value in shown] == [True, False]
-        refused = await pipeline.memory.send(Feedback(graph=graph, turns=["nobody said this"], value=1))
+        refused = await pipeline.memory.send(Feedback(graph=graph, turns=["no such turn"], value=1))
         assert (refused.status, "none of these turns" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
         contents = pipeline.graph(graph)

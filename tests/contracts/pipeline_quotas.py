@@ -1,4 +1,4 @@
-"""Quotas of a graph, as whoever sends turns meets them."""
+"""Quotas of a graph, as clients that send turns meet them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Views(PipelineSteps):
         ] == ["vet"]
         then = await pipeline.memory.send(Recap(graph=graph, as_of=NOON + HOUR))
         assert [each.session for each in then.sessions] == ["vet"]
-        assert not (await pipeline.memory.send(Recap(graph="nobody-ever"))).found
+        assert not (await pipeline.memory.send(Recap(graph="never-written"))).found
 
     @pytest.mark.source("P22")
     async def test_how_often_since_when_and_when_not_is_counted(self, pipeline: Pipeline, graph: str) -> None:
@@ -74,7 +74,7 @@ class Views(PipelineSteps):
         assert (some.turns, len(some.periods)) == (2, 1)
         none = await pipeline.memory.send(Trend(graph=graph, text="submarine"))
         assert (none.found, none.turns, none.first) == (True, 0, None)
-        assert not (await pipeline.memory.send(Trend(graph="nobody-ever", text="latte"))).found
+        assert not (await pipeline.memory.send(Trend(graph="never-written", text="latte"))).found
 
     @pytest.mark.source("P22", "P23", "P40")
     async def test_a_habit_is_told_with_its_turns_and_comes_first_where_that_is_asked(
@@ -97,7 +97,7 @@ class Views(PipelineSteps):
         assert len(reply.passages) == 4
         assert habit.text.removeprefix("Ada: ") in reply.context
         assert (await pipeline.memory.send(Habits(graph=graph, as_of=NOON + 2 * DAY))).habits == []
-        assert not (await pipeline.memory.send(Habits(graph="nobody-ever"))).found
+        assert not (await pipeline.memory.send(Habits(graph="never-written"))).found
 
     @pytest.mark.source("P38")
     async def test_what_holds_now_comes_before_what_is_history_until_that_is_undone(
@@ -150,7 +150,7 @@ class Views(PipelineSteps):
         assert all((way[0], way[-1]) == ("clock", "dog") for way in answer.paths)
         assert not (await pipeline.memory.send(Explore(graph=graph, concept="submarine"))).found
         assert answer.relations == answer.inferred == []
-        assert not (await pipeline.memory.send(Explore(graph="nobody-ever", concept="clock"))).found
+        assert not (await pipeline.memory.send(Explore(graph="never-written", concept="clock"))).found
 
     @pytest.mark.source("H9", "H12")
     async def test_who_lives_where_is_told_by_typed_relations_and_inferred_over_steps(

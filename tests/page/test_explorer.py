@@ -346,7 +346,7 @@ def test_what_an_agent_got_is_shown_with_its_prompt(visit: Visit, address: str) 
     fresh(visit, address, "shop", "We always deploy the shop with Kamal, never with Ansible.", "The cat likes tuna.")
     text = "Deploy the shop now, as we always deploy it."
     prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s9", "prompt": text}
-    got = httpx.post(f"{address}/v1/hooks/codex", params={"graph": "shop"}, json={**prompt, "cwd": "/work/shop"})
+    got = httpx.post(f"{address}/v1/hooks/codex", params={"graph": "shop"}, json={**prompt, "cwd": "/home/ada/shop"})
     assert "Kamal" in got.text
     visit.page.click("#agents")
     row = visit.page.locator("#panel[data-kind=agents] .said").first

@@ -278,7 +278,7 @@ async def test_a_graph_whose_key_is_lost_for_good_is_erased_and_begins_anew(tmp_
         await pipeline.start()
         await refused(pipeline)
         assert (await pipeline.memory.send(Erase(graph="ada", turn="ada1"))).status == "rejected", (
-            "nobody can find that turn"
+            "that turn cannot be found"
         )
         outcome = await pipeline.memory.send(Erase(graph="ada", whole=True))
         assert outcome.status == "accepted", outcome.reason

@@ -12,9 +12,9 @@ def test_a_quota_is_set_shown_used_up_and_lifted(tmp_path: Path) -> None:
     for number in range(2):
         emgas_here(tmp_path, "add", "ada", f"The kettle number {number} is red.")
     refused = emgas_here(tmp_path, "add", "ada", "The kettle number 3 is red.", code=1)
-    assert "over quota: graph 'ada' takes 2 turns" in refused.err
+    assert "over quota: the quota of graph 'ada' is used up: 2 turns" in refused.err
     assert "2 of 2 turns used" in emgas_here(tmp_path, "quota", "ada").out
-    assert "of the quota before, 2 turns" in emgas_here(tmp_path, "quota", "ada", "--lift").out
+    assert "the former quota had 2 turns" in emgas_here(tmp_path, "quota", "ada", "--lift").out
     emgas_here(tmp_path, "add", "ada", "The kettle number 3 is red.")
     assert "has no such quota" in emgas_here(tmp_path, "quota", "ada", code=1).err
     assert "--lift takes no limit" in emgas_here(tmp_path, "quota", "ada", "--lift", "--turns", "2", code=2).err

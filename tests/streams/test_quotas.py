@@ -54,7 +54,9 @@ def test_a_graph_takes_exactly_as_many_turns_as_its_quota_says_however_they_are_
     state, log = happened([quota(turns=5), *spoken[:3], *spoken[:3], *spoken[3:]], at_once, is_on=is_on)
     assert numbers(state) == [f"t{number}" for number in range(5)], "what came twice counts once"
     assert len(reasons(log)) == 3
-    assert all(reason.startswith(f"{OVER_QUOTA}graph 'ada' takes 5 turns") for reason in reasons(log))
+    assert all(
+        reason.startswith(f"{OVER_QUOTA}the quota of graph 'ada' is used up: 5 turns ") for reason in reasons(log)
+    )
     assert "emgas admin quota" in reasons(log)[0]
 
 

@@ -33,7 +33,7 @@ def people_meant(turn: TurnRecorded, name_of: Callable[[str], str]) -> tuple[tup
 
 
 def names_of(view: GraphView) -> Callable[[str], str]:
-    """Return what finds the name of a concept, or of who speaks; "" where the graph does not know it any more."""
+    """Return a function that finds the name of a concept or a speaker; it returns "" for an unknown one."""
     speakers = {tag: speaker for speaker in view.speakers if (tag := by(clean(speaker)))}
 
     def name_of(concept: str) -> str:

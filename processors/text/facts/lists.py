@@ -1,6 +1,6 @@
 """Values that a text lists for a slot: "climbing, films and improving education and health".
 
-what stands behind the verb ──▶ cut where another clause begins ──▶ parts ──▶ values
+the text behind the verb ──▶ cut where another clause begins ──▶ parts ──▶ values
 
 Parts that a preposition or a verb may hold together stay one value: an uncertain list is not split.  A phrase for
 something that only the speakers see ("the necklace", "all the colours") ends the list.
@@ -43,7 +43,7 @@ _POINTS: Final = re.compile(
     r"|the (?!(?:{known})(?: (?:at|in|on|of|by|with)\b|$))(?-i:[^A-Z])|my (?:voice|hair|face|look|body)\b",
     re.IGNORECASE,
 )
-_KNOWN: Final = (  # what everybody means by it without having it before their eyes
+_KNOWN: Final = (  # things that need no pointing: there is one, or any will do
     "sea|seaside|ocean|beach|mountains?|outdoors?|outside|rain|snow|sun|cold|heat|dark|countryside|country|city|woods|forest"
     r"|theat(?:re|er)|cinema|movies|gym|piano|violin|guitar|drums|cello|flute|harp|saxophone|trumpet|ukulele|accordion"
     "|banjo|clarinet|bassoon|oboe|organ|opera|ballet|blues|news|internet|stars|moon|winter|summer|spring|autumn|fall"
@@ -68,7 +68,7 @@ def listed(slot: str, raw: str) -> list[str]:
 
 
 def _stated(raw: str) -> str:
-    """Cut what stands behind a verb where another clause begins."""
+    """Cut the text behind a verb where another clause begins."""
     cut = _NEXT_CLAUSE.search(raw)
     kept = (raw[: cut.start()] if cut else raw).rstrip(" ,-")
     if cut and " " not in kept and cut.group() in _OBJECTS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from uuid import uuid4
 
 import typer
 
@@ -63,7 +62,7 @@ async def _done(verb: Verb, graph: str, named: dict[str, list[str]], timeout: fl
         if not (await memory.describe(graph)).found:
             return None
         kind = Pin if verb == "pin" else Unpin
-        outcome = await memory.send(build(kind, {"graph": graph, "id": uuid4().hex, **named}))
+        outcome = await memory.send(build(kind, {"graph": graph, **named}))
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or f"the {verb} was refused")
         source = outcome.position.source

@@ -207,7 +207,7 @@ async def _turns(
 
 
 async def _request(memory: MemoryClient, request: Command) -> None:
-    """Send what was asked of a graph.  The branch refuses what it has forgotten already; settings it must take."""
+    """Send a request to the branch.  It may refuse one about content that it has forgotten, but no settings."""
     outcome = await memory.send(request)
     if outcome.status == "rejected" and request.tag() == "configure":
         raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

@@ -1,6 +1,6 @@
-"""Quotas: they are set and lifted, and a turn is counted, or kept out where one is used up (state/standing/quotas.py).
+"""Quotas: set and lift them, count turns, and reject a turn whose quota is used up (state/standing/quotas.py).
 
-What is decided and not yet folded counts as well, so a batch is as exact as turns one by one.
+Turns that are decided but not yet folded count as well, so a batch is as exact as single turns.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
 from streams.ingest.verbs.rights import subject_of
 
-KEPT = "The turn is kept among the dead letters (`emgas admin dead-letters list`): send it again then."
+KEPT = "The turn is kept among the dead letters (`emgas admin dead-letters list`); send it again after that."
 
 
 class _Pending(NamedTuple):
-    """A turn that counts, and is not folded."""
+    """A turn that counts and is not folded yet."""
 
     graph: str
     tag: str
@@ -71,23 +71,24 @@ class QuotaCounter:
 
 def _refusal(turn: Turn, tag: str, limit: Limit) -> str:
     who = "all its users" if tag == ALL else "this subject"
-    most = [f"{count} {unit}" for count, unit in ((limit.turns, "turns"), (limit.bytes, "bytes")) if count is not None]
+    limits = ((limit.turns, "turn"), (limit.bytes, "byte"))
+    most = [f"{count} {unit}{'s' * (count != 1)}" for count, unit in limits if count is not None]
     return (
-        f"{OVER_QUOTA}graph {turn.graph!r} takes {' and '.join(most)} of {who}, and that is used up. Nothing of this "
-        f"turn was recorded: ask your operator for a higher quota (`emgas admin quota`). {KEPT}"
+        f"{OVER_QUOTA}the quota of graph {turn.graph!r} is used up: {' and '.join(most)} for {who}. This turn was not "
+        f"recorded: ask your operator for a higher quota (`emgas admin quota`). {KEPT}"
     )
 
 
 @decides(Quota)
 def limit(request: Quota, graph: Graph | None, context: Deciding) -> list[DataEvent]:
-    """Begin a quota from 0, of a graph yet to be born too, or lift it.  Raises RejectedError for a subject."""
+    """Begin a quota from 0, or lift it; the graph need not exist yet.  Raises RejectedError for a subject."""
     if subject_of(context.arrival) is not None:
         raise RejectedError("only an operator sets quotas, not a subject")
     tag = tag_of(request.graph, request.subject)
     quota = context.state.quota(request.graph)
     before = quota.limits.get(tag) if quota is not None else None
     if before is not None:
-        context.notes.append(f"of the quota before, {before.used_turns} turns and {before.used_bytes} bytes were used")
+        context.notes.append(f"the former quota had {before.used_turns} turns and {before.used_bytes} bytes used")
     elif request.turns is None and request.bytes is None:
         raise AlreadyDoneError(f"graph {request.graph!r} has no such quota: nothing to lift")
     fields: dict[str, Any] = {"turns": request.turns, "bytes": request.bytes, **UNSTAMPED}
