@@ -112,3 +112,13 @@ def test_every_command_with_a_timeout_ends_in_it_where_the_broker_is_frozen(
     arguments = [*command.split(), *ARGUMENTS[command], "--timeout", str(SECONDS)]
     run = emgas_here(tmp_path, *arguments, code=1, broker=f"kafka://{silent}")
     assert f"did not answer within {SECONDS} s" in run.err
+
+
+@pytest.mark.parametrize("command", ["turns", "query"])
+def test_a_variable_says_how_long_commands_wait_that_are_not_told(tmp_path: Path, silent: str, command: str) -> None:
+    there = {"broker": f"kafka://{silent}"}
+    run = emgas_here(tmp_path, command, *ARGUMENTS[command], code=1, timeout=str(SECONDS), **there)
+    assert f"did not answer within {SECONDS} s" in run.err
+    for wrong in ("soon", "0", "-1"):
+        run = emgas_here(tmp_path, command, *ARGUMENTS[command], code=2, timeout=wrong, **there)
+        assert "EMGAS_TIMEOUT" in run.err

@@ -38,6 +38,7 @@ class CommandResult(NamedTuple):
 def environment(data: Path | None, **settings: str) -> dict[str, str]:
     """Return an environment with these EMGAS_* settings and no others; without `data`, a file has to say it."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
+    others["EMGAS_TIMEOUT"] = str(PATIENCE / 2)  # a busy machine may need longer than a user should wait
     ours = {f"EMGAS_{name.upper()}": value for name, value in settings.items()}
     where = {} if data is None else {"EMGAS_DATA": str(data)}
     return {**others, **where, "COLUMNS": "200", **ours}

@@ -225,7 +225,7 @@ def as_json(message: dict[str, Any]) -> bytes:
 def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> WorkerSettings:
     """Return a worker's settings: few partitions, and a broker that soon misses the dead."""
     return WorkerSettings(
-        **{"data": data, "prefix": prefix, "broker": broker, "partitions": 2, "session_timeout": 6.0, **changes}
+        **{"data": data, "prefix": prefix, "broker": broker, "partitions": 2, "session_timeout": 12.0, **changes}
     )
 
 

@@ -32,7 +32,7 @@ def add(
     origin: Origin = None,
     expires_in: ExpiresIn = None,
     expires_at: ExpiresAt = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Store one memory, and wait until it can be queried."""

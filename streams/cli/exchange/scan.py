@@ -53,7 +53,7 @@ def scan(
     ] = None,
     *,
     graph: Annotated[list[str] | None, typer.Option(help="Scan the stored turns of this graph; repeatable.")] = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """List passwords, keys and tokens in files, or in the stored turns of a graph, without printing them.

@@ -26,7 +26,7 @@ def send(
         typer.Argument(metavar="[FIELD=VALUE]...", help="Its fields: text as it is, anything else as JSON."),
     ] = None,
     *,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
 ) -> None:
     """Send any command or question to a graph, and print its answer as JSON.
 

@@ -38,7 +38,7 @@ def configure(
     default_weights: Annotated[
         bool, typer.Option("--default-weights", help="Reset all ranking weights to the defaults.")
     ] = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
     **settings: float | None,
 ) -> None:

@@ -30,7 +30,7 @@ def recent(
         int | None,
         typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
     ] = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Show the working memory of a session: its last turns, its keywords, and the summary of the session before.
@@ -50,7 +50,7 @@ def end(
     graph: output.Graph,
     session: Annotated[str, typer.Argument(help="Session to end.")] = "main",
     *,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Mark a conversation as finished and summarise it; the next session inherits the summary."""

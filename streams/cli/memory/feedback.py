@@ -21,7 +21,7 @@ def feedback(
     query: Annotated[
         str | None, typer.Option(help="The question; its concepts are linked with the right turns.")
     ] = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Rate turns of an answer as right or wrong, so that they rank higher or lower from now on."""

@@ -40,7 +40,7 @@ def forget(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be forgotten.")] = False,
     yes: output.Yes = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Delete concepts with the turns that mention them, turns, sessions or everything; queries no longer find them.

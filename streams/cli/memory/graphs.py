@@ -20,7 +20,7 @@ def graphs(
     long: Annotated[
         bool, typer.Option("--long", "-l", help="Also show what each graph holds; sends one query per graph.")
     ] = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """List all graphs that have any content left."""

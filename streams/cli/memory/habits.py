@@ -26,7 +26,7 @@ def habits(
     speaker: Annotated[str | None, typer.Option(help="Only habits of this speaker.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of habits, most frequent first.")] = 20,
     as_of: AsOf = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """List habits: what recurs, how often, since when, and the exceptions.

@@ -20,7 +20,7 @@ def pin(
     *,
     concept: Concepts = None,
     turn: Turns = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Pin concepts and turns, so that they never fade; archived ones become active again."""
@@ -32,7 +32,7 @@ def unpin(
     *,
     concept: Concepts = None,
     turn: Turns = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Unpin concepts and turns, so that they can fade again."""

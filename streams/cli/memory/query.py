@@ -74,7 +74,7 @@ def query(
     only: dict[str, Any] = {"sessions": sessions or [], "speakers": speakers or [], "since": since, "until": until}
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
     fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
-    also, timeout = fields.pop("also", []), fields.pop("timeout", 10.0)
+    also, timeout = fields.pop("also", []), fields.pop("timeout", output.timeout())
     if timeout <= 0:
         output.fail(f"--option timeout={timeout}: must be more than 0", output.USAGE)
     for fallback in ("recent", "nearest"):

@@ -54,7 +54,7 @@ OPTIONS: Final[Mapping[str, Key]] = {
     "render": Key("render", "text", "masked: with gaps for faded words", ("plain", "masked")),
     "in": Key("session", "text", "session in which you ask: what `and then?` refers to"),
     "also": Key("also", "texts", "query this graph too; repeatable"),
-    "timeout": Key("timeout", "number", "seconds to wait for the answer; 10 by default"),
+    "timeout": Key("timeout", "number", "seconds to wait for the answer; EMGAS_TIMEOUT by default, else 10"),
 }
 FILTERS: Final[Mapping[str, Key]] = {
     "role": Key("roles", "texts", "role of the speaker: user, assistant, system or tool; repeatable"),

@@ -32,7 +32,7 @@ def pause(
     *,
     recording: Recording = False,
     recalling: Recalling = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Pause a graph: it records no turns and recalls nothing until you resume it."""
@@ -45,7 +45,7 @@ def resume(
     *,
     recording: Recording = False,
     recalling: Recalling = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Resume a paused graph: it records and recalls again."""
@@ -54,7 +54,12 @@ def resume(
 
 
 def grant(
-    graph: output.Graph, subject: Subject, *, right: Rights, timeout: output.Timeout = 10.0, json: output.Json = False
+    graph: output.Graph,
+    subject: Subject,
+    *,
+    right: Rights,
+    timeout: output.Timeout = output.TIMEOUT,
+    json: output.Json = False,
 ) -> None:
     """Grant a user or program access to a graph; after the first grant, only you and those you named have access."""
     rights = _rights(right)
@@ -69,7 +74,12 @@ def grant(
 
 
 def revoke(
-    graph: output.Graph, subject: Subject, *, right: Rights, timeout: output.Timeout = 10.0, json: output.Json = False
+    graph: output.Graph,
+    subject: Subject,
+    *,
+    right: Rights,
+    timeout: output.Timeout = output.TIMEOUT,
+    json: output.Json = False,
 ) -> None:
     """Take a right in a graph away from a user or program."""
     rights = _rights(right)

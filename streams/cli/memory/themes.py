@@ -18,7 +18,7 @@ SHOWN = 12  # concepts per theme; --json has all
 
 def themes(
     graph: output.Graph,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Show the topics of a graph: groups of related concepts.

@@ -33,7 +33,7 @@ def turns(
         int | None,
         typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
     ] = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """List the recorded turns of a graph, the latest by default.

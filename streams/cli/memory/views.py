@@ -38,7 +38,7 @@ def recap(
     words: Annotated[int, typer.Option(min=0, help="Maximum length of each summary in words.")] = 60,
     topics: Annotated[bool, typer.Option("--topics", help="Split each session into topics.")] = False,
     as_of: AsOf = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Summarise the last conversations with quotes from them.
@@ -74,7 +74,7 @@ def trend(
     offset: Annotated[int, typer.Option(help="Your offset from UTC in minutes, which decides when a day begins.")] = 0,
     moods: Annotated[bool, typer.Option("--moods", help="Also count the moods of the speakers.")] = False,
     as_of: AsOf = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Count how often something is mentioned over time, with gaps.
@@ -105,7 +105,7 @@ def explore(
     ] = None,
     limit: Annotated[int, typer.Option(min=0, max=100, help="Maximum number of neighbours.")] = 10,
     as_of: AsOf = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Show a concept: its strength, relations, neighbours, and paths to other concepts.

@@ -26,7 +26,7 @@ def who(
     *,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of people.")] = 20,
     as_of: AsOf = None,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Show what a graph knows of people: values, history, evidence and changes."""

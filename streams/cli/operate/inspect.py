@@ -26,7 +26,7 @@ def inspect(
     measures: Annotated[
         bool, typer.Option("--measures", help="Show size and connectivity measures of the graph.")
     ] = False,
-    timeout: output.Timeout = 10.0,
+    timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
     """Show how a graph is stored, the co-occurrences of two concepts, or measures of the graph.

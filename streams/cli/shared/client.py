@@ -31,7 +31,7 @@ class Session:
 
 @asynccontextmanager
 async def session(
-    settings: WorkerSettings, timeout: float = 10.0, *, begins: bool = True, fills: bool = False
+    settings: WorkerSettings, timeout: float = output.TIMEOUT, *, begins: bool = True, fills: bool = False
 ) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process.
 

@@ -32,6 +32,7 @@ OF_COMMANDS = {
     "connections",
     "connections_per_peer",
     "otel",
+    "timeout",
     "fail_at",
 }
 OF_COMPOSE = {"kafka_port", "http_port", "keys_file"}
@@ -51,6 +52,7 @@ def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None
     _tell_misspelt(os.environ)
     for name, value in _of_file(config).items():
         os.environ.setdefault(name, value)
+    output.timeout()  # here: Typer's error would name the option, which nobody gave
     if broker is not None:
         os.environ["EMGAS_BROKER"] = broker
     if data is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
 import re
 import sys
 import time
@@ -33,6 +34,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 FAILURE, USAGE, MISSING, MISMATCH = 1, 2, 3, 4
 
 MINUTE = 60.0  # s
+TIMEOUT = 10.0  # s: for each answer, unless EMGAS_TIMEOUT or --timeout says otherwise
 OUT_OF_REACH = frozenset(
     {"cannot read the keys", "cannot see which topic turns is", "keys cannot be compacted"}
 )  # of ours
@@ -86,9 +88,19 @@ def graph_id(name: str | None) -> str | None:
 Graph = Annotated[
     str, typer.Argument(help="Graph: the memory of a user, agent or room.", show_default=False, callback=graph_id)
 ]
-Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
+Timeout = Annotated[
+    float, typer.Option(min=0.1, envvar="EMGAS_TIMEOUT", show_envvar=False, help="Seconds to wait for an answer.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on one line.")]
+
+
+def timeout() -> float:
+    """Return how many seconds a command without the option waits for an answer."""
+    text = os.environ.get("EMGAS_TIMEOUT") or str(TIMEOUT)
+    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
+        fail(f"EMGAS_TIMEOUT={text}: must be a number of seconds, more than 0", USAGE)
+    return float(text)
 
 
 def print_json(value: object) -> None:
