@@ -307,14 +307,14 @@ class Conversations(PipelineSteps):
     ) -> None:
         await pipeline.record(graph, id="before", text="The kettle is broken.", at=NOON)
         assert not (await pipeline.memory.query(graph, "what is broken?")).paused
-        await switches.pause(pipeline.memory, graph, recording=False)
-        reply = await pipeline.memory.query(graph, "what is broken?", reinforce=True)
+        there = (await switches.pause(pipeline.memory, graph, recording=False)).position.source
+        reply = await pipeline.memory.query(graph, "what is broken?", reinforce=True, after=there)
         assert (reply.found, reply.paused, reply.matched, reply.passages, reply.context) == (True, True, False, [], "")
         mind = await pipeline.memory.send(Recent(graph=graph))
         assert (mind.found, mind.paused, mind.turns) == (True, True, [])
         await pipeline.record(graph, id="after", text="The kettle is repaired.", at=NOON + 1)
-        await switches.resume(pipeline.memory, graph)
-        assert len((await pipeline.memory.query(graph, "what about the kettle?")).passages) == 2
+        there = (await switches.resume(pipeline.memory, graph)).position.source
+        assert len((await pipeline.memory.query(graph, "what about the kettle?", after=there)).passages) == 2
 
     # several graphs
 

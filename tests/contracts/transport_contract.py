@@ -20,6 +20,7 @@ from tests.support.tiny_app import TinyApp
 from tests.support.transports import Transport
 
 PARTITIONS = 2
+TRIES = 5
 MANY = 5000  # records, of which a slow broker may hand out some before it has told where the other topic begins
 
 
@@ -189,23 +190,33 @@ class TransportContract:
     async def test_a_question_does_not_wait_behind_the_turns_that_lie_there(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(transport, topics.turns, MANY)
-        await append(transport, topics.queries, 1)
-        app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
-        async with app.running():
-            seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
-        assert seen.index(topics.queries) < MANY / 2
+        app = await self._overtaking(transport, topics, tmp_path, many=topics.turns, one=topics.queries)
         assert app.fetches_of_questions == 1, "what is folded gives way to it"
 
     async def test_questions_in_masses_do_not_hold_back_a_turn(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(transport, topics.queries, MANY)
-        await append(transport, topics.turns, 1)
-        app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
-        async with app.running():
-            seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
-        assert seen.index(topics.turns) < MANY / 2
+        await self._overtaking(transport, topics, tmp_path, many=topics.queries, one=topics.turns)
+
+    async def _overtaking(
+        self, transport: Transport, topics: TopicNames, home: Path, *, many: str, one: str
+    ) -> TinyApp:
+        """Return an app that saw the record of the topic `one` before half of MANY that were there first.
+
+        A broker on a busy machine may hand out those before it has found where the other topic begins: then this tries
+        again.  An app that keeps to the order never succeeds.
+        """
+        positions: dict[int, int] = {}
+        for _ in range(TRIES):
+            await append(transport, many, MANY)
+            await append(transport, one, 1)
+            app = TinyApp(transport.driver, topics.prefix, home, positions=positions)
+            async with app.running():
+                seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
+            if seen.index(one) < MANY / 2:
+                return app
+            positions = app.positions or {}
+        raise AssertionError(f"in {TRIES} tries, the record came after more than half of the {MANY}")
 
     async def test_queries_that_expired_unread_are_passed_over(
         self, transport: Transport, topics: TopicNames, tmp_path: Path

@@ -436,6 +436,12 @@ def test_hooks_look_for_the_data_where_the_service_keeps_it(monkeypatch: pytest.
     assert running.home() == WorkerSettings().home
 
 
+# A shell has its background jobs ignore SIGINT, and these tests may be one.
+HEARS_CTRL_C = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 def test_a_session_that_is_followed_is_published_while_it_is_written(tmp_path: Path) -> None:
     source = (SESSIONS / "claude-code.5f0c1d1e-8a51-4c59-9f0e-2b6f1a7c0001.jsonl").read_text("utf-8").splitlines(True)
     folder = tmp_path / "projects" / "-home-ada-shop"
@@ -446,8 +452,11 @@ def test_a_session_that_is_followed_is_published_while_it_is_written(tmp_path: P
         + 1
     )
     with serving(tmp_path) as agent:
-        command = [*COMMAND, "import", str(tmp_path / "projects"), "--follow", "--graph", "shop"]
-        follower = subprocess.Popen(command, env=environment(agent.data), stdout=subprocess.PIPE, text=True)
+        arguments = ["import", str(tmp_path / "projects"), "--follow", "--graph", "shop"]
+        command = [sys.executable, "-c", HEARS_CTRL_C, *COMMAND, *arguments]
+        printed = tmp_path / "printed"
+        with printed.open("w") as out:
+            follower = subprocess.Popen(command, env=environment(agent.data), stdout=out)
         try:
             log.write_text("".join(source[:half])[:-5])  # a line that is half written
             with log.open("a") as file:
@@ -457,8 +466,8 @@ def test_a_session_that_is_followed_is_published_while_it_is_written(tmp_path: P
             with log.open("a") as file:
                 file.write("".join(source[half:]))
             wait_until(lambda: len(agent.turns("shop")) == 4)
+            wait_until(lambda: len(printed.read_text("utf-8").splitlines()) == 4)
         finally:
             follower.send_signal(signal.SIGINT)
-            out, _ = follower.communicate(timeout=PATIENCE)
-        assert follower.returncode == 0
-        assert len(out.splitlines()) == 4
+            code = follower.wait(PATIENCE)
+        assert code == 0
