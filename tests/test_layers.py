@@ -88,6 +88,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
         "bench/simulation/",
         "bench/speed/compressing.py",
     ),
+    "cramjam": ("emgas/client/lenient_records.py", "replay/backup/compressed.py"),
     "fcntl": ("emgas/locks.py",),
     "msvcrt": ("emgas/locks.py",),
     "prometheus_client": ("streams/worker/", "gateway/"),

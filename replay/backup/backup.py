@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import IO, NamedTuple
 
 from emgas.wire import partition_of
+from replay.backup.compressed import Resumable
 from replay.backup.lines import (
     BEGIN,
     LINE_BYTES,
@@ -42,9 +43,9 @@ class BackupSummary(NamedTuple):
 
 
 async def write(
-    log: LogReader, file: IO[bytes], new: Header, observe: Callable[[], object] = lambda: None
+    log: LogReader, file: Resumable, new: Header, observe: Callable[[], object] = lambda: None
 ) -> BackupSummary:
-    """Write a backup of `log` into `file`, which is open for reading and writing, at its beginning.
+    """Write a backup of `log` into `file`, which stands at its beginning.
 
     Existing lines of the file stay, and its header is valid: an export that was begun is finished.  `observe` is called
     for every record.  Raises NoBackupError, BackupDamagedError when `file` holds something else, and what `log` raises.
@@ -65,7 +66,7 @@ async def write(
     return BackupSummary(records, existing, whole and header.graph is None)
 
 
-def _begun(file: IO[bytes], new: Header) -> Header:
+def _begun(file: Resumable, new: Header) -> Header:
     """Read the header of the export that was begun in `file`, `new` if none was; leave `file` at its beginning."""
     first = file.readline(LINE_BYTES)
     file.seek(0)
@@ -108,10 +109,10 @@ class _Resumed:
     digest     sha256 of all lines so far
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: Resumable) -> None:
         self._file = file
         self._running = hashlib.sha256()
-        self._lines = self._bytes = self._unflushed = 0
+        self._lines = self._unflushed = 0
         self.comparing = True
 
     @property
@@ -122,24 +123,20 @@ class _Resumed:
         """Take the next line, without its check."""
         line = opened + seal(self._running, opened)
         self._lines += 1
-        if self.comparing:
-            self._compare(line)
-        if not self.comparing:
-            self._file.write(line)
-            self._flush(len(line))
-        self._bytes += len(line)
+        missing = self._compare(line) if self.comparing else line
+        if missing:
+            self._file.write(missing)
+            self._flush(len(missing))
 
-    def _compare(self, line: bytes) -> None:
+    def _compare(self, line: bytes) -> bytes:
+        """Read a line that should be there; return what of it is missing."""
         present = self._file.readline(len(line))
-        if present == line:
-            return
         if not line.startswith(present):
             raise BackupDamagedError(
                 f"line {self._lines} of the file is not what the log holds: export into another file"
             )
-        self.comparing = False  # the line was cut off, or never begun
-        self._file.seek(self._bytes)
-        self._file.truncate()
+        self.comparing = present == line  # else it was cut off, or never begun
+        return line[len(present) :]
 
     def _flush(self, size: int) -> None:
         self._unflushed += size

@@ -24,7 +24,8 @@ from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.keys import COUNTS, LAYOUT, POSITION, graph_of_count_key, manifest_key
 from state.store.rocksdb import RocksStore
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+FORMATS: Final = (1, FORMAT)  # that can be read: in the first, no file is compressed
 
 
 class File(BaseModel):

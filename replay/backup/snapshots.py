@@ -1,8 +1,8 @@
 """Snapshots: copies of partitions' stores, from which a worker starts instead of folding the log from its beginning.
 
     <root>/<prefix>/<partition>/<watermark>-<time>/      root: a directory, or any URL that fsspec knows
-        000009.sst, CURRENT, …                           a RocksDB checkpoint (state/store/rocksdb.py)
-        manifest.json                                    what it is, and the size and sha256 of every file
+        000009.sst, CURRENT, …                           a RocksDB checkpoint, each file compressed (compressed.py)
+        manifest.json                                    what it is, and the size and sha256 of every file, unpacked
 
 The manifest is put there last, by a rename: without it there is no snapshot, so one whose making was killed is
 never taken.  A snapshot proves nothing, the log does: one is taken only if its files are those of its manifest, if it
@@ -26,8 +26,9 @@ from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
 from emgas.times import DAY_MS, datetime_of
-from replay.backup.manifest import FORMAT, File, Manifest, check_contents, check_log, titled
-from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
+from replay.backup.compressed import decompressed, frames
+from replay.backup.manifest import FORMATS, File, Manifest, check_contents, check_log, titled
+from replay.errors import BackupDamagedError, NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader, keys_of
 from replay.rebuild.rebuild import graph_from
 from state.errors import StoreCorruptError, WrongLayoutError
@@ -80,9 +81,14 @@ class Snapshots:
         with _reaching(self.root):
             self._files.makedirs(place, exist_ok=True)
             for name in manifest.files:
-                self._files.put_file(str(checkpoint / name), f"{place}/{name}")
+                self._put_file(checkpoint / name, f"{place}/{name}")
             self._files.pipe_file(f"{place}/{_PART}", manifest.model_dump_json(indent=2).encode())
             self._files.mv(f"{place}/{_PART}", f"{place}/{MANIFEST}")
+
+    def _put_file(self, path: Path, remote: str) -> None:
+        with path.open("rb") as source, self._files.open(remote, "wb") as target:
+            for frame in frames(source):
+                target.write(frame)
 
     def partitions(self) -> list[int]:
         """List the partitions that have snapshots, ascending."""
@@ -97,7 +103,7 @@ class Snapshots:
         """Read a snapshot's manifest.  Raises SnapshotRefusedError for one that cannot be."""
         with _reaching(self.root), _refusing(partition, name):
             manifest = Manifest.model_validate_json(self._files.cat_file(self._at(partition, name, MANIFEST)))
-            if (manifest.format, manifest.layout) != (FORMAT, keys.LAYOUT):
+            if manifest.format not in FORMATS or manifest.layout != keys.LAYOUT:
                 raise ValueError(f"it was written by EMGAS {manifest.emgas}, in another format: run that version")
             if (manifest.prefix, manifest.partition, manifest.name) != (self.prefix, partition, name):
                 raise ValueError("its manifest is another snapshot's")
@@ -129,25 +135,24 @@ class Snapshots:
         if not self._files.exists(remote):
             raise ValueError(f"its file {name} is missing")
         digest, size = hashlib.sha256(), 0
-        with self._files.open(remote, "rb") as source, into.open("wb") as target:
-            while chunk := source.read(_CHUNK):
-                target.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
+        try:
+            with self._files.open(remote, "rb") as stored, into.open("wb") as target:
+                source = decompressed(stored)
+                while chunk := source.read(_CHUNK):
+                    target.write(chunk)
+                    digest.update(chunk)
+                    size += len(chunk)
+        except BackupDamagedError as error:
+            raise ValueError(f"its file {name}: {error}") from error
         if (size, digest.hexdigest()) != (expected.bytes, expected.sha256):
             raise ValueError(f"its file {name} is damaged: {size} bytes, {expected.bytes} expected, or another sha256")
 
     @contextlib.contextmanager
     def opened(self, manifest: Manifest) -> Iterator[RocksStore]:
-        """Open a snapshot's store to read from: where it lies if that is a local directory, else a copy of it.
-
-        The copy is checked as by `fetch`; in its place, RocksDB checks what is read.  Raises SnapshotRefusedError.
-        """
+        """Open a copy of a snapshot's store to read from.  Raises SnapshotRefusedError."""
         with contextlib.ExitStack() as stack:
-            checkpoint = Path(self._place(manifest.partition, manifest.name))
-            if not isinstance(self._files, LocalFileSystem):
-                checkpoint = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emgas-snapshot-"))) / "store"
-                self.fetch(manifest, checkpoint)
+            checkpoint = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emgas-snapshot-"))) / "store"
+            self.fetch(manifest, checkpoint)
             with _refusing(manifest.partition, manifest.name):
                 store = stack.enter_context(contextlib.closing(RocksStore(checkpoint, read_only=True)))
             yield store

@@ -102,6 +102,38 @@ def test_what_was_exported_is_imported_byte_for_byte_and_lives_on(memory: Path, 
     )
 
 
+def test_an_export_whose_name_ends_in_zst_is_compressed_and_imported_like_any_other(
+    memory: Path, backup: Path, tmp_path: Path
+) -> None:
+    out, ada = tmp_path / "backup.ndjson.zst", tmp_path / "ada.ndjson.zst"
+    report = emgas_here(memory, "export", "--out", str(out), "--json").json
+    assert report["bytes"] == out.stat().st_size < backup.stat().st_size / 3
+    again = emgas_here(memory, "export", "--out", str(out), "--json").json
+    assert (again["found"], again["bytes"]) == (again["events"], report["bytes"])
+    assert "a whole backup" in emgas_here(tmp_path, "import", str(out), "--dry-run").out
+    assert emgas_here(tmp_path / "there", "import", str(out), "--json").json["appended"] == report["events"]
+    assert digests(tmp_path / "there") == digests(memory)
+    assert emgas_here(tmp_path / "turns", "import", str(out), "--turns", "--json").json["accepted"] == 60
+    assert emgas_here(tmp_path, "look", "scan", str(out), "--json").json["scanned"] == 60
+
+    exact = emgas_here(memory, "export", "--graph", "ada", "--exact", "--out", str(ada), "--json").json
+    there = emgas_here(tmp_path / "moved", "import", str(ada), "--json").json
+    assert there["digest"] == exact["digest"]
+
+
+def test_a_compressed_backup_that_is_cut_off_or_piped_is_refused_and_nothing_is_written(
+    memory: Path, tmp_path: Path
+) -> None:
+    out, data = tmp_path / "backup.ndjson.zst", tmp_path / "there"
+    emgas_here(memory, "export", "--out", str(out))
+    piped = emgas(data, "import", "-", stdin=out.read_bytes(), code=2)
+    assert "cannot be read from a pipe" in piped.err
+    out.write_bytes(out.read_bytes()[:-9])
+    told = emgas_here(data, "import", str(out), code=1)
+    assert "frame 1 of the compressed file, at byte 0, is cut off: run the export again" in told.err
+    assert not data.exists()
+
+
 def test_the_memory_that_a_backup_came_from_needs_nothing_of_it(backup: Path, memory: Path) -> None:
     emgas_here(memory, "query", "ada", "kettle")  # a worker was there since: the log goes on behind the backup
     before = [records(memory, partition) for partition in (0, 1)]

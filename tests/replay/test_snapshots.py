@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import pytest
 from fsspec.core import url_to_fs
 
 from emgas.times import DAY_MS as DAY
+from replay.backup.compressed import decompressed, is_compressed
 from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots, graph_of, restore
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
@@ -186,9 +188,31 @@ async def test_a_snapshot_that_names_files_elsewhere_is_refused(world: World) ->
 
 async def test_a_snapshot_of_another_format_tells_which_version_reads_it(world: World) -> None:
     taken = await world.take()
-    world.damage(taken.name, "manifest.json", lambda content: content.replace(b'"format": 1', b'"format": 2'))
+    world.damage(taken.name, "manifest.json", lambda content: content.replace(b'"format": 2', b'"format": 9'))
     with pytest.raises(SnapshotRefusedError, match=rf"written by EMGAS {taken.emgas}, in another format"):
         world.kept.manifest(0, taken.name)
+
+
+async def test_the_files_of_a_snapshot_are_compressed_and_those_of_an_older_version_are_read_as_they_are(
+    world: World,
+) -> None:
+    taken = await world.take()
+    for name in taken.files:
+        files, path = world.file(taken.name, name)
+        stored = files.cat_file(path)
+        assert is_compressed(stored) or taken.files[name].bytes == len(stored) == 0
+        world.damage(taken.name, name, lambda content: decompressed(io.BytesIO(content)).read())
+    world.damage(taken.name, "manifest.json", lambda content: content.replace(b'"format": 2', b'"format": 1'))
+    assert await world.restored() == world.log.folded().digest()
+    assert world.refused == []
+
+
+async def test_a_file_of_a_snapshot_that_is_cut_off_is_named_with_its_frame(world: World) -> None:
+    taken = await world.take()
+    file = next(name for name in taken.files if name.endswith(".sst"))
+    world.damage(taken.name, file, lambda content: content[:-1])
+    assert await world.restored() is None
+    assert f"its file {file}: frame 1 of the compressed file, at byte 0, is cut off" in world.refused[0]
 
 
 async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -20,6 +20,7 @@ from streams.cli.shared.times import METAVAR, time
 
 if TYPE_CHECKING:
     from replay.backup.backup import BackupSummary
+    from replay.backup.compressed import Resumable
     from replay.backup.lines import Header
     from replay.log import LogReader
 
@@ -28,7 +29,7 @@ FORMATS = ("cloudevents", *OF_A_GRAPH)
 
 
 def export(
-    out: Annotated[Path, typer.Option(help="File to write; an interrupted export continues in it.")],
+    out: Annotated[Path, typer.Option(help="File to write (.zst: compressed); an interrupted export continues in it.")],
     *,
     graph: Annotated[
         str | None,
@@ -117,7 +118,6 @@ async def _write(log: LogReader, out: Path, header: Header) -> BackupSummary:
             written = await write(log, file, header, advance)
         except NoBackupError as error:
             output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
-        os.fsync(file.fileno())
     return written
 
 
@@ -140,8 +140,10 @@ async def _check_graph(log: LogReader, graph: str, partitions: int) -> None:
 
 
 @contextmanager
-def _opened(out: Path) -> Iterator[BinaryIO]:
+def _opened(out: Path) -> Iterator[Resumable]:
     """Open a file for reading and writing without truncating it; create it if it is missing."""
+    from replay.backup.compressed import resumable  # here: --help needs none of it
+
     if str(out) == "-" or (out.exists() and not (out.is_file() or out.is_dir())):
         output.fail(
             f"cannot write a backup to {out}: a backup is read again while it is written, so name a regular file",
@@ -153,7 +155,9 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
         output.fail_path("write", out, error)
     with os.fdopen(descriptor, "r+b", buffering=1024 * 1024) as file:
         try:
-            yield file
+            with resumable(file, compress=out.suffix == ".zst") as resumed:
+                yield resumed
+            os.fsync(file.fileno())
         except OSError as error:
             output.fail(f"cannot write {out}: {error.strerror}; free some space and export again to continue")
 

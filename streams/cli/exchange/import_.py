@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -52,6 +54,7 @@ def import_(
 ) -> None:
     """Restore a backup or a graph, or import a chat export from ChatGPT, Slack, WhatsApp and others; safe to repeat."""
     from emgas.importers.registry import Options  # here: --help needs none of it
+    from replay.backup.compressed import is_compressed
     from replay.backup.lines import is_backup
 
     marked = lasting(origin, expires_in, expires_at, now_ms)
@@ -60,7 +63,7 @@ def import_(
     if follow:
         follow_sessions(Path(file), graph, format, options=options, preset=preset)
         return
-    if file == "-" and is_backup(_ahead()):
+    if file == "-" and (is_backup(ahead := _ahead()) or is_compressed(ahead)):
         output.fail(
             "a backup is checked before it is restored, so it cannot be read from a pipe: name the file", output.USAGE
         )
@@ -73,9 +76,10 @@ def import_(
     elif graph or format:
         output.fail("a backup already names its graphs: leave out --graph and --format", output.USAGE)
     elif turns:
+        from replay.backup.compressed import decompressed
         from replay.backup.restore import turns as turns_of
 
-        publish_items(file, turns_of, sending, json=json)
+        publish_items(file, lambda stream: turns_of(decompressed(stream)), sending, json=json)
     else:
         _restore(Path(file), dry_run=dry_run, json=json)
 
@@ -92,17 +96,26 @@ def _holds_backup(path: Path) -> bool:
     from replay.backup.lines import is_backup
 
     try:
-        with path.open("rb") as stream:
+        with output.explained(), _opened(path) as stream:
             return is_backup(stream.read(HEAD_BYTES))
     except OSError as error:
         output.fail_path("read", path, error)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a backup, compressed or not."""
+    from replay.backup.compressed import decompressed  # here: a chat export needs none of it
+
+    with path.open("rb") as stream:
+        yield decompressed(stream)
 
 
 def _exact_header(path: Path) -> Transferred | None:
     """Read what an exact export of a graph says of itself; None for another backup."""
     from replay.backup.lines import LINE_BYTES, header_of
 
-    with output.explained(), path.open("rb") as stream:
+    with output.explained(), _opened(path) as stream:
         return header_of(stream.readline(LINE_BYTES)).exact
 
 
@@ -110,7 +123,7 @@ def _receive(file: Path, what: Transferred, name: str | None, *, dry_run: bool, 
     """Import a graph from a file, once the whole file is checked."""
     from streams.cli.exchange.transfer import received, show
 
-    with file.open("rb") as stream:
+    with _opened(file) as stream:
         show(output.run(received(stream, what, name or what.graph, dry_run=dry_run)), json=json)
 
 
@@ -130,7 +143,7 @@ def _check(file: Path, *, json: bool) -> None:
     """Check a backup and print what it holds."""
     from replay.backup.restore import whole
 
-    with output.explained(), file.open("rb") as stream:
+    with output.explained(), _opened(file) as stream:
         bounds = whole(stream).bounds
     report = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
     if json:
@@ -146,7 +159,7 @@ async def _restored(file: Path) -> dict[str, Any]:
     from streams.transport.select import is_born
 
     started, settings = time.perf_counter(), output.settings()
-    with file.open("rb") as stream:
+    with _opened(file) as stream:
         read = restorable if is_born(settings) else whole  # a damaged backup begins no memory
         bounds = read(stream).bounds
         stream.seek(0)

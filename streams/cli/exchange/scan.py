@@ -132,10 +132,13 @@ def _items(stream: BinaryIO, file: str) -> Iterator[Item] | None:
     from emgas.importers.files.lines import head_of  # here: --help needs none of it
     from emgas.importers.registry import ZIP, detect, read
     from emgas.importers.transcript import FORMAT
+    from replay.backup.compressed import decompressed, is_compressed
     from replay.backup.lines import is_backup
     from replay.backup.restore import turns
 
     head = head_of(stream)
+    if is_compressed(head):
+        return turns(decompressed(stream))
     if is_backup(head):
         return turns(stream)
     return None if not head.startswith(ZIP) and detect(head, file) is FORMAT else read(stream, file, UNNAMED)
