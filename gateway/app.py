@@ -34,7 +34,16 @@ from gateway.doors import chat, hooks
 from gateway.doors.injections import Injections
 from gateway.doors.mcp_tools import Opened, mcp_server
 from gateway.doors.mem0 import routes as mem0
-from gateway.http.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
+from gateway.http.errors import (
+    PROBLEM_JSON,
+    GatewayError,
+    NotJsonError,
+    WrongMethodError,
+    failed,
+    problem,
+    refused,
+)
+from gateway.http.methods import methods_of
 from gateway.http.paths import PathsByName
 from gateway.routes import declared, graphs, imports, page, records
 from gateway.routes.examples import add_examples
@@ -52,7 +61,7 @@ TAGS = {
     "mem0": "What clients of mem0 use",
     "OpenAI": "Chat completions with memory",
 }
-NO_ROUTE = "there is no such route, or not with this method: see /docs or /openapi.json"
+NO_ROUTE = "there is no such route: see /docs or /openapi.json"
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
@@ -75,7 +84,7 @@ def gateway(
     app.state.model, app.state.wants_keys = model, keys.are_required
     app.router.routes.insert(0, records.PlainRecords())
     app.router.routes.extend(_mcp_routes(mcp))
-    measured = RequestMetrics(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
+    measured = RequestMetrics(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys, methods_of(app.router.routes))))
     app.state.registry = measured.registry
     return SecurityHeaders(measured)
 
@@ -221,7 +230,9 @@ def _problems(app: FastAPI) -> None:
         return refused(error)
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> Response:
+    async def http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 405 and (methods := methods_of(app.router.routes)(request.scope)):
+            return refused(WrongMethodError(methods))
         detail = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
         return problem(error.status_code, CODES.get(error.status_code, "refused"), detail, error.headers)
 

@@ -8,8 +8,8 @@
     id        <channel>/<ts>                         speaker   display name, else real name, else the user's id
     at        ts                                     metadata  {"origin": "import:slack", "channel": "general"}
 
-Mentions become names, links their label, files a note.  System messages are left out: people joining, topics set.
-A message without text and files is left out too.
+Mentions become names, links their label, files a note.  System messages are left out: people joining, topics set,
+and what stands in the place of deleted messages and files.  A message without text and files is left out too.
 """
 
 from __future__ import annotations
@@ -143,6 +143,8 @@ def _text(message: dict[str, Any], people: dict[str, str]) -> str:
         raise InvalidMessageError("text: must be a string")
     parts = [html.unescape(_MARKUP.sub(lambda match: _meant(match, people), text)).strip()]
     for file in files if isinstance(files, list) else []:
+        if isinstance(file, dict) and file.get("mode") == "tombstone":  # it was deleted
+            continue
         title = file.get("title") or file.get("name") if isinstance(file, dict) else None
         parts.append(f"[shares a file: {title}]" if isinstance(title, str) and title else "[shares a file]")
     return " ".join(filter(None, parts))

@@ -11,7 +11,7 @@
 
 The order of day, month and year depends on the phone.  A year of four digits in front decides it, and so does any
 number over 12 in the file; else set `date_order`.  WhatsApp's own messages are left out: a message without "name: ",
-one that begins with the mark U+200E, and <Media omitted>, in any language.
+one that begins with the mark U+200E, <Media omitted> in any language, and the note in place of a deleted message.
 """
 
 from __future__ import annotations
@@ -45,18 +45,33 @@ _TIME = rf"(?P<early>上午|下午|오전|오후)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\
 _BETWEEN = r"[,،]?\s(?:à\s|klo\s)?"
 _BRACKET = rf"\[{_DATE}{_BETWEEN}{_TIME}\]"
 _DASH = rf"{_DATE}{_BETWEEN}{_TIME}(?:\s[-–]|,)".replace("?P<", "?P<x")  # Korean has a comma
-# What WhatsApp writes in the place of a message that was deleted, and behind one that was edited.
+# What WhatsApp writes in the place of a message that was deleted, by its sender or by an admin.
 DELETED = re.compile(
-    r"(This message was deleted|You deleted this message"
-    r"|Diese Nachricht wurde gelöscht|Du hast diese Nachricht gelöscht"
-    r"|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé ce message"
-    r"|Questo messaggio è stato eliminato|Hai eliminato questo messaggio|Mensagem apagada|Você apagou esta mensagem"
-    r"|此消息已删除|该消息已被删除|您已删除此消息|你删除了此消息"
-    r"|このメッセージは削除されました|삭제된 메시지입니다)[.。]?"
+    r"(This message was deleted( by admin [^\n]{1,100})?|You deleted this message( as admin)?"
+    r"|Diese Nachricht wurde( von Admin [^\n]{1,100})? gelöscht|Du hast diese Nachricht( als Admin)? gelöscht"
+    r"|(Se eliminó este mensaje|Este mensaje fue eliminado)( por el admin\. [^\n]{1,100})?|Eliminaste este mensaje"
+    r"|Ce message a été supprimé( par l['’]admin [^\n]{1,100})?|Vous avez supprimé ce message"
+    r"|Questo messaggio è stato eliminato|Hai eliminato questo messaggio"
+    r"|(Esta m|M)ensagem (foi )?apagada|Você apagou esta mensagem|Apagou esta mensagem"
+    r"|Dit bericht (is|werd) verwijderd|U hebt dit bericht verwijderd|Je hebt dit bericht verwijderd"
+    r"|(Данное|Это) сообщение удалено|Вы удалили (данное|это) сообщение|Bu mesaj silindi|Bu mesajı sildiniz"
+    r"|(此|该|这条)(消息|信息)已(被)?(删除|撤回)|(您|你)(已)?(删除|撤回)(了)?(此|该|这条|一条)(消息|信息)"
+    r"|(此|該|這則)(訊息|信息)已(被)?(刪除|收回)|(您|你)(已)?(刪除|收回)(了)?(此|該|這則|一則)(訊息|信息)"
+    r"|このメッセージは削除されました|このメッセージを削除しました|삭제된 메시지입니다|메시지를 삭제했습니다)[.。]?"
 )
+# What it writes in the place of a photo or another file, where the mark U+200E got lost on the way.
+OMITTED = re.compile(
+    r"(image|video|audio|GIF|sticker|document|Contact card) omitted"
+    r"|(Bild|Video|Audio|GIF|Sticker|Dokument|Kontaktkarte) weggelassen"
+    r"|(imagen|audio|video|Video|GIF|sticker|documento|Tarjeta de contacto) omitid[oa]"
+    r"|(image|vidéo|audio|GIF|sticker|document|Fiche contact) (absente?|omise?)"
+    r"|(图像|图片|视频|音频|GIF|贴图|文档|文件)(已忽略|已省略)|忽略(图像|图片|视频|音频|贴图|文档|文件)"
+)
+# What it writes behind a message that was edited.
 EDITED = re.compile(
     r"\s*(?:\u200e<[^<>\n]{1,100}>|<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje"
-    r"|Ce message a été modifié|此消息已编辑)[.。]?>)$"
+    r"|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada|Dit bericht is bewerkt"
+    r"|此(消息|訊息)已(被)?(编辑|編輯))[.。]?>)$"
 )
 HEADER = re.compile(rf"[\u200e\u200f\ufeff]*(?:{_BRACKET}|{_DASH})\s(?P<rest>.*)", re.DOTALL)
 
@@ -195,7 +210,7 @@ def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) ->
     text = "\n".join(message.lines).strip()
     speaker, colon, words = text.partition(": ")
     words = EDITED.sub("", words.strip()).strip()
-    if DELETED.fullmatch(words):
+    if DELETED.fullmatch(words) or OMITTED.fullmatch(words):
         return None
     if not colon or "\n" in speaker or not words or words.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", words):
         return None

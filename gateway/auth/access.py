@@ -23,7 +23,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from emgas.errors import InvalidMessageError
 from emgas.limits import BATCH_BYTES, RECORD_BYTES
 from gateway.auth.keys import ANYBODY, Caller, Keys, Right
-from gateway.http.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
+from gateway.http.errors import (
+    GatewayError,
+    NotAllowedError,
+    TooLargeError,
+    WrongContentTypeError,
+    WrongMethodError,
+    refused,
+)
+from gateway.http.methods import Methods
 from gateway.http.paths import PathGraph
 
 # These need no key: they show nothing of any memory.
@@ -55,8 +63,8 @@ _bearer = HTTPBearer(auto_error=False, description="the key; without a file of k
 class Access:
     """Admits a request with its caller and a body within bounds, or responds with a problem."""
 
-    def __init__(self, app: ASGIApp, keys: Keys) -> None:
-        self._app, self._keys = app, keys
+    def __init__(self, app: ASGIApp, keys: Keys, methods: Methods) -> None:
+        self._app, self._keys, self._methods = app, keys, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +74,7 @@ class Access:
         try:
             token = _caller.set(await self._let_in(scope["path"], headers))
             delegation = _delegated.set(_delegation(headers))
-            _check_body(scope, headers)
+            self._check_body(scope, headers)
         except GatewayError as error:
             await refused(error)(scope, receive, send)
             return
@@ -75,6 +83,16 @@ class Access:
         finally:
             _caller.reset(token)
             _delegated.reset(delegation)
+
+    def _check_body(self, scope: Scope, headers: Headers) -> None:
+        """Raise GatewayError for a body that need not be read; a wrong method is refused before a wrong type."""
+        try:
+            _check_body(scope, headers)
+        except WrongContentTypeError:
+            methods = self._methods(scope)
+            if methods and scope["method"] not in methods:
+                raise WrongMethodError(methods) from None
+            raise
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
         if path in OPEN or path.startswith(OPEN_FOLDER):

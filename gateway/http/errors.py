@@ -5,6 +5,7 @@ GatewayError
 ├── NoKeyError              no key, or an unknown one                   401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
 ├── UnknownGraphError       the graph does not exist                    404
+├── WrongMethodError        the path takes other methods                405, Allow
 ├── RequestRejectedError    the memory rejected a turn or a request     409 for an id with another text, 429 over a
 │                                                                       quota, else 422
 ├── TooLargeError           more bytes than a record may have           413
@@ -149,6 +150,16 @@ class WrongContentTypeError(GatewayError):
     """The body is not declared as JSON.  This also keeps out what a web page may send without a preflight."""
 
     status, code = 415, "not-json"
+
+
+class WrongMethodError(GatewayError):
+    """The path takes other methods, which the header Allow names."""
+
+    status, code = 405, "method"
+
+    def __init__(self, methods: list[str]) -> None:
+        super().__init__(f"this path takes {', '.join(methods)}: see /docs or /openapi.json")
+        self.headers = {"Allow": ", ".join(methods)}
 
 
 class TooOftenError(GatewayError):

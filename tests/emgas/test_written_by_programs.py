@@ -6,13 +6,16 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.files.lines import Options
 from emgas.importers.registry import read
 from emgas.messages.turns import Turn
+from tests.support.chats import CHAT, telegram, zipped
 from tests.support.cli import ROOT, environment
 
 OPTIONS = Options("dmy", "UTC")
@@ -33,20 +36,96 @@ def texts(words: str) -> list[str]:
         "Diese Nachricht wurde gelöscht.",
         "此消息已删除",
         "Ce message a été supprimé",
+        "Vous avez supprimé ce message.",
+        "Se eliminó este mensaje.",
+        "Eliminaste este mensaje.",
+        "Du hast diese Nachricht gelöscht.",
+        "您已删除此消息",
+        "您删除了此消息",
+        "此訊息已被刪除",
+        "This message was deleted by admin Eve.",
+        "<Media omitted>",
+        "<Medien ausgeschlossen>",
+        "<Multimedia omitido>",
+        "<Médias omis>",
+        "<省略多媒体文件>",
+        "\u200eimage omitted",
+        "image omitted",
+        "Bild weggelassen",
+        "imagen omitida",
+        "图片已忽略",
     ],
 )
 def test_a_deleted_message_is_no_turn(words: str) -> None:
     assert texts(words) == ["The kettle broke."]
 
 
-@pytest.mark.parametrize("mark", [" \u200e<This message was edited>", " <This message was edited>", " <此消息已编辑>"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        " \u200e<This message was edited>",
+        " <This message was edited>",
+        " <此消息已编辑>",
+        " <Se editó este mensaje.>",
+        " <Diese Nachricht wurde bearbeitet>",
+        " <Ce message a été modifié>",
+    ],
+)
 def test_the_mark_of_an_edited_message_is_no_part_of_it(mark: str) -> None:
     assert texts(f"It whistles again.{mark}") == ["The kettle broke.", "It whistles again."]
 
 
-@pytest.mark.parametrize("words", ["I saw that this message was deleted by Ada", "x <b>", "see <https://example.com>"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I saw that this message was deleted by Ada",
+        "This message was deleted, why?",
+        "你为什么删除了此消息？",
+        "The image omitted the kettle.",
+        "x <b>",
+        "see <https://example.com>",
+    ],
+)
 def test_what_people_write_about_it_stays(words: str) -> None:
     assert texts(words)[1] == words
+
+
+def imported(document: Any, name: str) -> list[str]:
+    """Import a JSON export."""
+    items = read(BytesIO(orjson.dumps(document)), name, "ada", format=None, options=OPTIONS)
+    return [item.text for item in items if isinstance(item, Turn)]
+
+
+def test_slacks_note_of_a_deleted_message_or_file_is_no_turn() -> None:
+    day = [
+        {"type": "message", "user": "U1", "text": "The kettle broke.", "ts": "1683554160.000200"},
+        {"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "text": "This message was deleted.",
+         "hidden": True, "ts": "1683554161.000000", "thread_ts": "1683554161.000000", "reply_count": 1},
+        {"type": "message", "subtype": "message_deleted", "hidden": True, "ts": "1683554162.0", "text": ""},
+        {"type": "message", "subtype": "message_changed", "ts": "1683554163.0", "text": "The kettle whistles."},
+        {"type": "message", "user": "U1", "text": "", "ts": "1683554164.0", "files": [{"mode": "tombstone"}]},
+        {"type": "message", "user": "U1", "text": "It whistles again.", "ts": "1683554165.0",
+         "edited": {"user": "U1", "ts": "1683554170.0"}},
+    ]  # fmt: skip
+    raw = zipped({"general/2023-05-08.json": orjson.dumps(day)})
+    items = read(BytesIO(raw), "slack.zip", "ada", format="slack", options=OPTIONS)
+    assert [item.text for item in items if isinstance(item, Turn)] == ["The kettle broke.", "It whistles again."]
+
+
+def test_an_edited_message_of_telegram_or_discord_is_its_last_text_alone() -> None:
+    chat = {**CHAT, "messages": [telegram(1, text="It whistles again.", edited="2023-05-08T16:00:00")]}
+    assert imported(chat, "result.json") == ["It whistles again."]
+    message = {"id": "11", "type": "Default", "timestamp": "2023-05-08T14:00:00+00:00", "content": "Good.",
+               "timestampEdited": "2023-05-08T15:00:00+00:00", "author": {"name": "ada"}}  # fmt: skip
+    answer = {**message, "id": "12", "type": "Reply", "content": "Yes.", "reference": {"messageId": None}}
+    channel = {"guild": {"id": "1", "name": "Tea"}, "channel": {"id": "2", "name": "general"}}
+    assert imported({**channel, "messages": [message, answer]}, "general.json") == ["Good.", "Yes."]
+
+
+def test_a_file_that_telegram_did_not_export_leaves_a_note_in_our_words() -> None:
+    absent = "(File not included. Change data exporting settings to download.)"
+    chat = {**CHAT, "messages": [telegram(1, text="", photo=absent), telegram(2, text="", file=absent)]}
+    assert imported(chat, "result.json") == ["[shares a photo]", "[shares a file]"]
 
 
 def test_an_array_of_texts_is_not_taken_for_locomo() -> None:

@@ -258,6 +258,21 @@ def test_a_route_that_is_not_there_says_where_those_are_that_are(method: str, pa
         assert httpx.get(address + named).is_success
 
 
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}, {"Content-Type": "application/json"}])
+def test_a_method_that_a_path_does_not_take_is_refused_with_all_that_it_takes(
+    headers: dict[str, str], address: str
+) -> None:
+    response = httpx.put(f"{address}/v1/graphs/ada/turns", headers={**KEY, **headers})
+    check(response, 405)
+    assert response.headers["Allow"] == "GET, POST"
+    assert "GET, POST" in response.json()["detail"]
+    assert httpx.request("PATCH", f"{address}/v1/graphs/ada", headers=KEY).headers["Allow"] == "DELETE, GET"
+
+
+def test_a_method_that_a_path_does_not_take_is_refused_only_to_those_with_a_key(address: str) -> None:
+    check(httpx.put(f"{address}/v1/graphs/ada/turns"), 401)
+
+
 def test_no_problem_repeats_what_was_sent(address: str) -> None:
     utterance = "a-very-private-remark"
     for body in (
