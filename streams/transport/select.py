@@ -280,12 +280,15 @@ async def create(settings: WorkerSettings, *, without: Collection[str] = ()) -> 
 
 
 async def describe(settings: WorkerSettings) -> list[TopicDescription]:
-    """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
-    check_there(settings)
+    """Describe the topics; an embedded log beside its owner, too.
+
+    Raises TransportError when one is missing, NoMemoryError as `check_there`.
+    """
     names = [topic.name for topic in planned(settings)]
     if settings.is_embedded:
-        with opened(settings) as log:
-            described = await EmbeddedTopics(log).describe(names)
+        with closing(ReadOnlyLog(settings.home)) as log:
+            log.partitions(settings.topics.events)  # or report that there is no memory
+            described = log.describe(names)
     else:
         described = await _kafka_topics(settings).describe(names)
     if missing := set(names) - {topic.name for topic in described}:

@@ -89,7 +89,7 @@ def test_who_shares_a_served_memory_needs_no_key_of_his_own_but_everybody_else_d
 def test_a_memory_in_use_names_its_owner_and_what_lets_others_in(tmp_path: Path) -> None:
     with (
         Memory(f"embedded:{tmp_path}"),
-        pytest.raises(DataDirectoryInUseError, match=rf"process {os.getpid()} .* `emgas serve` own it"),
+        pytest.raises(DataDirectoryInUseError, match=rf"process {os.getpid()} .* start `emgas serve`"),
     ):
         Memory(f"embedded:{tmp_path}").open()
 

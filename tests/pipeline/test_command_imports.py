@@ -46,7 +46,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ("add ada --at 2026-05-04T09:00 -- My dentist is Dr Mora.", "stored in ada"),
         ("query ada dentist", "My dentist is Dr Mora."),
         ("turns ada", "My dentist is Dr Mora."),
-        ("who ada", "Mora"),
+        ("who ada", "dentist: Dr Mora (turn "),
+        ("who ada", "…, since 2026-05-04 09:00)"),  # a long turn id is shortened
     ],
 )
 def test_a_command_next_to_a_server_imports_few_modules(served: Path, command: str, output: str) -> None:

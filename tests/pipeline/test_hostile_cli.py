@@ -21,6 +21,7 @@ from streams.cli.exchange import publish
 from streams.cli.operate.worker import HALTED
 from streams.cli.shared import output
 from streams.settings import WorkerSettings
+from streams.transport.embedded.announcement import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
 
@@ -267,10 +268,26 @@ def test_with_json_stdout_is_one_object_on_one_line_and_nothing_else(memory: Pat
 def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(memory: Path, tmp_path: Path) -> None:
     log = EmbeddedLog(WorkerSettings(data=memory, broker=None).home)
     try:
-        for words in (["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"]):
+        for words in (
+            ["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"],
+            ["admin", "topics", "describe"],
+        ):  # fmt: skip
             emgas_here(memory, *words, "--json")
         result = emgas(memory, "themes", "ada", code=1)
         assert f"process {os.getpid()} uses the data directory" in result.err
+        assert "start `emgas serve`" in result.err
+    finally:
+        log.close()
+
+
+def test_what_needs_a_memory_alone_says_which_server_to_stop(memory: Path) -> None:
+    place = WorkerSettings(data=memory, broker=None).home
+    log = EmbeddedLog(place)
+    try:
+        with announced(place, Announcement("http://127.0.0.1:1", os.getpid(), None)):
+            result = emgas(memory, "admin", "topics", "create", code=1)
+        assert "it is the server at http://127.0.0.1:1, and this needs the memory alone" in result.err
+        assert f"Stop the server (kill {os.getpid()})" in result.err
     finally:
         log.close()
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from emgas.messages.people import KnownValue, Person, Profiled
 
 
+SHOWN = 12  # characters of a turn id; of a longer one, fewer
+
+
 def who(
     graph: output.Graph,
     name: Annotated[
@@ -29,7 +32,10 @@ def who(
     timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
-    """Show what a graph knows of people: values, history, evidence and changes."""
+    """Show what a graph knows of people: values, history, evidence and changes.
+
+    Long turn ids are shortened; `--json` prints them whole.
+    """
 
     async def ask() -> Profiled:
         async with session(output.settings(), timeout, begins=False) as connected:
@@ -54,7 +60,7 @@ def _show(reply: Profiled) -> None:
         became = "ended" if change.new is None else f"became {escape(change.new)}"
         line = f"{escape(change.name)}: {escape(change.slot)}: {escape(change.old)} {became}"
         output.out.print(
-            f"{line} [dim]({format_utc(change.at)}, turn {escape(change.turn)})[/]", highlight=False, soft_wrap=True
+            f"{line} [dim]({format_utc(change.at)}, turn {_short(change.turn)})[/]", highlight=False, soft_wrap=True
         )
     output.tell(f"{len(reply.people)} of {reply.total} people")
 
@@ -66,11 +72,16 @@ def _lines(person: Person) -> Iterator[str]:
     for slot, values in person.history.items():
         yield f"[dim]{escape(slot)}, before: {', '.join(_value(each, slot) for each in values)}[/]"
     for tie in person.ties:
-        yield f"{escape(tie.relation)} of {escape(tie.of)} [dim](turn {escape(tie.turn)})[/]"
+        yield f"{escape(tie.relation)} of {escape(tie.of)} [dim](turn {_short(tie.turn)})[/]"
 
 
 def _value(value: KnownValue, slot: str) -> str:
     role = f" ({escape(value.role or '')})" if value.role not in ("", None, slot) else ""
     likely = " (likely)" if value.confidence <= 0.5 else ""
     since = f", since {format_utc(value.since)}" if value.since is not None else ""
-    return f"{escape(value.value)}{role}{likely} [dim](turn {escape(value.turn)}{since})[/]"
+    return f"{escape(value.value)}{role}{likely} [dim](turn {_short(value.turn)}{since})[/]"
+
+
+def _short(turn: str) -> str:
+    """Return a turn id as it is shown; `--json` has it whole."""
+    return escape(turn if len(turn) <= SHOWN else f"{turn[:8]}…")

@@ -1,11 +1,11 @@
-"""Creating and describing topics of the embedded log: the same two functions as streams/transport/kafka/admin.py."""
+"""Creating topics of the embedded log, as streams/transport/kafka/admin.py does on Kafka."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from streams.transport.embedded.log import EmbeddedLog
-from streams.transport.topic_plan import TopicDescription, TopicPlan
+from streams.transport.topic_plan import TopicPlan
 
 
 class EmbeddedTopics:
@@ -18,11 +18,6 @@ class EmbeddedTopics:
         """Create what is missing; refuse a topic with another partition count.  One file has one copy."""
         for plan in plans:
             self._log.create_topic(plan)
-
-    async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
-        """Describe those of `names` that exist, in their order."""
-        present = set(self._log.topics())
-        return [self._log.describe(name) for name in names if name in present]
 
     async def topic_id(self, name: str) -> str | None:
         """Return the UUID of a topic: one that is created again has another."""

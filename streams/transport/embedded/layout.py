@@ -20,9 +20,11 @@ from typing import Final
 
 from emgas.errors import TransportError
 from emgas.wire import Headers, Record
+from streams.transport.topic_plan import TopicDescription, TopicPlan, settings_of
 
 FILE: Final = "log.sqlite3"
 LAYOUT: Final = 1  # PRAGMA user_version
+SHOWN: Final = ("cleanup.policy", "retention.ms", "max.message.bytes")  # of a topic, in the words of Kafka
 READ_BYTES: Final = 16 * 1024 * 1024  # of values that one read returns, beyond the first record
 
 SCHEMA: Final = """
@@ -61,6 +63,22 @@ def check_layout(db: sqlite3.Connection, path: Path) -> bool:
     if layout > LAYOUT:
         raise TransportError(f"{path} has layout {layout}, this version reads up to {LAYOUT}: run a newer EMGAS")
     return bool(layout > 0)
+
+
+def plans_of(db: sqlite3.Connection) -> dict[str, TopicPlan]:
+    """Find every topic in the file: name → how it was made."""
+    rows = db.execute("select name, partitions, retention_ms, max_record_bytes from topic")
+    return {row[0]: TopicPlan(*row) for row in rows}
+
+
+def describe(db: sqlite3.Connection, plan: TopicPlan) -> TopicDescription:
+    """Describe a topic of the file and what it holds, in the words of Kafka's configuration."""
+    topic_id = str(db.execute("select id from topic where name=?", (plan.name,)).fetchone()[0])
+    partitions = partitions_of(db)
+    held = (partitions[plan.name, number] for number in range(plan.partitions))
+    config = settings_of(plan, replication=1)
+    shown = {name: config[name] for name in SHOWN}
+    return TopicDescription(plan.name, plan.partitions, 1, tuple((p.start, p.end) for p in held), topic_id, shown)
 
 
 def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], LogPartition]:

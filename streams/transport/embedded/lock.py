@@ -11,6 +11,7 @@ from pathlib import Path
 
 from emgas.errors import DataDirectoryInUseError
 from emgas.locks import lock_file
+from streams.transport.embedded.announcement import announcement_in
 
 LOCK_FILE = "lock"
 
@@ -26,10 +27,7 @@ class DirectoryLock:
         except OSError:
             owner = os.read(self._file, 32).decode(errors="replace").strip() or "unknown"
             os.close(self._file)
-            raise DataDirectoryInUseError(
-                f"process {owner} uses the data directory {directory}: stop it, set EMGAS_DATA to another directory, "
-                "or let `emgas serve` own it, through which any number of programs share a memory"
-            ) from None
+            raise DataDirectoryInUseError(_in_use(directory, owner)) from None
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())
 
@@ -38,3 +36,17 @@ class DirectoryLock:
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
+
+
+def _in_use(directory: Path, owner: str) -> str:
+    """Say who has a directory, and what to do: a server has to stop for what needs the memory alone."""
+    server = announcement_in(directory)
+    if server is not None and str(server.pid) == owner:
+        return (
+            f"process {owner} uses the data directory {directory}: it is the server at {server.url}, and this needs "
+            f"the memory alone. Stop the server (kill {owner}), try again, and start it afterwards"
+        )
+    return (
+        f"process {owner} uses the data directory {directory}: wait until it ends, or set EMGAS_DATA to another "
+        "directory. To share one memory among programs, start `emgas serve`: they use it automatically"
+    )

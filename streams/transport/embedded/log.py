@@ -27,7 +27,7 @@ from streams.transport.embedded import layout
 from streams.transport.embedded.layout import LogPartition
 from streams.transport.embedded.lock import DirectoryLock
 from streams.transport.embedded.unfinished import check_finished
-from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count, settings_of
+from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count
 
 CREATE_TIME = 0  # Kafka's timestamp type: as the producer says
 
@@ -64,8 +64,7 @@ class EmbeddedLog:
         self._db.execute("pragma synchronous=normal")
         self._db.execute("pragma secure_delete=on")  # what is removed is overwritten: docs/security.md
         self._db.executescript(f"begin immediate;{layout.SCHEMA}pragma user_version={layout.LAYOUT};commit;")
-        rows = self._db.execute("select name, partitions, retention_ms, max_record_bytes from topic")
-        self._plans = {row[0]: TopicPlan(*row) for row in rows}
+        self._plans = layout.plans_of(self._db)
         self._partitions = layout.partitions_of(self._db)
 
     def close(self) -> None:
@@ -117,13 +116,9 @@ class EmbeddedLog:
 
     def describe(self, topic: str) -> TopicDescription:
         """Describe how `topic` was made and what it holds, in the words of Kafka's configuration."""
-        made = self._plan(topic)
+        plan = self._plan(topic)
         with self._mutex, _failing("cannot read the log"):
-            topic_id = str(self._db.execute("select id from topic where name=?", (topic,)).fetchone()[0])
-        bounds = tuple(self.bounds(topic, p) for p in range(made.partitions))
-        config = settings_of(made, replication=1)
-        settings = {name: config[name] for name in ("cleanup.policy", "retention.ms", "max.message.bytes")}
-        return TopicDescription(topic, made.partitions, 1, bounds, topic_id, settings)
+            return layout.describe(self._db, plan)
 
     def _plan(self, topic: str) -> TopicPlan:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from streams.transport.embedded import layout
 from streams.transport.embedded.append_notifier import AppendNotifier
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.unfinished import check_finished
+from streams.transport.topic_plan import TopicDescription
 
 FOLLOW_SECONDS = 10.0  # between two looks at a log that does not grow
 
@@ -130,6 +131,14 @@ class ReadOnlyLog:
         if count == 0:
             raise NoMemoryError(f"topic {topic} does not exist: start a worker once, it creates the topics")
         return count
+
+    def describe(self, topics: Iterable[str]) -> list[TopicDescription]:
+        """Describe those of `topics` that exist, in their order."""
+        try:
+            plans = layout.plans_of(self._db)
+            return [layout.describe(self._db, plans[name]) for name in topics if name in plans]
+        except sqlite3.Error as error:
+            raise TransportError(f"cannot read the log: {error}") from error
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
         """Return (first offset kept, offset after the last)."""
