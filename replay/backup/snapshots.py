@@ -143,7 +143,7 @@ class Snapshots:
                     digest.update(chunk)
                     size += len(chunk)
         except BackupDamagedError as error:
-            raise ValueError(f"its file {name}: {error}") from error
+            raise ValueError(f"its file {name} is damaged behind {size} of {expected.bytes} bytes") from error
         if (size, digest.hexdigest()) != (expected.bytes, expected.sha256):
             raise ValueError(f"its file {name} is damaged: {size} bytes, {expected.bytes} expected, or another sha256")
 
