@@ -266,7 +266,7 @@ def run(files: Iterable[Path], only: str = "") -> Iterator[tuple[Result, Json, J
             if case["id"].startswith(only):
                 memory = memories[str(case.get("memory", case["id"]))]
                 for preset in _presets(case, memory):
-                    yield _asked(server, positions, case, memory, preset)
+                    yield _result(server, positions, case, memory, preset)
 
 
 def _presets(case: Json, memory: Json) -> list[str]:
@@ -274,7 +274,7 @@ def _presets(case: Json, memory: Json) -> list[str]:
     return [own] if own else ["default", *dict.fromkeys(preset_of(row) for row in case["rows"])]
 
 
-def _asked(
+def _result(
     server: Server, positions: dict[str, int], case: Json, memory: Json, preset: str
 ) -> tuple[Result, Json, Json]:
     graph, reply = f"{memory['memory']} {preset}", dict[str, Any]()
@@ -294,7 +294,7 @@ def _asked(
     )
 
 
-def _told(result: Result, case: Json, reply: Json) -> list[str]:
+def _report(result: Result, case: Json, reply: Json) -> list[str]:
     """Write what did not hold of a case, as lines."""
     return [
         f"{result.id} [{result.preset}] {' '.join(result.rows)}",
@@ -315,7 +315,7 @@ def main() -> int:
     for result, case, reply in run(options.files, options.only):
         total, passed = total + 1, passed + (not result.wrong)
         if result.wrong and not options.json:
-            sys.stdout.write("\n".join(_told(result, case, reply)) + "\n\n")
+            sys.stdout.write("\n".join(_report(result, case, reply)) + "\n\n")
     sys.stdout.write(json.dumps({"asked": total, "passed": passed}) + "\n")
     return passed < total
 

@@ -32,7 +32,7 @@ from streams.cli.shared import output
 K1: Final = 1.5  # MTEB's constants
 B: Final = 0.75
 Results = dict[str, dict[str, float]]
-Found = Sequence[tuple[str, float]]  # documents with their scores, best first
+Ranked = Sequence[tuple[str, float]]  # documents with their scores, best first
 
 
 class Document(NamedTuple):
@@ -69,7 +69,7 @@ class Search:
             for query, ranked in results.items()
         }
 
-    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Found]:
+    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Ranked]:
         """Rank documents for each query.  among: its candidates; none: all documents."""
         raise NotImplementedError
 
@@ -96,14 +96,14 @@ class EmgasSearch(Search):
     def __init__(self, method: str = "default") -> None:
         self.name = method
 
-    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Found]:
+    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Ranked]:
         """Publish each set of candidates to a memory, and ask it.  A score is 1 / rank."""
         sets = list(dict.fromkeys(among.values()))
         graphs = {candidates: f"mteb-{place}" for place, candidates in enumerate(sets)}
         turns = [turn for candidates, graph in graphs.items() for turn in self._turns(graph, candidates)]
         questions = {graph: [LabelledQuestion("", "", frozenset(), graph)] for graph in graphs.values()}
         memories, _ = output.run(remember(DataSet(turns, questions), output.settings(), lambda: None))
-        ranked: dict[str, Found] = {}
+        ranked: dict[str, Ranked] = {}
         for memory in memories:
             graph = memory.questions[0].group
             here = {query: text for query, text in texts.items() if graphs[among[query]] == graph}
@@ -116,7 +116,7 @@ class EmgasSearch(Search):
                 where = {"graph": graph, "session": f"document-{number}", "id": f"{graph}/{number}"}
                 yield build(Turn, {**where, "speaker": WRITER, "text": text, "at": SPOKEN_AT + number})
 
-    def _of_memory(self, of: Examined, texts: Mapping[str, str], most: int) -> dict[str, Found]:
+    def _of_memory(self, of: Examined, texts: Mapping[str, str], most: int) -> dict[str, Ranked]:
         ranker, memory = METHODS[self.name](of.memory), of.memory
         names = [self.documents[int(turn.rpartition("/")[2])].id for turn in memory.view.passage_id]
         orders = {query: ranker(memory.question(text), text).listed[:most] for query, text in texts.items()}
@@ -131,7 +131,7 @@ class Bm25Search(Search):
 
     name = "bm25"
 
-    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Found]:
+    def rank(self, texts: Mapping[str, str], among: Mapping[str, frozenset[str]], most: int) -> dict[str, Ranked]:
         """Score all documents; as in MTEB's own, candidates are chosen of the first `most` afterwards."""
         theirs: Any = import_module("mteb.models.model_implementations.bm25")
         language = theirs._get_language(self.task["task_metadata"], self.task["hf_subset"]) or "eng"  # noqa: SLF001
@@ -145,7 +145,7 @@ class Bm25Search(Search):
             for query, ids in zip(texts, query_tokens.ids, strict=True)
         }
 
-    def _best(self, scores: Floats, most: int) -> Found:
+    def _best(self, scores: Floats, most: int) -> Ranked:
         order = np.argsort(-scores, kind="stable")[:most]
         return [(self.documents[number].id, float(scores[number])) for number in order.tolist()]
 

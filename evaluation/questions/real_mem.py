@@ -29,7 +29,7 @@ MARK: Final = "dialogues"
 _DATE: Final = "%Y-%m-%d"
 
 
-class _Said(NamedTuple):
+class _Utterance(NamedTuple):
     """A turn of a session, before it belongs to a graph."""
 
     session: str
@@ -51,7 +51,7 @@ def read_dialogues(data: Mapping[str, Any]) -> DataSet:
 
 
 def _read(person: str, sessions: Sequence[Mapping[str, Any]]) -> DataSet:
-    made, before, unusable = DataSet([]), list[_Said](), 0
+    made, before, unusable = DataSet([]), list[_Utterance](), 0
     sources = {each["session_uuid"]: _sources(each) for each in sessions}
     for session in sessions:
         for place, turn in enumerate(session["dialogue_turns"]):
@@ -64,17 +64,17 @@ def _read(person: str, sessions: Sequence[Mapping[str, Any]]) -> DataSet:
                     made.turns.extend(_turn(graph, each) for each in before)
                     kind = str(turn.get("category_name", "all"))
                     made.questions[graph] = [LabelledQuestion(turn["content"], kind, evidence, person)]
-        before += _said(session, before[-1].at if before else 0)
+        before += _utterances(session, before[-1].at if before else 0)
     return DataSet(made.turns, made.questions, unusable)
 
 
-def _said(session: Mapping[str, Any], latest: int) -> Iterator[_Said]:
+def _utterances(session: Mapping[str, Any], latest: int) -> Iterator[_Utterance]:
     """Yield the turns of a session, a minute apart, after all that was said earlier."""
     day = datetime.strptime(session["current_time"][:10], _DATE).replace(tzinfo=UTC)
     at = max(round(day.timestamp() * 1000), latest + MINUTE_MS)
     for place, turn in enumerate(session["dialogue_turns"]):
         for text in pieces(turn["content"], TEXT_BYTES)[:1]:
-            yield _Said(session["session_uuid"], place, at + place * MINUTE_MS, turn["speaker"], text)
+            yield _Utterance(session["session_uuid"], place, at + place * MINUTE_MS, turn["speaker"], text)
 
 
 def _sources(session: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
@@ -99,7 +99,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _turn(graph: str, utterance: _Said) -> Turn:
+def _turn(graph: str, utterance: _Utterance) -> Turn:
     speaker = utterance.speaker.lower()
     where = {"graph": graph, "session": utterance.session, "id": utterance.id(graph), "at": utterance.at}
     return build(Turn, {**where, "speaker": speaker, "role": speaker, "text": utterance.text})

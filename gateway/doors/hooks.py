@@ -63,18 +63,18 @@ async def run_hook(
     """Store what a host says at an event, and return what its hook prints: usually `{}`."""
     if host not in HOSTS:
         raise InvalidMessageError(f"host: there is no {host!r}: use one of {', '.join(HOSTS)}")
-    heard = read_input(HOSTS[host], payload, event)
-    graph = graph or graph_of(heard.folder, local=not request.app.state.wants_keys)
+    received = read_input(HOSTS[host], payload, event)
+    graph = graph or graph_of(received.folder, local=not request.app.state.wants_keys)
     caller().check("write", graph)
-    storing = asyncio.ensure_future(_store(memory, host, heard, graph, at))
+    storing = asyncio.ensure_future(_store(memory, host, received, graph, at))
     try:
-        injection = None if late else await _injection(memory, HOSTS[host], heard, graph, injections_of(request))
+        injection = None if late else await _injection(memory, HOSTS[host], received, graph, injections_of(request))
     finally:
         await storing
     if injection is None or await request.is_disconnected():  # the hook gave up: the agent goes on without
         return {}
     injections_of(request).add(injection.record)
-    return HOSTS[host].output(heard.event, injection.text)
+    return HOSTS[host].output(received.event, injection.text)
 
 
 @router.get("", dependencies=[any_key("limit", "session")])
@@ -97,12 +97,12 @@ def injections_of(request: Request) -> Injections:
     return kept
 
 
-async def _store(memory: MemoryClient, host: str, heard: HookInput, graph: str, at: int | None) -> None:
+async def _store(memory: MemoryClient, host: str, received: HookInput, graph: str, at: int | None) -> None:
     """Record a prompt or an answer; nothing for other events, or where a program wrote it."""
-    role, text = ROLES.get(heard.about), prose(heard.text)
+    role, text = ROLES.get(received.about), prose(received.text)
     if role is None or not text:
         return
-    session = fitted(heard.session or "main")
+    session = fitted(received.session or "main")
     common = {"graph": graph, "session": session, "speaker": role, "role": role, "metadata": {"origin": f"hook:{host}"}}
     for identity, piece in numbered(turn_id(session, role, text), text):
         outcome = await memory.record({**common, "id": identity, "text": piece, **({} if at is None else {"at": at})})
@@ -111,30 +111,30 @@ async def _store(memory: MemoryClient, host: str, heard: HookInput, graph: str, 
 
 
 async def _injection(
-    memory: MemoryClient, host: Host, heard: HookInput, graph: str, injections: Injections
+    memory: MemoryClient, host: Host, received: HookInput, graph: str, injections: Injections
 ) -> Injected | None:
     """Find what to add to a prompt or a session; None for nothing, or where the host shows it to no model."""
-    if heard.event not in host.injects:
+    if received.event not in host.injects:
         return None
     graphs = [each for each in distinct_graphs([graph, PERSON]) if caller().may_see(each)]
     if "read" not in caller().rights or not graphs:
         return None
-    if heard.about == "start":
-        return await _card(memory, host, heard, graphs)
-    return await injection_for_prompt(memory, host, heard, graphs=graphs, injections=injections)
+    if received.about == "start":
+        return await _card(memory, host, received, graphs)
+    return await injection_for_prompt(memory, host, received, graphs=graphs, injections=injections)
 
 
 async def injection_for_prompt(
-    memory: MemoryClient, host: Host, heard: HookInput, *, graphs: list[str], injections: Injections
+    memory: MemoryClient, host: Host, received: HookInput, *, graphs: list[str], injections: Injections
 ) -> Injected | None:
     """Ask the graphs what they hold of a prompt, without what this session said or was given before.
 
     Returns None for nothing.  `python -m evaluation` measures what prompts get by this function, too.
     """
-    text = prose(heard.text)
+    text = prose(received.text)
     if not text:
         return None
-    session = fitted(heard.session or "main")
+    session = fitted(received.session or "main")
     query = queries.Query(
         graph=graphs[0],
         text=pieces(text, TEXT_BYTES)[0],
@@ -154,7 +154,7 @@ async def injection_for_prompt(
     matched = [each.graph for each in merged.graphs if each.matched]
     shown = (each for each in merged.passages if each.passage.text[:SHOWN_START].splitlines()[0] in merged.context)
     turns = [(each.graph, each.passage.id) for each in shown]
-    return _injected(host, heard, merged.context, graphs=matched, turns=turns, tokens=merged.tokens)
+    return _injected(host, received, merged.context, graphs=matched, turns=turns, tokens=merged.tokens)
 
 
 def _useless(merged: Merged) -> list[str]:
@@ -179,7 +179,7 @@ async def _merged(memory: MemoryClient, query: queries.Query, graphs: list[str])
     return merged if merged.tokens <= BUDGET else await query_all(graphs, ask, BUDGET, None)
 
 
-async def _card(memory: MemoryClient, host: Host, heard: HookInput, graphs: list[str]) -> Injected | None:
+async def _card(memory: MemoryClient, host: Host, received: HookInput, graphs: list[str]) -> Injected | None:
     """Describe the graphs that hold anything, in a line each."""
     described = await asyncio.gather(*(memory.describe(graph) for graph in graphs), return_exceptions=True)
     lines, shown = list[str](), list[str]()
@@ -195,20 +195,20 @@ async def _card(memory: MemoryClient, host: Host, heard: HookInput, graphs: list
     if not lines:
         return None
     text = "\n".join(lines) + "\nWhat fits a prompt is added to it. The tool `recall` searches for more."
-    return _injected(host, heard, text, graphs=shown, turns=[], tokens=ceil(TOKENS_PER_WORD * len(text.split())))
+    return _injected(host, received, text, graphs=shown, turns=[], tokens=ceil(TOKENS_PER_WORD * len(text.split())))
 
 
 def _injected(
-    host: Host, heard: HookInput, context: str, *, graphs: list[str], turns: list[tuple[str, str]], tokens: int
+    host: Host, received: HookInput, context: str, *, graphs: list[str], turns: list[tuple[str, str]], tokens: int
 ) -> Injected:
     quoted = context.replace(f"</{MEMORY_TAG}", f"< /{MEMORY_TAG}")
-    session = fitted(heard.session or "main")
+    session = fitted(received.session or "main")
     record = Injection(
         at=time.time_ns() // 1_000_000,
         host=host.name,
-        event=heard.event,
+        event=received.event,
         session=session,
-        prompt=turn_id(session, "user", prose(heard.text)) if heard.about == "prompt" else None,
+        prompt=turn_id(session, "user", prose(received.text)) if received.about == "prompt" else None,
         graphs=graphs,
         turns=turns,
         tokens=tokens,

@@ -141,7 +141,7 @@ async def send_batch(
         _check(message, message.graph)
         key = message.graph.encode()
         records.append(ProducerRecord(exchange.connection.topics.turns, key, value, _headers(message)))
-    lines = (_asked_lines if answer else _appended_lines)(exchange, records, seconds)
+    lines = (_answer_lines if answer else _appended_lines)(exchange, records, seconds)
     return StreamingResponse(lines, media_type="application/x-ndjson")
 
 
@@ -164,7 +164,7 @@ async def _appended_lines(
     yield orjson.dumps([_receipt_or_problem(receipt) for receipt in receipts]) + b"\n"
 
 
-async def _asked_lines(exchange: RequestReply, records: list[ProducerRecord], seconds: float) -> AsyncIterator[bytes]:
+async def _answer_lines(exchange: RequestReply, records: list[ProducerRecord], seconds: float) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     places: list[asyncio.Future[Receipt]] = [loop.create_future() for _ in records]
     asking = [

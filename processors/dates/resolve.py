@@ -98,7 +98,7 @@ def format_span(span: TimeSpan) -> str:
     return f"{' '.join(span.text.split())} = {first if first == last else f'{first} to {last}'}"
 
 
-def told_minute(span: TimeSpan) -> str:
+def format_minute(span: TimeSpan) -> str:
     """Write the minute that a span means for a reader: "in three hours = 2023-05-07 13:00"."""
     return f"{' '.join(span.text.split())} = {datetime_of(span.since):%Y-%m-%d %H:%M}"
 

@@ -149,10 +149,10 @@ def _english_moods(sentence: str) -> Iterator[Mood]:
                 yield (_words("en", "is") | _words("en", "feels"))[result["felt"].lower()]
                 break
         else:
-            yield from _told_otherwise(clause)
+            yield from _other_mood(clause)
 
 
-def _told_otherwise(clause: str) -> Iterator[Mood]:
+def _other_mood(clause: str) -> Iterator[Mood]:
     """Yield the mood of a clause that says what I do, or that uses a set expression."""
     for mood, pattern in _whole("en", "does"):
         result = pattern.search(clause)

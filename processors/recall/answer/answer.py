@@ -34,7 +34,7 @@ from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
-from processors.recall.answer.people import relations_asked
+from processors.recall.answer.people import relations_for
 from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
 from processors.recall.answer.relations import find_relations, lets_through, relation_text
@@ -505,7 +505,7 @@ def _relations(question: _Question, recalled: RecallResult, slot_question: SlotQ
     """List the relations that a question asks for, else those of its concepts, if its kind of memory has any."""
     if not question.options.kind.tells or question.goes_on:
         return []
-    relations = relations_asked(question.graph, slot_question) if slot_question else []
+    relations = relations_for(question.graph, slot_question) if slot_question else []
     relations = relations or find_relations(question.view, _terms(question, recalled))
     return [each for each in relations if lets_through(question.view, question.options.only, each)]
 

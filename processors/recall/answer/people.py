@@ -31,7 +31,7 @@ def known_relations(graph: Graph, view: GraphView, number: int, limit: int) -> l
     return [*of_card, *stated][:limit]
 
 
-def relations_asked(graph: Graph, question: SlotQuestion) -> list[KnownRelation]:
+def relations_for(graph: Graph, question: SlotQuestion) -> list[KnownRelation]:
     """List the relations of the one slot that a question asks for: those that hold now, then history."""
     cards = cards_of(graph)
     entries = cards.entries.get((question.subject, question.slot), [])

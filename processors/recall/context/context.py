@@ -38,7 +38,7 @@ from math import ceil
 from typing import NamedTuple
 
 from emgas.times import DAY_MS, MINUTE_MS, format_utc
-from processors.dates.resolve import days_of, format_span, told_minute
+from processors.dates.resolve import days_of, format_minute, format_span
 from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
@@ -233,7 +233,7 @@ def meanings(passage: ContextPassage) -> list[str]:
         for span in days
         if str(days_of(span).first.year) not in span.text and not format_span(span).endswith(f"= {today}")
     ]
-    return list(dict.fromkeys(meant + [told_minute(span) for span in passage.times if _is_counted(span, days)]))
+    return list(dict.fromkeys(meant + [format_minute(span) for span in passage.times if _is_counted(span, days)]))
 
 
 def _is_counted(span: TimeSpan, days: Iterable[TimeSpan]) -> bool:

@@ -71,8 +71,8 @@ def _known(graph: Graph, slots: dict[str, list[Entry]], *, is_over: bool) -> dic
 def _value(graph: Graph, entry: Entry) -> KnownValue:
     return KnownValue(
         value=entry.value,
-        since=_said_at(graph, entry.since),
-        until=_said_at(graph, entry.until),
+        since=_time_of(graph, entry.since),
+        until=_time_of(graph, entry.until),
         turn=entry.evidence,
         confidence=entry.confidence,
         role=entry.role or None,
@@ -91,7 +91,7 @@ def _ties(cards: Cards, name: str) -> Iterator[KnownTie]:
                 yield KnownTie(relation=inverse, of=each.value, turn=each.evidence)
 
 
-def _said_at(graph: Graph, turn: str | None) -> int | None:
+def _time_of(graph: Graph, turn: str | None) -> int | None:
     return None if turn is None else graph.passages.at[graph.passages.numbers[turn]]
 
 

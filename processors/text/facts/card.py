@@ -174,7 +174,7 @@ class _Folding:
         ):
             self._end(subject, "job", "")
         if slot in ("home", "employer"):
-            self._end(subject, "plan", value, is_told=False)  # what was planned has come
+            self._end(subject, "plan", value, is_change=False)  # what was planned has come
         if slot == "child":
             self._end(subject, "health", "pregnant" if value.isascii() else "怀孕")
         if slot == "partner" and {normal(each) for each in self._cards.current(subject, "status")} & {
@@ -195,7 +195,7 @@ class _Folding:
                 subject, fact.slot, value, is_strong=bool(value) and fact.slot in _STRONG and fact.confidence >= _SURE
             )
 
-    def _end(self, subject: str, slot: str, value: str, *, is_strong: bool = False, is_told: bool = True) -> None:
+    def _end(self, subject: str, slot: str, value: str, *, is_strong: bool = False, is_change: bool = True) -> None:
         entries = self._cards.entries.get((subject, slot), [])
         ended = [
             each
@@ -204,7 +204,7 @@ class _Folding:
         ]
         for each in ended:
             each.until = self._turn
-            if is_told:
+            if is_change:
                 self._change(subject, slot, each.value, None)
         is_known = any(each.until and is_same(each.value, value) for each in entries)
         if not ended and is_strong and not is_known and is_valid(slot, value, value):

@@ -146,7 +146,7 @@ class Resolved(NamedTuple):
     confidence: float
 
 
-class PronounAsked(NamedTuple):
+class Pronoun(NamedTuple):
     """A pronoun whose meaning is asked: where it stands, who says it, and who is spoken to there."""
 
     gender: str
@@ -220,9 +220,9 @@ class Conversation:
     def __init__(self) -> None:
         self._candidates: list[Candidate] = []
         self._speakers: dict[str, Candidate] = {}
-        self._said_by: list[str] = []
+        self._turn_speakers: list[str] = []
         self._seen: set[str] = set()  # words with a capital inside a sentence: names
-        self._asked_who = False
+        self._follows_who_question = False
         self._turn = -1
 
     def say(self, speaker: str, text: str) -> list[Resolved]:
@@ -230,8 +230,8 @@ class Conversation:
         self._turn += 1
         self._begin(speaker)
         resolved = _Turn(self, speaker, text).read()
-        self._said_by.append(speaker)
-        self._asked_who = bool(_ASKS_WHO.search(text))
+        self._turn_speakers.append(speaker)
+        self._follows_who_question = bool(_ASKS_WHO.search(text))
         return resolved
 
     def _begin(self, speaker: str) -> None:
@@ -279,15 +279,15 @@ class Conversation:
         return self._turn
 
     @property
-    def asked_who(self) -> bool:
+    def follows_who_question(self) -> bool:
         """Return whether the turn before asked who: then a name alone is an answer, not an address."""
-        return self._asked_who
+        return self._follows_who_question
 
     def others(self, speaker: str) -> list[str]:
         """List who else speaks."""
         return [name for name in self._speakers if name != speaker]
 
-    def choose(self, pronoun: PronounAsked) -> tuple[Candidate, float] | None:
+    def choose(self, pronoun: Pronoun) -> tuple[Candidate, float] | None:
         """Return the best candidate that fits a pronoun, and its share; None if an unnamed person fits better."""
         pool = [each for each in self._candidates if self._fits(each, pronoun)]
         if pronoun.case == "self":
@@ -307,7 +307,7 @@ class Conversation:
         self._candidates.append(candidate)
         return candidate
 
-    def _fits(self, each: Candidate, pronoun: PronounAsked) -> bool:
+    def _fits(self, each: Candidate, pronoun: Pronoun) -> bool:
         here = pronoun.here
         if each.kind == "many" or not (each.count or each.spoke >= 0) or each.name == pronoun.speaker:
             return False
@@ -320,9 +320,9 @@ class Conversation:
             return False
         return not (pronoun.case == "object" and gap == 0 and each.place == "subject")  # Joey told him
 
-    def _features(self, each: Candidate, pronoun: PronounAsked, rivals: int, latest: Place | None) -> Sequence[float]:
+    def _features(self, each: Candidate, pronoun: Pronoun, rivals: int, latest: Place | None) -> Sequence[float]:
         here, case = pronoun.here, pronoun.case
-        before = next((name for name in reversed(self._said_by) if name != pronoun.speaker), None)
+        before = next((name for name in reversed(self._turn_speakers) if name != pronoun.speaker), None)
         gap = here.turn - each.last.turn if each.count else 99
         same_clause = gap == 0 and each.last.clause == here.clause
         speaks = each.name in self._speakers
@@ -411,7 +411,7 @@ class _Turn:
         following = self.low[at + 1] if at + 1 < len(self.low) else "."
         if word.low == "her" and following.isalpha() and following not in _NOT_NOUN - _LISTS["verb"]:
             case = "owner"
-        choice = self.talk.choose(PronounAsked(gender, case, self._here(at), self.speaker, self.called))
+        choice = self.talk.choose(Pronoun(gender, case, self._here(at), self.speaker, self.called))
         candidate, share = choice or (self.talk.unnamed(gender), 0.0)
         share = candidate.sure * _LINK if candidate.how == "pronoun" else share
         self._mean(candidate, at, "other" if case == "self" else case, "pronoun")
@@ -448,7 +448,7 @@ class _Turn:
         before = self.low[at - 1] if at else ""
         thanked = before == "you" and self.low[at - 2 : at - 1] == ["thank"]
         opens = at == 0 or before[0] in _BOUNDS or before in _LISTS["greeting"] or thanked
-        answers = self.talk.asked_who and len(self.words) <= count + 2
+        answers = self.talk.follows_who_question and len(self.words) <= count + 2
         return opens and following[0] in _BOUNDS and not answers and before != "and"
 
     def _owns(self, following: str, at: int) -> bool:

@@ -49,14 +49,16 @@ def slot_question(cards: Cards, question: str, asker: str = "") -> SlotQuestion 
     best: tuple[int, SlotQuestion | None] = (0, None)
     for (subject, slot), entries in cards.entries.items():
         if _is_about(cards, low, subject, slot, asker.casefold(), is_mine=is_mine):
-            score = sum(len(word) if word.isascii() else 3 * len(word) for word in _asked(slot) if _holds(low, word))
+            score = sum(
+                len(word) if word.isascii() else 3 * len(word) for word in _question_words(slot) if _holds(low, word)
+            )
             fitting = [each for each in entries if _is_of_gender(low, each)]
             if score > best[0] and (turns := list(_turns(fitting, is_past=is_past, was=was))):
                 best = score, SlotQuestion(subject, slot, tuple(turns[:MOST_TURNS]))
     return best[1]
 
 
-def _asked(slot: str) -> tuple[str, ...]:
+def _question_words(slot: str) -> tuple[str, ...]:
     """Return the words with which questions ask for a slot."""
     listed = SLOTS.get(slot)
     if listed is not None:
@@ -78,7 +80,8 @@ def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, 
             path.casefold().rpartition(_OWNED)[2] for path, name in cards.aliases.items() if name.casefold() == low
         }
         return (
-            low == asker and not any(_holds(question, each) for each in _roles_of(cards, asker) - set(_asked(slot)))
+            low == asker
+            and not any(_holds(question, each) for each in _roles_of(cards, asker) - set(_question_words(slot)))
         ) or any(_holds(question, each) for each in roles)
     return _holds(question, low)
 

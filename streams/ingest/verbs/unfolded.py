@@ -21,7 +21,7 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 
-HEARD: Final = 512  # sessions whose latest texts are kept
+RECENT_SESSIONS: Final = 512  # sessions whose latest texts are kept
 NO_ONE: Final = ("assistant", "system", "tool", "web")  # roles and origins of turns that state nothing of who speaks
 
 Session = tuple[str, str]  # of a graph, both by id
@@ -53,7 +53,7 @@ class UnfoldedDecisions:
         self._keys, self._encrypts = keys, encrypts and keys is not NO_KEYS
         self._sessions: dict[Session, list[TurnBefore]] = {}
         self._folded: dict[Session, tuple[int, list[TurnBefore]]] = {}  # with how many events the graph had
-        self._heard: dict[Session, dict[str, TurnBefore]] = {}  # by turn, the latest last; the state has no texts
+        self._recent: dict[Session, dict[str, TurnBefore]] = {}  # by turn, the latest last; the state has no texts
 
     def clear(self) -> None:
         """Forget everything: the state knows it now."""
@@ -64,10 +64,13 @@ class UnfoldedDecisions:
         self._folded.clear()
 
     def pending(self, command: Command) -> Pending:
-        """Note what is pending of a command before it is decided; what may erase a text ends what was heard."""
+        """Note what is pending of a command before it is decided.
+
+        A command that may erase a text clears the recent turns of its graph.
+        """
         if not isinstance(command, Turn):
-            for session in [each for each in self._heard if each[0] == command.graph]:
-                del self._heard[session]
+            for session in [each for each in self._recent if each[0] == command.graph]:
+                del self._recent[session]
         return Pending(command.graph in self.births, (command.graph, command.id) in self.turns)
 
     def withdraw(self, command: Command, before: Pending) -> None:
@@ -120,11 +123,11 @@ class UnfoldedDecisions:
         """Remember the text of a turn for the pronouns of the next, unless its graph is encrypted."""
         if self._is_sealed(turn, graph):
             return
-        heard = self._heard.pop((turn.graph, turn.session), {})
-        heard[turn.id] = utterance
-        self._heard[turn.graph, turn.session] = dict(list(heard.items())[-LOOKED_BACK:])
-        if len(self._heard) > HEARD:
-            del self._heard[next(iter(self._heard))]
+        recent = self._recent.pop((turn.graph, turn.session), {})
+        recent[turn.id] = utterance
+        self._recent[turn.graph, turn.session] = dict(list(recent.items())[-LOOKED_BACK:])
+        if len(self._recent) > RECENT_SESSIONS:
+            del self._recent[next(iter(self._recent))]
 
     def _is_sealed(self, turn: Turn, graph: Graph | None) -> bool:
         return bool(self._keys.of(turn.graph)) or (graph is None and self._encrypts)
@@ -135,8 +138,8 @@ class UnfoldedDecisions:
             return []
         pending = self._sessions[turn.graph, turn.session]
         folded = [] if graph is None else self._folded_turns(graph, turn.session)
-        heard = [each for id, each in self._heard.get((turn.graph, turn.session), {}).items() if id != turn.id]
-        texts = [each._replace(concepts=(), names=()) for each in heard[: max(0, len(heard) - len(pending))]]
+        recent = [each for id, each in self._recent.get((turn.graph, turn.session), {}).items() if id != turn.id]
+        texts = [each._replace(concepts=(), names=()) for each in recent[: max(0, len(recent) - len(pending))]]
         return [*reversed(pending), *folded, *reversed(texts)]
 
     def _folded_turns(self, graph: Graph, session: str) -> list[TurnBefore]:
