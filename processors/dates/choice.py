@@ -29,7 +29,7 @@ _PREPOSITIONS: Final = re.compile(
 )
 _AMBIGUOUS: Final = re.compile(r"(0?[1-9]|1[0-2])/(?!\1/)(?:0?[1-9]|1[0-2])/\d+")  # 5/7/2022
 _BESIDE: Final = re.compile(
-    r"\b(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between|this|last|next|early|late|mid|end)"
+    r"\b(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between|for|this|last|next|early|late|mid|end)"
     r"[ -](?:the )?$",
     re.IGNORECASE,
 )
@@ -57,6 +57,12 @@ def _words(language: str, side: str) -> str:
 
 _BEFORE_A_NAME: Final = re.compile(rf"(?:[\"“']|\b(?:{_words('en', 'before')}) )$", re.IGNORECASE)
 _AFTER_A_NAME: Final = re.compile(rf"(?:s\b|'| (?:{_words('en', 'after')})\b)", re.IGNORECASE)
+_HAN_DONE_THEN: Final = re.compile(
+    r"\s*(?:假期)?(?:[带陪放休约聚办发团回去来飞搬]|一起|全家|一家|我们|咱|大家|公司|学校|单位|家里|爸妈|朋友|孩子|同学)"
+)
+_GIVEN: Final = re.compile(
+    r"\b(?:got|gave|given|received|went|came|did|was|were|had|cooked|visited|stayed)\b[^.,;]* $", re.IGNORECASE
+)
 _COMES: Final = re.compile(_words("zh", "comes"))
 
 
@@ -79,7 +85,7 @@ class Place(NamedTuple):
         """Return the tense of the sentence, as its bound has it: what runs since then began, what is due comes."""
         if self.language == "zh":
             shown = self._tense(self.text)
-            return "future" if (self.direction, shown) == ("until", "unclear") else shown
+            return "future" if self.direction in _AHEAD and shown == "unclear" else shown
         if self.direction == "since":
             return self._since()
         if self.direction not in _AHEAD and not self._is_for():
@@ -100,6 +106,11 @@ class Place(NamedTuple):
 
     def _is_for(self) -> bool:
         return self.language == "en" and self.text[max(0, self.start - 4) : self.start].lower() == "for "
+
+    def before_for(self) -> Place:
+        """Return the place with its "for" where that is over: a bike that one got for Christmas, but no seat booked."""
+        start = self.start - len("for ")
+        return self._replace(start=start) if self._is_for() and _GIVEN.search(self._head()[:-4]) else self
 
     def _tense(self, text: str) -> Tense:
         cues = _CUES.get(self.language)
@@ -200,10 +211,18 @@ def _this_unit(date: Written, place: Place) -> Choice:
 
 def _plain_holiday(date: Written, place: Place) -> Choice | None:
     """Choose the day of a holiday if the tense shows which; people talk of holidays in general as well."""
-    existing = place.tense()
+    existing = place.before_for().tense()
     if len(date.spans) > 1 and (existing not in ("past", "future") or place.is_bare()):
-        return None if existing == "habit" else (date.spans[0], UNSURE)
+        return None if existing == "habit" else (date.spans[0], SURE if _is_ahead(place, existing) else UNSURE)
     return _by_tense(date.spans, place, existing)
+
+
+def _is_ahead(place: Place, existing: Tense) -> bool:
+    """Return whether something is said of a holiday's days, no tense shown: 端午带孩子去外婆家, closed over Easter."""
+    if place.language == "zh":
+        is_told = place.earlier is not None and place.earlier[1] == place.start  # 昨天情人节
+        return existing == "unclear" and not is_told and bool(_HAN_DONE_THEN.match(place.rest()))
+    return place.language == "en" and existing in ("unclear", "present") and not place.is_bare()
 
 
 def _lunar_day(date: Written, place: Place) -> Choice | None:

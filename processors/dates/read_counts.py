@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -20,6 +21,8 @@ _HALF: Final = 720  # minutes of half a day
 _AT_FRENCH: Final = re.compile(r"\b(?:après|avant|vers|dès|jusqu'à|à partir de) (?:[7-9]|1\d|2[0-4]) ?h(?:eures)?$")
 _BEING: Final = "있다"  # 3분 있다: in three minutes, but also "there are three"
 _MOST: Final = 2000  # units that are counted
+_HAN_WEEKDAYS: Final = re.compile("(?:[一二三四五六][、和与]?)+$")
+_DONE_THEN: Final = re.compile(r"[,，。\s]|[早晚上下去要有都也练跑游打健学做开]|$")
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
 _MULTIPLES: Final = {"F": ("W", 2), "Q": ("M", 3), "X": ("Y", 10)}
@@ -319,7 +322,8 @@ def every(match: Match) -> Reading | None:
     if weeks := re.fullmatch(r"P(\d)W", str(match["every"])):
         count *= int(weeks[1])  # 每隔一周的周二
     if "weekday" in match:
-        return _rule("WEEKLY", count, f";BYDAY={_WEEKDAYS[match['weekday']]}")
+        is_weekly = match["every"] == 1 or str(match["every"]).endswith("W")
+        return _rule("WEEKLY", count, f";BYDAY={_WEEKDAYS[match['weekday']]}") if is_weekly else None
     if "part" in match:
         return _rule("DAILY", more=_hour_of(match["part"])) if match["every"] == 1 else None
     return _every_unit(match["unit"], count)
@@ -374,24 +378,29 @@ def weekdays(match: Match) -> Reading | None:
 @meaning
 def more_weekdays(match: Match) -> Reading | None:
     """Read every Saturday and Sunday, on Tuesdays and Thursdays."""
-    rule, number = match["set"], match.get("weekday", match.get("weekdays"))
-    if match.get("date"):
-        number = match["date"].weekday
-        if match["date"].day or match["date"].month:
-            return None
-    if "FREQ=WEEKLY" not in rule or "BYDAY" not in rule or number is None or "BYHOUR" in rule:
+    dates = [match[code] for code in ("date", "date2", "date3") if code in match]
+    numbers = [each.weekday for each in dates] or [match.get("weekday", match.get("weekdays"))]
+    return None if any(each.day or each.month for each in dates) else _on_weekdays(match["set"], numbers)
+
+
+def _on_weekdays(rule: str, numbers: Sequence[int | None]) -> Reading | None:
+    """Return a weekly rule with more days; None where one is no weekday."""
+    more = [_WEEKDAYS[number] for number in numbers if number is not None]
+    if "FREQ=WEEKLY" not in rule or "BYDAY" not in rule or len(more) < len(numbers) or "BYHOUR" in rule:
         return None
     head, _, listed = rule.partition(";BYDAY=")
-    days = sorted({*listed.split(","), _WEEKDAYS[number]}, key=_WEEKDAYS.index)
+    days = sorted({*listed.split(","), *more}, key=_WEEKDAYS.index)
     return "set", f"{head};BYDAY={','.join(days)}"
 
 
 @meaning
 def more_numbers(match: Match) -> Reading | None:
-    """Read 每周二、四."""
-    number = match["number"]
-    is_weekday = match.language == "zh" and 1 <= number <= 6 and number == int(number)
-    return more_weekdays(match.of(set=match["set"], weekday=int(number) - 1)) if is_weekday else None
+    """Read 每周二、四, 每周一三五, but not 每周一两次."""
+    listed = _HAN_WEEKDAYS.search(match.written)
+    is_counted = listed and len(listed.group()) == 1 and match.order[-1] != "to" and "to" not in match
+    if match.language != "zh" or listed is None or (is_counted and not _DONE_THEN.match(match.after)):
+        return None
+    return _on_weekdays(match["set"], ["一二三四五六".index(each) for each in listed.group() if each not in "、和与"])
 
 
 @meaning
@@ -405,11 +414,12 @@ def set_on_weekdays(match: Match) -> Reading | None:
 
 @meaning
 def nth_weekday_of_months(match: Match) -> Reading | None:
-    """Read every first Monday of the month, the last Friday of every month."""
-    place = match.get("ordinal", match.get("which", 0))
-    if match.get("unit") != "M" or not place or match["every"] != 1:
+    """Read every first Monday of the month, the last Friday of every month or quarter, 每个月最后一个周五."""
+    place, unit = match.get("ordinal", match.get("which", 0)), {"M": 1, "Q": 3}.get(match.get("unit", ""))
+    months = unit if match["every"] == 1 else {"P1M": 1, "P3M": 3}.get(str(match["every"]))
+    if not months or not place:
         return None
-    return _rule("MONTHLY", 1, f";BYDAY={place}{_WEEKDAYS[match['weekday']]}")
+    return _rule("MONTHLY", months, f";BYDAY={place}{_WEEKDAYS[match['weekday']]}")
 
 
 @meaning
@@ -426,7 +436,7 @@ def each_date(match: Match) -> Reading | None:
 
 @meaning
 def every_date(match: Match) -> Reading | None:
-    """Read chaque 15/4, 4월 15일마다."""
+    """Read chaque 15/4, 4월 15일마다, every 9th of August."""
     date = match.first("literal", "date")
     if date.month and date.day and not date.year:
         return _rule("YEARLY", 1, f";BYMONTH={date.month};BYMONTHDAY={date.day}")
@@ -446,10 +456,11 @@ def parts_of_days(match: Match) -> Reading | None:
 
 @meaning
 def every_month(match: Match) -> Reading | None:
-    """Read every May, every summer."""
-    if match["every"] != 1:
+    """Read every May, every summer, 每年三月."""
+    month = match.get("month", match.get("number"))
+    if match["every"] != 1 and not (match["every"] == "P1Y" and month in range(1, 13)):
         return None
-    return _rule("YEARLY", 1, f";BYMONTH={match['month']}") if "month" in match else _rule("YEARLY")
+    return _rule("YEARLY", 1, f";BYMONTH={int(month)}") if month else _rule("YEARLY")
 
 
 @meaning

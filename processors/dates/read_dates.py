@@ -35,7 +35,12 @@ _YEAR_AFTER: Final = re.compile(
     r"|vor|nach)( the)?( year| año| jahr)?\s*$"
 )
 _COUNT_OF: Final = re.compile(r"\d of $")  # page 12 of 2000
-_DAY_AFTER: Final = re.compile(r"\b((?:on|by|until|till|since|for|before|after|than) the|el|le|am|den|dem)\s*$")
+_DAY_AFTER: Final = re.compile(
+    r"\b((?:on|by|until|till|since|for|before|after|than) the|el|le|am|den|dem"
+    r"|(?:moved|changed|postponed|put off|pushed|brought|rescheduled|delayed|shifted|due|set)\b[^.,;]{0,20}"
+    r" (?:to|for) the"
+    r"|from the \d+(?:st|nd|rd|th) to the)\s*$"
+)
 _ARTICLE_BEFORE: Final = {
     "en": re.compile(r"\b(?:on|by|until|for) the\s*$"),
     "es": re.compile(r"\bel(?: d[ií]a)?\s*$"),
@@ -267,6 +272,21 @@ def nth_weekday_of_this(match: Match) -> Reading | None:
     if not match.is_unspaced or not _is_weekday(match["date"]):
         return None
     return _placed(match.plus(weekday=match["date"].weekday), [unit("M", match.now)])
+
+
+@meaning
+def weekday_beside(match: Match) -> Reading | None:
+    """Read the Tuesday after Easter, the weekend before 5 May, 春节后的周一."""
+    weekday, other = (match["date2"], match["date"]) if match.is_unspaced else (match["date"], match["date2"])
+    is_weekend = weekday.grain.endswith("E")
+    if not (_is_weekday(weekday) or is_weekend) or _is_weekday(other):
+        return None
+    number, length, wholes = 5 if is_weekend else weekday.weekday, DAY * (1 + is_weekend), meanings(other, match.now)
+    if "after" in match:
+        firsts = [end + DAY * ((number - end.weekday()) % 7) for _, end in wholes]
+    else:
+        firsts = [first - DAY * ((first.weekday() - number - 1) % 7 + 1) for first, _ in wholes]
+    return fixed(*((first, first + length) for first in firsts), grain="D")
 
 
 def _is_weekday(date: Written) -> bool:
@@ -510,6 +530,8 @@ def era(match: Match) -> Reading | None:
 def holiday(match: Match) -> Reading | None:
     """Read christmas, Easter 2016, last Halloween, 明年春节."""
     name, now = match["holiday"], match.now
+    if match.language == "zh" and (match.get("number", 99) < 10 or match.order == ("holiday", "which")):
+        return None  # 中秋一起吃饭, 春节前
     if years := _holiday_years(match):
         return fixed(*(day(when) for number in years for when in days_of_holiday(name, number)), grain="D")
     near = [day(when) for step in (-2, -1, 0, 1, 2) for when in days_of_holiday(name, now.year + step)]
@@ -570,7 +592,11 @@ def edge(match: Match) -> Reading | None:
     """Read 月底, 下月初, 年底."""
     name = match["edge"].split()[0]
     of_year = year(match.now.year + match["calendar_year"]) if "calendar_year" in match else None
-    return fixed(of_year or unit(name, match.now, match.get("which", 0)), grain="G")
+    return _third(of_year or unit(name, match.now, match.get("which", 0)), "G", match["edge"].split()[1])
+
+
+def _third(whole: Span, grain: str, third: str) -> Reading:
+    return "date", Written(spans=(whole,), grain=grain, third=third)
 
 
 @meaning
@@ -617,7 +643,7 @@ def third_unit(match: Match) -> Reading | None:
     """Read the end of the month, the beginning of the year."""
     if match["unit"] not in "WMY" or match.is_unspaced:
         return None
-    return fixed(unit(match["unit"], match.now), grain="this")
+    return _third(unit(match["unit"], match.now), "this", match["third"])
 
 
 @meaning

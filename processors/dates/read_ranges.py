@@ -15,6 +15,7 @@ from processors.dates.match import MONTH_AFTER, Match, Reading, dated, day_numbe
 from processors.dates.spans import DAY, MINUTE, Span, Written, day, meanings, moment, month, unit
 
 _ON: Final = re.compile(r"\s*(?:on(?:ward)?s?\b(?!\s*(?:the|a|my|top)\b)|an\b(?= |[.,!?]|$)|en adelante|开始|起)")
+_THE_DAY: Final = re.compile(r"\bday $")  # the day after Christmas
 _FROM_NOW_ON: Final = re.compile("以[前后]|[前后]")
 _IN_A_NUMBER: Final = re.compile(r"\d-$")  # +86 138-2010-2015
 
@@ -151,14 +152,16 @@ def from_now(match: Match) -> Reading | None:
 @meaning
 def before(match: Match) -> Reading | None:
     """Read before May, by Friday, until June 5, 周五之前."""
-    at_end = "date" in match and match["date"].grain == "end"  # before the end of May is until June
+    at_end = "date" in match and match["date"].third == "end"  # before the end of May is until June
     direction = "before" if "before" in match and not at_end else "until"
     return _bound(match, direction)
 
 
 @meaning
 def after(match: Match) -> Reading | None:
-    """Read after May, since 2019, from Friday on."""
+    """Read after May, since 2019, from Friday on; the day after Christmas."""
+    if "date" in match and "after" in match and _THE_DAY.search(match.before):
+        return fixed(*(day(end) for _, end in meanings(match["date"], match.now)), grain="D")
     return _bound(match, "since" if "since" in match else "after")
 
 

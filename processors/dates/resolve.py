@@ -37,6 +37,7 @@ MAYBE: Final = 0.6
 TRIED: Final = 100  # most times that are read in one text: a longer list is no conversation
 _FIRST: Final = EPOCH.toordinal()
 EPOCH_MOMENT: Final = datetime_of(0)
+_AT_END: Final = re.compile(r"end\b|ende|fin|eo[my]\b|[底末]|말", re.IGNORECASE)  # up to its last day
 _IS_HAN: Final = re.compile(f"[{HAN}]")
 _LETTER: Final = re.compile(r"[a-z]", re.IGNORECASE)
 
@@ -93,8 +94,10 @@ def days_of(span: TimeSpan) -> Days:
 
 
 def format_span(span: TimeSpan) -> str:
-    """Write a span for a reader: "yesterday = 2023-05-07", "last week = 2023-05-01 to 2023-05-07"."""
-    first, last = _shortest(days_of(span))
+    """Write a span for a reader: "last week = 2023-05-01 to 2023-05-07", "by the end of May = 2023-05-31"."""
+    first, last = _shortest(days := days_of(span))
+    if span.value == "until" and _AT_END.search(span.text):
+        first = last = days.last.isoformat()
     return f"{' '.join(span.text.split())} = {first if first == last else f'{first} to {last}'}"
 
 

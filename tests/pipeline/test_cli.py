@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "89872ecb03de36b192a000ea0f5e13039d8ff5a0cd5d54ecd53beccaeba2a6bf"
+DEMO_DIGEST = "c3334bc5f26c91a2f3a92a78fe932dfc6624b70fc17e906889a3152edee093b1"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 

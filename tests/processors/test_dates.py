@@ -196,7 +196,7 @@ def test_the_cue_that_governs_the_expression_tells_its_tense(text: str, meant: s
         ("抢到了5月3号的票", "2023-05-17", "2024-05-03"),
         ("会议改到周一了", "2023-05-17", "2023-05-22"),
         # by, until, 之前 look forward, unless a verb before them is in the past
-        ("Everything runs on it by the end of March", "2023-05-17", "2024-03"),
+        ("Everything runs on it by the end of March", "2023-05-17", "2024-03-31"),
         ("She stayed until Monday", "2023-05-17", "2023-05-15"),
         ("5月3号之前要交", "2023-05-17", "2024-05-03"),
         ("5月3号之前就交了", "2023-05-17", "2023-05-03"),

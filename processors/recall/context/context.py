@@ -38,7 +38,7 @@ from math import ceil
 from typing import NamedTuple
 
 from emgas.times import DAY_MS, MINUTE_MS, format_utc
-from processors.dates.resolve import days_of, format_minute, format_span
+from processors.dates.resolve import format_minute, format_span
 from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
@@ -50,6 +50,8 @@ LEAST_LINE = 3  # tokens: no line costs less than its speaker, a colon and a wor
 HEADING = 3  # tokens of the time above a session
 VIEWS = ("\0", 0)  # what views stand under: no session has such a name
 
+_WEEK = 7 * DAY_MS
+_COUNTED_WEEKS = re.compile(r"\b(?:ago|from now|hence|in|vor|hace|il y a|dans|dentro de)\b|[前後后전뒤]", re.IGNORECASE)
 _DENSE = re.compile(f"[{DENSE}]")
 _WORD = re.compile(r"[^\W_]+")
 _APART = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
@@ -225,15 +227,22 @@ def with_names(passage: ContextPassage, above: str = "") -> ContextPassage:
 def meanings(passage: ContextPassage) -> list[str]:
     """List what the time expressions of a passage mean, "yesterday = 2023-05-07".
 
-    Those that name a year, or mean the day on which it was said, need no note.
+    Those that say so themselves, or mean the day on which it was said, need no note.
     """
     days, today = [span for span in passage.times if not span.kind], format_utc(passage.at)[:10]
     meant = [
-        format_span(span)
+        note + _same_weekday(span, passage.at)
         for span in days
-        if str(days_of(span).first.year) not in span.text and not format_span(span).endswith(f"= {today}")
+        if not (note := format_span(span)).endswith(f"= {today}") and note.split()[-1] not in span.text
     ]
     return list(dict.fromkeys(meant + [format_minute(span) for span in passage.times if _is_counted(span, days)]))
+
+
+def _same_weekday(span: TimeSpan, at: int) -> str:
+    """Write the day that is meant by a number of weeks: three weeks ago on a Tuesday, it was a Tuesday."""
+    if span.until - span.since != _WEEK or not _COUNTED_WEEKS.search(span.text):
+        return ""
+    return f", about {format_utc(span.since + (at - span.since) % _WEEK)[:10]}"
 
 
 def _is_counted(span: TimeSpan, days: Iterable[TimeSpan]) -> bool:
