@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
@@ -15,6 +16,7 @@ from fastapi.routing import APIRoute
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
@@ -93,6 +95,8 @@ def application(
     memory: Opening, *, all_tools: bool = False, folder: Path | None = None
 ) -> tuple[FastAPI, MCPServer[Any]]:
     """Build the routes that OpenAPI describes, and the MCP server that shares their memory."""
+    # FastAPI gives each body a name that pydantic warns of, on the terminal of whoever serves; nothing reads that name.
+    warnings.filterwarnings("ignore", "The 'alias' attribute with value 'body'", UnsupportedFieldAttributeWarning)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -302,3 +304,9 @@ def check(response: httpx.Response, status: int | tuple[int, ...]) -> None:
     assert response.status_code in ((status,) if isinstance(status, int) else status), response.text
     assert response.headers["content-type"] == "application/problem+json"
     assert set(response.json()) == {"type", "title", "status", "detail", "code"}
+
+
+def test_the_document_is_made_without_a_warning_on_the_terminal() -> None:
+    command = [sys.executable, "-W", "default", "-m", "gateway.openapi", "--check"]
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "Warning" not in made.stderr
