@@ -47,7 +47,7 @@ def test_what_is_said_more_often_and_earlier_weighs_more_and_a_name_more_than_an
 
 
 def test_the_fast_one_reads_no_score_of_yake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("processors.extraction.yake_extractor._yake", None)
+    monkeypatch.setattr("processors.extraction.yake_extractor.word_scores", None)
     assert FastExtractor().of_turn(TEXTS[0], speaker="Ada", at=AT).concepts
     with pytest.raises(TypeError):
         YakeExtractor().of_turn(TEXTS[0], speaker="Ada", at=AT)

@@ -8,12 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import yake  # type: ignore[import-untyped]
-from hypothesis import given
-from hypothesis import strategies as st
 
 from processors.extraction import yake_extractor
-from processors.extraction.yake_extractor import ExtractionFailedError, YakeExtractor
+from processors.extraction.yake_extractor import YakeExtractor
 from state.events.extraction_types import Concept
 from tests.contracts.extractor_contract import AT, ExtractorContract
 
@@ -181,33 +178,6 @@ def test_a_name_weighs_more_than_a_plain_word() -> None:
 def test_tokens_counts_every_word() -> None:
     assert EXTRACTOR.of_turn("I don't like 3 cats.", speaker="Ann", at=AT).tokens == 5
     assert EXTRACTOR.of_turn("我的密钥", speaker="Ann", at=AT).tokens == 3
-
-
-codes = st.sampled_from(yake_extractor._CODES[:9])  # noqa: SLF001 - the words that YAKE is shown
-spelling = st.sampled_from([str, str.upper, str.capitalize])
-words = st.builds(lambda kind, code, spelt: spelt(kind + code), st.sampled_from("kx"), codes, spelling)
-
-
-@pytest.mark.source("E9")
-@given(words, st.lists(st.tuples(st.sampled_from(["", "", "", ",", "!"]), words), max_size=30), codes)
-def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tuple[str, str]], last: str) -> None:
-    transcript = [first, *(token for mark, word in then for token in (mark, word) if token), "k" + last]
-    ours, functions = yake_extractor._yake, yake_extractor._FUNCTIONS  # noqa: SLF001 - before a text's own weights mix in
-    whole = yake.KeywordExtractor(n=1, top=99, dedup_lim=1.0, window_size=1, stopwords=functions)
-    assert ours(transcript) == dict(whole.extract_keywords(" ".join(transcript)))
-
-
-def test_yake_failing_is_an_error_and_never_an_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yake_extractor, "_yake", lambda transcript: {})
-    with pytest.raises(ExtractionFailedError):
-        concepts_by_id("A lighthouse stood near the harbour while we walked along the old pier in autumn")
-
-
-@pytest.mark.parametrize("text", ["Which cat did the vet see?", "WHO fed the cat, the dog and the cat?", "喝咖啡"])
-def test_a_short_text_scores_as_it_does_when_nothing_is_known(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, again = concepts_by_id(text), concepts_by_id(text)
-    monkeypatch.setattr(yake_extractor, "SHORT", 0)
-    assert first == again == concepts_by_id(text)
 
 
 def test_another_language_brings_its_own_function_words() -> None:
