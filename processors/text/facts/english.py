@@ -120,7 +120,7 @@ class EnglishReading(FactReading):
             before = [each.group() for each in _NAME.finditer(self.sentence, 0, place) if self.is_person(each.group())]
             return before[-1] if before else None
         name = re.sub(r"(?:'s|s')$", "", whose)
-        return name if self.is_person(name) else None
+        return name if self.is_person(name) or names.is_first_name(name, inside=True) else None  # Sofia's mother
 
     # --- what people are to one another
 

@@ -30,7 +30,9 @@ _JOB_ENDING: Final = re.compile(
     r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
     r"|^teach(?:es|ing)?\b(?! (?:me|him|her|us|them|you|an?|it|that|this)\b)"
 )
-_HAN_JOBS: Final = WORDS["职"] | {"设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计"}
+_HAN_JOBS: Final = WORDS["职"] | {
+    "设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计", "产品", "运营", "销售", "市场",
+}  # fmt: skip
 _NOT_STUDIED: Final = re.compile(
     "技能|时$|时候|自己|内容|东西|知识|方法|经验|新的|新[词事物]|感兴趣|[这那]|别人|榜样|做人|乖|坏|聪明"
 )
@@ -68,7 +70,7 @@ def slot_name(slot: str, key: str, how: str) -> str:
     return name[:200]
 
 
-_HABITS: Final = {"smoke": "smoking", "vape": "vaping"}
+_HABITS: Final = {**dict.fromkeys(("smoke", "smoked"), "smoking"), **dict.fromkeys(("vape", "vaped"), "vaping")}
 _CALLED: Final = {
     **dict.fromkeys(("电话号码", "手机号", "手机号码", "号码", "手机"), "电话"),
     **dict.fromkeys(("phone", "number", "mobile number"), "phone number"),
@@ -146,7 +148,7 @@ def _may_be(slot: str, value: str, low: str) -> bool:
         return False
     if slot in ("home", "hometown", "employer"):
         return (
-            not low[0].isdigit()
+            not (low[0].isdigit() and not (slot == "home" and _ADDRESS.match(low)))
             and low.split(maxsplit=1)[0] not in _NOWHERE
             and low not in WORDS["noplace"] - {"school"}
         )
@@ -154,6 +156,7 @@ def _may_be(slot: str, value: str, low: str) -> bool:
 
 
 _DOING: Final = re.compile(r"\w+ing (?:the|my|your|his|her|our|an?|some|this|that)\b")
+_ADDRESS: Final = re.compile(r"\d+\w? [a-z]")  # 14 Canal Row
 _NO_HOME: Final = re.compile(
     r"\b(?:shift|team|department|position|role|unit|desk|group|bed|couch|phase|level|project)s?$"
 )

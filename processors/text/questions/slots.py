@@ -23,7 +23,9 @@ _ARTICLES: Final = frozenset(("a", "an", "the"))
 MOST_TURNS: Final = 3
 _HAN: Final = re.compile(f"[{HAN}]")
 _MINE: Final = re.compile(r"\b(?:i|my|our|we|me|am|mine)\b|我|咱|俺")
-_PAST: Final = re.compile(r"\b(?:used to|before|previous\w*|formerly|first|old|former|last)\b|以前|之前|原来|从前|过去")
+_PAST: Final = re.compile(
+    r"\b(?:used to|before|previous\w*|formerly|first|(?<!how )old|former|last)\b|以前|之前|原来|从前|过去"
+)
 _WAS: Final = re.compile(r"\b(?:was|were|did|had)\b")
 _NOW: Final = re.compile(
     r"\b(?:right now|now|at the moment|at present|these days|nowadays|currently|again|by the way)\b"
@@ -83,7 +85,7 @@ def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, 
             low == asker
             and not any(_holds(question, each) for each in _roles_of(cards, asker) - set(_question_words(slot)))
         ) or any(_holds(question, each) for each in roles)
-    return _holds(question, low)
+    return _holds(question, low) or (low == asker and slot not in SLOTS and _holds(question, f"the {slot}"))
 
 
 def _is_of_gender(question: str, entry: Entry) -> bool:
