@@ -30,6 +30,8 @@ SAID = [  # text, (subject, slot, operation, value) …
     ("Ravi is my dentist.", [("", "dentist", "set", "Ravi")]),
     ("Have you met my husband, Tomas?", [("", "partner", "set", "Tomas")]),
     ("I swapped the Vespa for a Honda.", [("", "owns", "swap", "Honda")]),
+    ("We switched from Slack to Teams at work.", [("", "uses", "swap", "Teams"), ("", "owns", "swap", "Teams")]),
+    ("I switched from coffee to mint tea.", [("", "drinks", "swap", "mint tea")]),
     ("I was laid off.", [("", "employer", "end", ""), ("", "job", "end", "")]),
     ("I no longer work at Ikea.", [("", "employer", "end", "Ikea")]),
     ("My salary was raised to $5200.", [("", "salary", "set", "$5200")]),
