@@ -5,6 +5,7 @@
     python -m bench.simulate --minutes 60 --json          for so long; one line of JSON
     python -m bench.simulate --without "epoch fence"      with a protection switched off (bench/simulation/mutations.py)
     python -m bench.simulate --plain                      without rights, encryption, undo, erasure and readers
+    python -m bench.simulate --moves                      with graphs that move, and rolling restarts
 
 What is simulated, and what must hold: bench/simulation/world.py, faults.py, oracles.py; bench/simulation/README.md.
 A step is a message through the network, a record, a write to a disk, a call of the group, a fault or a client's act.
@@ -68,10 +69,11 @@ class Sum:
         }
 
 
-def format_result(result: RunResult, protection: str = "", *, plain: bool = False) -> str:
+def format_result(result: RunResult, protection: str = "", *, plain: bool = False, moves: bool = False) -> str:
     """Format a run: its trace, the violated invariants, and the command that repeats it."""
     again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
     again += " --plain" if plain else ""
+    again += " --moves" if moves else ""
     again += f' --without "{protection}"' if protection else ""
     broken = [f"VIOLATED  {complaint}" for complaint in result.complaints]
     return "\n".join([f"seed {result.seed}", *result.trace, *broken, f"again: {again}"])
@@ -83,6 +85,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=100, help="how many")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first one")
     parser.add_argument("--plain", action="store_true", help="nothing is shared, encrypted, taken back or erased")
+    parser.add_argument("--moves", action="store_true", help="graphs move, and workers are restarted in turn")
     parser.add_argument("--minutes", type=float, help="instead of --seeds: for so long")
     parser.add_argument("--without", choices=sorted(WITHOUT), default="", help="switch a protection off")
     parser.add_argument("--trace", action="store_true", help="print what happens, whether all holds or not")
@@ -93,13 +96,14 @@ def main() -> int:
     seed = options.first
     with without(options.without):
         while _goes_on(options, seed, time.monotonic() - started):
-            result = run(seed, keeps=not options.plain)
+            result = run(seed, keeps=not options.plain, moves=options.moves)
             total.add(result)
             seed += 1
             if total.runs % REPORT_EVERY == 0:
                 print(f"{total.runs} runs, failed: {[it.seed for it in total.failed]}", file=sys.stderr, flush=True)
             if not options.json and (options.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
-                print(format_result(result, options.without, plain=options.plain), flush=True)
+                chosen = {"plain": options.plain, "moves": options.moves}
+                print(format_result(result, options.without, **chosen), flush=True)
     summary = {**total.summary(), "first": options.first, "seconds": round(time.monotonic() - started, 1)}
     print(json.dumps(summary) if options.json else "\n".join(f"{name:>22}  {value}" for name, value in summary.items()))
     return 1 if total.failed else 0

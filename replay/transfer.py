@@ -13,7 +13,8 @@ events and its time.  Changes:
               still open it; an erasure names no keys
     v         of this version
 
-`survey` reads the log once and finds what the others need to know beforehand.
+`survey` reads the log once and finds what the others need to know beforehand.  For many graphs, `SortedPartition` reads
+it once for all of them.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from msgspec.structs import replace
 from emgas import limits
 from emgas.messages.transfer import Receive
 from emgas.wire import Record
-from replay.accepted_events import AcceptedEvents
-from replay.log import LogReader
+from replay.accepted_events import AcceptedEvents, graph_event
+from replay.log import LogReader, keys_of
 from state.erasure import Erased, erased_by
 from state.events.events import (
     UNSTAMPED,
@@ -38,6 +39,7 @@ from state.events.events import (
     Claim,
     EventErased,
     GraphEvent,
+    GraphMoved,
     GraphReceived,
     Sealed,
     SessionSummarised,
@@ -111,31 +113,100 @@ def forked(origin: str) -> str:
     return hashlib.sha256(f"copy of {origin}".encode()).hexdigest()
 
 
+@dataclass
+class _Found:
+    """What was found of a graph so far, by its events in their order."""
+
+    origin: str = ""
+    events: int = 0
+    is_encrypted: bool = False
+    erasures: dict[int, SubjectErased] = field(default_factory=dict)
+
+    def add(self, event: GraphEvent, record: Record) -> None:
+        if isinstance(event, SubjectErased):
+            self.erasures[self.events] = event
+        self.origin = self.origin or hashlib.sha256(record.value).hexdigest()
+        self.is_encrypted |= is_sealed(record.value)
+        self.events += 1
+
+    def survey(self, partition: int, graph: str, end: int) -> Survey:
+        return Survey(partition, graph, end, self.events, self.origin, self.is_encrypted, erased_by(self.erasures))
+
+
 async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
     """Find what a log holds of a graph; None for nothing.  Raises KeysError where a key is missing, and as `read`."""
     _, end = await log.bounds(partition)
-    erasures: dict[int, SubjectErased] = {}
-    events, origin, is_encrypted = 0, "", False
+    found = _Found()
 
     def note_origin(event: AnyEvent) -> None:
-        nonlocal origin
         if isinstance(event, GraphReceived) and event.graph == graph:
-            origin = event.origin
+            found.origin = event.origin
 
     async for event, record in AcceptedEvents(on_control=note_origin).read(log, partition, end, of=graph):
-        if event.graph != graph:
-            continue
-        if isinstance(event, SubjectErased):
-            erasures[events] = event
-        origin = origin or hashlib.sha256(record.value).hexdigest()
-        is_encrypted |= is_sealed(record.value)
-        events += 1
-    return Survey(partition, graph, end, events, origin, is_encrypted, erased_by(erasures)) if events else None
+        if event.graph == graph:
+            found.add(event, record)
+    return found.survey(partition, graph, end) if found.events else None
+
+
+class SortedPartition:
+    """The events of a partition by graph: read once, and read on, for all graphs that go elsewhere, one by one.
+
+    They are kept as they lie in the log, and opened as they go.
+    """
+
+    def __init__(self, log: LogReader, partition: int) -> None:
+        self._log, self._partition, self._keys = log, partition, keys_of(log)
+        self._accepted = AcceptedEvents(on_control=self._note)
+        self._records: dict[str, list[Record]] = {}
+        self._origins: dict[str, str] = {}
+        self._elsewhere: set[str] = set()  # graphs that have left, or are not all here yet
+
+    def _note(self, event: AnyEvent) -> None:
+        if isinstance(event, GraphReceived):
+            self._origins[event.graph] = event.origin
+        if isinstance(event, GraphReceived | GraphMoved):
+            is_here = event.complete if isinstance(event, GraphReceived) else event.phase != "left"
+            (self._elsewhere.discard if is_here else self._elsewhere.add)(event.graph)
+
+    async def read_on(self) -> None:
+        """Read what the log holds by now.  Raises as `AcceptedEvents.read`."""
+        async for event, record in self._accepted.read(self._log, self._partition, of=""):
+            self._records.setdefault(event.graph, []).append(record)
+
+    def graphs(self) -> list[str]:
+        """List the graphs that are here."""
+        return sorted(self._records.keys() - self._elsewhere)
+
+    def events(self, graph: str) -> int:
+        """Count the events of a graph."""
+        return len(self._records[graph])
+
+    def forget(self, graph: str) -> None:
+        """Forget the events of a graph, which has left."""
+        self._elsewhere.add(graph)
+        self._records[graph].clear()
+
+    def survey(self, graph: str) -> Survey:
+        """Find what there is of a graph.  Raises KeysError where a key is missing."""
+        found = _Found(self._origins.get(graph, ""))
+        for record in self._records[graph]:
+            found.add(graph_event(record.value, self._keys), record)
+        return found.survey(self._partition, graph, self._accepted.position.watermark + 1)
+
+    def restamped(self, exported: Survey) -> AsyncIterator[Record]:
+        """Yield the graph's events as the records of a log of their own."""
+
+        async def own() -> AsyncIterator[tuple[GraphEvent, Record]]:
+            for record in self._records[exported.graph]:
+                yield graph_event(record.value, self._keys), record
+
+        return _log_of(_in_clear_of(own(), exported), exported.graph, exported.origin)
 
 
 def restamped(log: LogReader, exported: Survey, name: str | None = None) -> AsyncIterator[Record]:
     """Yield the graph's events as the records of a log of their own, under another name if one is given."""
-    return _log_of(_own(log, exported), name or exported.graph, exported.origin)
+    own = AcceptedEvents().read(log, exported.partition, exported.end, of=exported.graph)
+    return _log_of(_in_clear_of(own, exported), name or exported.graph, exported.origin)
 
 
 def renamed(records: AsyncIterator[Record], name: str, origin: str) -> AsyncIterator[Record]:
@@ -143,10 +214,12 @@ def renamed(records: AsyncIterator[Record], name: str, origin: str) -> AsyncIter
     return _log_of(_events_in(records), name, origin)
 
 
-async def _own(log: LogReader, exported: Survey) -> AsyncIterator[tuple[GraphEvent, int]]:
+async def _in_clear_of(
+    events: AsyncIterator[tuple[GraphEvent, Record]], exported: Survey
+) -> AsyncIterator[tuple[GraphEvent, int]]:
     """Yield the graph's events as they may leave their log, each with when it was recorded (ms)."""
     ordinal = 0
-    async for event, record in AcceptedEvents().read(log, exported.partition, exported.end, of=exported.graph):
+    async for event, record in events:
         if event.graph == exported.graph:
             yield _in_clear(event, ordinal, exported), record.timestamp
             ordinal += 1

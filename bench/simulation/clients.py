@@ -103,7 +103,7 @@ class Client:
         self._partitions = settings.partitions
         self._chance = chance
         self._numbers = 0
-        self.graphs = list(_graphs(settings.partitions))
+        self.graphs = list(graphs_of(settings.partitions))
         self.ledger = Ledger(self.graphs[0])
         self._good_turns: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
         self._read_of, self._read = "", 0  # which topic of replies was read, and how far
@@ -258,7 +258,7 @@ class Keeper(Client):
 
     def __init__(self, broker: Broker, settings: WorkerSettings, chance: Random, ledger: Ledger) -> None:
         super().__init__(broker, settings, chance)
-        self.graphs = list(_graphs(settings.partitions, name="kept"))
+        self.graphs = list(graphs_of(settings.partitions, name="kept"))
         self.ledger = ledger
         self._imported = {}
         self._numbers = 10**6  # its ids are its own
@@ -347,7 +347,7 @@ def _message(stored: StoredRecord) -> dict[str, Any]:
     return message
 
 
-def _graphs(partitions: int, each: int = 2, name: str = "graph") -> Iterator[str]:
+def graphs_of(partitions: int, each: int = 2, name: str = "graph") -> Iterator[str]:
     """Yield `each` graph names for every partition."""
     names = [f"{name}{number}" for number in range(100 * partitions)]
     for partition in range(partitions):

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from emgas.messages.transfer import Receive
 from emgas.wire import Record
 from processors.lifecycle.windows import next_alarm
 from replay import branch
 from state.errors import UnreadableEventError
+from state.events.events import UNSTAMPED, GraphReceived
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
 from state.sealing.graph_key import GraphKey
@@ -23,7 +25,7 @@ from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.turns import TurnDecider, rejected
-from streams.ingest.verbs import undo
+from streams.ingest.verbs import DECIDERS, transfer, undo
 from streams.ingest.verbs.deciding import HandlerContext
 from streams.ingest.window_timer import WindowTimer
 from streams.query.handler import QueryHandler
@@ -191,6 +193,14 @@ def _unsearched(self: CommandHandler, arrival: Record) -> Record:
     return arrival
 
 
+def _completed_unseen(request: Any, graph: Any, context: Any) -> Any:
+    """Take what is here of a graph for all of it once the last message comes."""
+    if request.events or graph is None:
+        return transfer.receive(request, graph, context)
+    fields = {"graph": request.graph, "origin": request.origin, "events": graph.events, "src": context.source}
+    return [GraphReceived(**fields, complete=True, **UNSTAMPED)]
+
+
 def _kept_whole(record: Record) -> int:
     return 0
 
@@ -280,6 +290,8 @@ WITHOUT: dict[str, list[Patch]] = {
     "keys stay destroyed": [(GraphKey, "meet", lambda self, other: other), (KafkaKeys, "mend", KafkaKeys.refresh)],
     "rights to undo": [(undo, "holds", _always)],
     "names split": [(branch, "_naming", _named_at_once)],
+    "moved graphs fenced": [(command_handler, "check_here", lambda command, placement: None)],
+    "all of it received": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _completed_unseen})],
 }
 KEEPING = {
     "turns counted as stored",
@@ -287,6 +299,7 @@ KEEPING = {
     "rights to undo",
     "names split",
 }  # only runs with erasures and rights can detect these
+MOVING = {"moved graphs fenced", "all of it received"}  # only runs in which graphs move can detect these
 
 
 @contextmanager

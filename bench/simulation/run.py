@@ -14,13 +14,13 @@ from bench.simulation.world import RunResult, SimulatedRun
 from streams.transport import failpoints
 
 
-def run(seed: int, *, keeps: bool = False) -> RunResult:
-    """Run the world of `seed`, and look what held.  `keeps`: as world.py's Run has it."""
+def run(seed: int, *, keeps: bool = False, moves: bool = False) -> RunResult:
+    """Run the world of `seed`, and look what held.  `keeps`, `moves`: as world.py's SimulatedRun has them."""
     loop = VirtualLoop(Random(f"loop {seed}"))
     loop.set_task_factory(task_of_process)  # type: ignore[arg-type]  # makes what a loop makes
     loop.set_exception_handler(lambda _, context: None)  # of tasks of killed processes
     asyncio.set_event_loop(loop)
-    here = SimulatedRun(seed, loop, keeps)
+    here = SimulatedRun(seed, loop, keeps, moves)
     try:
         with _traced(here), _failing():
             loop.run_until_complete(here.go())

@@ -104,7 +104,7 @@ class Process:
 
     def __init__(self, world: World, machine: Machine) -> None:
         machine.lives += 1
-        self.name = f"{machine.name}.{machine.lives}"
+        self.name, self.instance = f"{machine.name}.{machine.lives}", machine.name
         self.machine = machine
         self.world = world
         self.tasks: dict[asyncio.Task[Any], None] = {}

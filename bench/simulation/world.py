@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.simulation import faults, keeping_faults
+from bench.simulation import faults, keeping_faults, moving_faults, moving_oracle
 from bench.simulation.broker import Broker
 from bench.simulation.clients import Client, Keeper, Sent, WordExtractor
 from bench.simulation.clock import VirtualLoop
@@ -27,6 +27,7 @@ from bench.simulation.follower import Follower
 from bench.simulation.group import Group
 from bench.simulation.keys import newest_keys
 from bench.simulation.oracles import Lagging, Oracle
+from bench.simulation.travelling import Traveller
 from bench.simulation.worker import Machine, Process, World
 from emgas.wire import ProducerRecord
 from replay.skipped_records import decision
@@ -83,11 +84,14 @@ class SimulatedRun:
     """The world of one run, as faults and oracles see it.
 
     keeps  whether it is one in which graphs are shared, encrypted, taken back, erased, and followed by a reader, too
+    moves  whether graphs move between partitions, and workers are restarted in turn and keep their places in the group.
+           No log loses its end there: of a graph that moved since, the rest is in another one
     """
 
     seed: int
     loop: VirtualLoop
     keeps: bool = False
+    moves: bool = False
     trace: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
@@ -107,12 +111,12 @@ class SimulatedRun:
                 "encryption": self.keeps,
             }
         )
-        if self.keeps and self.keeping.random() < ROOMY:
+        if self.moves or (self.keeps and self.keeping.random() < ROOMY):
             self.settings = self.settings.model_copy(update={"memory": 1 << 28})
         topics = self.settings.topics
         plans = [*plan(topics, self.settings.partitions, 1), *[keys_plan(topics)][: self.keeps]]
         self.broker = Broker(plans, self.now)
-        self.group = Group(self.broker, self.settings.partitions, self.chance)
+        self.group = Group(self.broker, self.settings.partitions, self.chance, is_static=self.moves)
         self.client = Client(self.broker, self.settings, Random(f"client {self.seed}"))
         self.world = World(
             loop=self.loop,
@@ -127,6 +131,9 @@ class SimulatedRun:
             Machine(name, Disk(self.broker.steps), Random(f"{name} {self.seed}")) for name in ("ash", "birch")
         ]
         self.keeper = Keeper(self.broker, self.settings, Random(f"keeper {self.seed}"), self.client.ledger)
+        self.moving = Random(f"moving {self.seed}")
+        travelling, ledger = Random(f"traveller {self.seed}"), self.client.ledger
+        self.traveller = Traveller(self.broker, self.settings, travelling, ledger, self.note)
         self.reed = Machine("reed", Disk(self.broker.steps), Random(f"reed {self.seed}"))
         self._background: list[asyncio.Task[Any]] = []
 
@@ -186,6 +193,11 @@ class SimulatedRun:
             clients.append(asyncio.create_task(self._keep_on()))
             planned = sorted([*planned, *keeping_faults.keeping_planned(self.keeping)])
             kinds |= keeping_faults.KEEPING
+        if self.moves:
+            clients.append(asyncio.create_task(self._travel()))
+            planned = [each for each in planned if each[1] != "events tail lost"]
+            planned = sorted([*planned, *moving_faults.moving_planned(self.moving)])
+            kinds |= moving_faults.MOVING
         ends = []
         for at, name in planned:
             await asyncio.sleep(max(0.0, at - self.loop.time()))
@@ -228,6 +240,14 @@ class SimulatedRun:
                 self.broker.steps["action"] += 1
                 self.keeper.do_something()
 
+    async def _travel(self) -> None:
+        """Write to graphs that move, ask and move them, in bursts."""
+        while True:
+            await asyncio.sleep(self.moving.expovariate(1.0))
+            for _ in range(self.moving.choice([1, 1, 2, 6])):
+                self.broker.steps["action"] += 1
+                self.traveller.do_something()
+
     def _heal(self) -> None:
         """Mend everything that the world, not EMGAS, has to mend."""
         self.note("all is healed")
@@ -258,9 +278,29 @@ class SimulatedRun:
             self.complaints += self._passed_over(garbage)
             self.skip_garbage()
             await asyncio.gather(*(self._must_live(partition) for partition in garbage))
+        if self.moves:
+            await self._arrived()
         self.live_after = self.loop.time() - started
         await self._settled()
         await self._look()
+
+    async def _arrived(self) -> None:
+        """Complain unless moves end, turns are taken, and each name answers or tells the other one."""
+        traveller, until = self.traveller, self.loop.time() + LIVE_SECONDS
+        for route in traveller.routes:  # a mover that was killed may have left it fenced
+            traveller.begin(route)
+        while traveller.under_way and self.loop.time() < until:  # noqa: ASYNC110 - a set that is asked
+            await asyncio.sleep(0.5)
+        if traveller.under_way:
+            self.complaints.append(f"live: {len(traveller.under_way)} moves or turns do not end")
+        for task in list(traveller.under_way):
+            task.cancel()
+        asked = [(route, name, traveller.ask(name)) for route in traveller.routes for name in route.known]
+        await self._done([correlation for _, _, correlation in asked])
+        for route, name, correlation in asked:
+            told = traveller.answer(correlation) or {}
+            if told.get("kind") != "reply" and told.get("moved_to") != route.home:
+                self.complaints.append(f"told: of {name}, which is at {route.home}, a question gets {told}")
 
     def _passed_over(self, partitions: set[int]) -> list[str]:
         """Complain of anyone who folded over what no one can read, and no one has skipped."""
@@ -383,6 +423,8 @@ class SimulatedRun:
             )
             if self.keeps:
                 self.complaints += await oracle.branched(partition, live, self.world.extractor)
+        if self.moves:
+            self.complaints += await moving_oracle.complaints(self.traveller)
 
     async def _assigned(self) -> None:
         """Wait until each worker knows its partitions: a fold from before is checked against the log only then."""

@@ -1017,7 +1017,7 @@ type Grant struct {
 
 // Move a graph away: from begin on it accepts nothing here, from finish on it answers nothing either.
 //
-// cancel lets it stay. A graph that names its origin here can come back.
+// cancel lets it stay if it has not left yet. A graph that names its origin here can come back.
 type Move struct {
 	ID    string `json:"id"`
 	Graph string `json:"graph"`
@@ -1027,6 +1027,8 @@ type Move struct {
 	Phase string `json:"phase"`
 	// of the graph's history, as its receiver knows it
 	Origin string `json:"origin,omitempty"`
+	// how many events of it arrived: with another number here, it does not leave
+	Events *int64 `json:"events,omitempty"`
 }
 
 // Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.

@@ -49,10 +49,13 @@ class Receive(
 class Move(Request, right="admin", example={"id": "m1", "to": "kafka://eu.example:9092/emgas ada", "phase": "begin"}):
     """Move a graph away: from `begin` on it accepts nothing here, from `finish` on it answers nothing either.
 
-    `cancel` lets it stay.  A graph that names its origin here can come back.
+    `cancel` lets it stay if it has not left yet.  A graph that names its origin here can come back.
     """
 
     kind: Literal["move"] = "move"
     to: str = Field(min_length=1, max_length=1000, description="where the graph goes: what its users read")
     phase: Literal["begin", "finish", "cancel"]
     origin: Sha256 | None = Field(default=None, description="of the graph's history, as its receiver knows it")
+    events: int | None = Field(
+        default=None, ge=1, description="how many events of it arrived: with another number here, it does not leave"
+    )

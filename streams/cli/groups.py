@@ -45,7 +45,7 @@ class AdminCommands(LazyGroup):
 
     lazy = {  # noqa: RUF012
         "hook": Lazy("streams.cli.exchange.hook:app"),
-        "topics": Lazy("streams.cli.operate.topics:app"),
+        "topics": Lazy("streams.cli.exchange.topics:app"),
         "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
         "events": Lazy("streams.cli.operate.events:app"),
         "snapshot": Lazy("streams.cli.operate.snapshot:app"),

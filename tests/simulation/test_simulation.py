@@ -7,17 +7,21 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.simulate import format_result
 from bench.simulation.faults import KINDS
+from bench.simulation.group import Group
 from bench.simulation.keeping_faults import KEEPING as KEEPING_KINDS
-from bench.simulation.mutations import KEEPING, WITHOUT, without
+from bench.simulation.moving_faults import MOVING as MOVING_KINDS
+from bench.simulation.mutations import KEEPING, MOVING, WITHOUT, without
 from bench.simulation.run import run
 
 SEEDS, AT_ONCE, IN_THE_GATE = 500, 10, 100
 KEPT_SEEDS, KEPT_AT_ONCE = 40, 5  # of worlds that keep: each takes several times as long
+MOVING_SEEDS, MOVING_AT_ONCE, MOVING_IN_THE_GATE = 40, 5, 10  # of worlds in which graphs move
 FAILING_SEEDS = (
     51700,
     51906,
@@ -74,6 +78,8 @@ CATCHES: dict[str, int] = {
     "keys stay destroyed": 157,
     "rights to undo": 3,
     "names split": 2,
+    "moved graphs fenced": 0,
+    "all of it received": 1,
 }
 SEARCHED = 60  # seeds, for one that notices
 
@@ -101,6 +107,21 @@ def test_what_is_kept_and_erased_stays_the_fold_of_its_log_and_nobody_gets_right
 
 
 @pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.slow][: first >= MOVING_IN_THE_GATE])
+        for first in range(0, MOVING_SEEDS, MOVING_AT_ONCE)
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_graph_that_moves_is_in_one_place_with_all_that_was_said(first: int) -> None:
+    for seed in range(first, first + MOVING_AT_ONCE):
+        result = run(seed, keeps=bool(seed % 2), moves=True)
+        assert not result.complaints, format_result(result, plain=not seed % 2, moves=True)
+        _SEEN_MOVING.update(result.faults)
+
+
+@pytest.mark.parametrize(
     ("seed", "keeps"), [*((seed, False) for seed in FAILING_SEEDS), *((seed, True) for seed in FAILING_KEEPING_SEEDS)]
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -111,6 +132,7 @@ def test_what_a_seed_found_is_mended(seed: int, keeps: bool) -> None:
 
 _SEEN: Counter[str] = Counter()
 _SEEN_KEEPING: Counter[str] = Counter()
+_SEEN_MOVING: Counter[str] = Counter()
 
 
 def test_faults_of_every_kind_came() -> None:
@@ -125,15 +147,45 @@ def test_faults_of_every_kind_came() -> None:
         _SEEN_KEEPING.update(run(seed, keeps=True).faults)
         seed += 1
     assert set(_SEEN_KEEPING) >= set(KEEPING_KINDS)
+    seed = MOVING_SEEDS
+    while not set(_SEEN_MOVING) >= set(MOVING_KINDS) and seed < MOVING_SEEDS + 20:
+        _SEEN_MOVING.update(run(seed, moves=True).faults)
+        seed += 1
+    assert set(_SEEN_MOVING) >= set(MOVING_KINDS)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_rolling_restart_shares_nothing_out_again() -> None:
+    settled, restarted = _generations([]), _generations([(8.0, "rolling restart")])
+    assert restarted == settled
+
+
+def _generations(planned: list[tuple[float, str]]) -> int:
+    """Return how often the group shared the partitions out in a run with these faults."""
+    groups = list[Group]()
+
+    def noted(self: Group, *arguments: Any, **options: Any) -> None:
+        groups.append(self)
+        real(self, *arguments, **options)
+
+    real = Group.__init__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Group, "__init__", noted)
+        patch.setattr("bench.simulation.faults.planned", lambda chance: [])
+        patch.setattr("bench.simulation.moving_faults.moving_planned", lambda chance: planned)
+        result = run(0, moves=True)
+    assert not result.complaints, format_result(result)
+    assert result.faults == [name for _, name in planned]
+    return groups[0].generations
 
 
 @pytest.mark.parametrize("protection", WITHOUT)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_protection_that_is_switched_off_is_missed(protection: str) -> None:
-    keeps = protection in KEEPING
+    keeps, moves = protection in KEEPING, protection in MOVING
     with without(protection):
         seeds = [CATCHES[protection], *range(SEARCHED)]
-        assert any(run(seed, keeps=keeps).complaints for seed in seeds)
+        assert any(run(seed, keeps=keeps, moves=moves).complaints for seed in seeds)
 
 
 def test_every_protection_stands_on_the_page_with_its_seed() -> None:

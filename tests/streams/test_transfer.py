@@ -21,7 +21,7 @@ from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
-from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS
+from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS, GREW, LEFT
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -265,8 +265,21 @@ def test_a_graph_that_leaves_accepts_nothing_and_stays_if_the_move_is_cancelled(
     stayed, log = lived(stays, MemoryKeys(), is_encrypted=False)
     assert not reasons(log)
     assert digest_of(stayed) == digest_of(lived([*spoken(), turn("late")], MemoryKeys(), is_encrypted=False)[0])
+    finished = [*spoken(), leaves, request("move", to=to, phase="finish"), request("move", to=to, phase="cancel")]
+    _, log = lived(finished, MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [LEFT.format("ada", to)], "it lives there, and would live in two places"
     _, log = lived([*spoken(), leaves, request("move", to="x", phase="finish")], MemoryKeys(), is_encrypted=False)
     assert reasons(log) == [f"graph 'ada' is being moved, or was moved, to {to}"]
+
+
+def test_a_mover_that_was_overtaken_does_not_let_a_graph_leave_of_which_only_a_part_arrived() -> None:
+    leaves, stays = (request("move", to="x", phase=phase) for phase in ("begin", "cancel"))
+    late = request("move", to="x", phase="finish", events=4)
+    there, log = lived([*spoken(), leaves, stays, turn("more"), leaves, late], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [GREW.format("ada", event_count(there), 4)]
+    placement = there.placement("ada")
+    assert placement is not None
+    assert placement.status == "leaving"
 
 
 def test_where_graphs_are_survives_a_restart_and_is_folded_alike_one_by_one_and_together() -> None:

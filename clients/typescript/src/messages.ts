@@ -1422,7 +1422,7 @@ export interface Grant {
 /**
  * Move a graph away: from `begin` on it accepts nothing here, from `finish` on it answers nothing either.
  *
- * `cancel` lets it stay.  A graph that names its origin here can come back.
+ * `cancel` lets it stay if it has not left yet.  A graph that names its origin here can come back.
  */
 export interface Move {
   id: string;
@@ -1437,6 +1437,10 @@ export interface Move {
    * of the graph's history, as its receiver knows it
    */
   origin?: string | null;
+  /**
+   * how many events of it arrived: with another number here, it does not leave
+   */
+  events?: number | null;
 }
 /**
  * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.

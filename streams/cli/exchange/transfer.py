@@ -24,6 +24,7 @@ from streams.transport.failpoints import MoveStep, passing
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
+    from emgas.messages.transfer import Move
     from emgas.wire import Record
     from replay.log import LogReader
     from replay.transfer import Survey, Transferred
@@ -74,16 +75,24 @@ class _Transfer:
         self.graph, self.name = graph, name or graph
         self.source = output.settings()
         self.target = target_of(self.source, to)
-        is_same = (self.target.home, self.target.broker) == (self.source.home, self.source.broker)
-        if is_same and self.graph == self.name:
+        if is_same(self.source, self.target) and self.graph == self.name:
             output.fail("the graph is there already: give another place (--to) or name (--as)", output.USAGE)
 
     @property
     def address(self) -> str:
-        """Return the address at which users find the memory."""
-        where = self.target.broker or f"embedded:{self.target.data.expanduser().resolve()}"
-        what = [f"prefix {self.target.prefix}"] if self.target.prefix != "emgas" else []
-        return ", ".join([where, *what, *([f"graph {self.name}"] if self.name != self.graph else [])])
+        """Return the address at which users find the graph."""
+        return ", ".join([address_of(self.target), *([f"graph {self.name}"] if self.name != self.graph else [])])
+
+
+def is_same(one: WorkerSettings, other: WorkerSettings) -> bool:
+    """Return whether two settings name one memory."""
+    return (one.home, one.broker) == (other.home, other.broker)
+
+
+def address_of(memory: WorkerSettings) -> str:
+    """Return the address at which users find a memory."""
+    where = memory.broker or f"embedded:{memory.data.expanduser().resolve()}"
+    return ", ".join([where, *([f"prefix {memory.prefix}"] if memory.prefix != "emgas" else [])])
 
 
 def target_of(source: WorkerSettings, to: str) -> WorkerSettings:
@@ -135,9 +144,9 @@ async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: 
         raise BackupDamagedError("the events do not fold to the digest in the first line: use another copy")
     there = replace(what, graph=name, digest=await folded(renamed(_records(stream), name, what.origin), name))
     if dry_run:
-        return {**_report(there, _Sent()), "digest_before": what.digest}
+        return {**_report(there, Delivered()), "digest_before": what.digest}
     async with session(output.settings(), TIMEOUT) as target:
-        sent = await _send(target.memory, renamed(_records(stream), name, what.origin), there)
+        sent = await send(target.memory, renamed(_records(stream), name, what.origin), there)
     return {**_report(there, sent), "digest_before": what.digest}
 
 
@@ -149,16 +158,16 @@ async def _records(stream: IO[bytes]) -> AsyncIterator[Record]:
         yield stored.record
 
 
-class _Sent(NamedTuple):
+class Delivered(NamedTuple):
     """Events that were sent, and the receiver's answer."""
 
     events: int = 0
     note: str | None = None
 
 
-async def _send(
+async def send(
     memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False
-) -> _Sent:
+) -> Delivered:
     """Send an export, all of it unless it lives on.  Raises EmgasError if a message is rejected.
 
     Events that the receiver has already may be sent again, and count as sent only if it took some of a message.
@@ -177,10 +186,10 @@ async def _send(
             raise EmgasError(f"the receiver rejected the rest: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
         note = outcome.remains
-    return _Sent(count, note)
+    return Delivered(count, note)
 
 
-def _report(what: Transferred, sent: _Sent) -> dict[str, Any]:
+def _report(what: Transferred, sent: Delivered) -> dict[str, Any]:
     report = {"graph": what.graph, "events": what.total, "sent": sent.events, "digest": what.digest}
     return {**report, "note": sent.note} if sent.note else report
 
@@ -212,7 +221,7 @@ async def _sent(
     from replay.transfer import folded, restamped  # here: --help needs none of it
 
     exported, what = going
-    sent = await _send(there, restamped(log, exported, transfer.name), what, lives_on=lives_on)
+    sent = await send(there, restamped(log, exported, transfer.name), what, lives_on=lives_on)
     before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, exported), transfer.graph)
     return {**_report(what, sent), "digest_before": before}
 
@@ -226,7 +235,7 @@ async def _moved(transfer: _Transfer) -> dict[str, Any]:
         await _fence(transfer, "begin", origin)
         going = await outgoing(log, transfer.graph, transfer.name, forks=False)
         report = await _sent(transfer, log, there, going)
-    await _fence(transfer, "finish", origin)
+    await _fence(transfer, "finish", origin, events=report["events"])
     return {**report, "sent": begun["sent"] + report["sent"], "moved_to": transfer.address}
 
 
@@ -235,15 +244,25 @@ async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
     return {"graph": transfer.graph, "stays": True}
 
 
-async def _fence(transfer: _Transfer, phase: Literal["begin", "finish", "cancel"], origin: str | None = None) -> None:
+async def _fence(
+    transfer: _Transfer,
+    phase: Literal["begin", "finish", "cancel"],
+    origin: str | None = None,
+    events: int | None = None,
+) -> None:
     """Send a phase of the graph's move to its memory.  Raises EmgasError if it is rejected."""
     from emgas.messages.transfer import Move  # here: --help needs none of it
 
-    move = Move(graph=transfer.graph, to=transfer.address, phase=phase, origin=origin)
+    move = Move(graph=transfer.graph, to=transfer.address, phase=phase, origin=origin, events=events)
     async with session(transfer.source, TIMEOUT, begins=False) as here:
-        passing(MoveStep.FENCE)
-        outcome = await here.memory.send(move, timeout=TIMEOUT)
-        passing(MoveStep.FENCE)
+        await fence(here.memory, move)
+
+
+async def fence(memory: MemoryClient, move: Move) -> None:
+    """Send a phase of a graph's move to its memory.  Raises EmgasError if it is rejected."""
+    passing(MoveStep.FENCE)
+    outcome = await memory.send(move, timeout=TIMEOUT)
+    passing(MoveStep.FENCE)
     if outcome.status == "rejected":
         raise EmgasError(str(outcome.reason))
 

@@ -1,7 +1,7 @@
 """Commands that are imported when they run, so that `--help` stays fast.
 
     Lazy("streams.cli.memory.query:query")          a function, which Typer makes a command of
-    Lazy("streams.cli.operate.topics:app")          a Typer, which is a group
+    Lazy("streams.cli.exchange.topics:app")          a Typer, which is a group
     Contributed("serve")                            a command of a layer above, known by its entry point
 
 The text in a list is the docstring of the function, or the `help` of the Typer, read from the file's source.

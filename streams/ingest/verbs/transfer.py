@@ -51,7 +51,14 @@ IN_CLEAR = (
     "graph {!r} was encrypted where it comes from, and new graphs are not encrypted here: set EMGAS_ENCRYPTION=on for "
     "this memory"
 )
-
+LEFT = (
+    "graph {!r} was moved to {}, and lives there: move it back from there. If that memory is lost, export the graph "
+    "here (`--exact`), and import it under another name"
+)
+GREW = (
+    "graph {!r} has {} events here, and {} arrived: its move was cancelled and began again meanwhile. Run "
+    "`emgas admin graph move` again"
+)
 CLEAR_HERE = (
     "graph {!r} was encrypted where it comes from, and what stayed here is in clear: import under another name "
     "(`--graph NAME`, of a copy or move `--as NAME`)"
@@ -141,6 +148,10 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
         raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
     if request.phase == "finish" and leaving is None:
         raise RejectedError(f"graph {request.graph!r} is not being moved: begin first")
+    if request.phase == "finish" and request.events not in {None, leaves.events}:
+        raise RejectedError(GREW.format(request.graph, leaves.events, request.events))
+    if request.phase == "cancel" and leaving is not None and leaving.status == "left":
+        raise RejectedError(LEFT.format(request.graph, leaving.place))
     status = leaving.status if leaving is not None else None
     if status == {"cancel": None, "begin": status or "", "finish": "left"}[request.phase]:
         raise AlreadyDoneError(f"graph {request.graph!r}: this is done already")

@@ -1,4 +1,4 @@
-"""`emgas admin topics create|describe|acls`: create and show the Kafka topics, and print the ACLs of each account."""
+"""`emgas admin topics create|describe|acls|repartition`: create, show and leave the Kafka topics; ACLs of accounts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streams.cli.exchange.repartition import repartition
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
     from streams.transport.topic_plan import TopicDescription
 
 app = typer.Typer(no_args_is_help=True, help="Create and show the Kafka topics, and print their ACLs.")
+app.command()(repartition)
 
 
 @app.command()
