@@ -22,6 +22,7 @@ from processors.dates.arithmetic import month
 from processors.dates.digits import numeral
 from processors.dates.resolve import day_of, days_of
 from processors.dates.vocabulary import words_of
+from processors.text.greetings import Span
 from processors.text.questions import answer_kinds
 from processors.text.questions.answer_kinds import asks_name, asks_number, holds_name, holds_number
 from processors.text.scripts import HAN
@@ -113,14 +114,14 @@ WEEK: Final = 7  # days
 SEASON: Final = 92  # days: the longest three months
 
 
-def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list[Concept]:
-    """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which mentions `times`."""
+def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan], called: Iterable[Span] = ()) -> list[Concept]:
+    """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which mentions `times` and calls people."""
     day = day_of(at)
     tags = [_month(day), _day(day)]
     if tag := by(speaker):
         tags.append(_tag(tag, " ".join(speaker.split())))
-    marks = {"time": tells_time, "name": holds_name, "number": holds_number}
-    tags.extend(_tag(f"@{kind}", kind) for kind, holds in marks.items() if holds(text))
+    marks = {"time": tells_time(text), "name": holds_name(text, called), "number": holds_number(text)}
+    tags.extend(_tag(f"@{kind}", kind) for kind, holds in marks.items() if holds)
     return list(dict.fromkeys([*tags, *_resolved(times)]))
 
 

@@ -70,8 +70,11 @@ def _count(term: _Term, surface: str, *, is_first: bool) -> None:
 
 def _usual_count(content: Collection[_Term]) -> float:
     """Return the mean count of content words, and a standard deviation on top."""
-    counts = np.array([term.count for term in content], float)
-    return float(counts.mean()) + float(counts.std())
+    counts = [term.count for term in content]
+    if min(counts) == max(counts):  # as in most turns; arrays take longer than all else here
+        return counts[0]
+    array = np.array(counts, float)
+    return float(array.mean()) + float(array.std())
 
 
 def _score(term: _Term, usual: float, most: int) -> float:

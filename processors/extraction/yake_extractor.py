@@ -25,6 +25,7 @@ from processors.extraction import semantics, tags
 from processors.extraction.extractor import Extraction
 from processors.extraction.word_scores import word_scores
 from processors.text.chinese import STANDARD, Segmenter, simplified
+from processors.text.greetings import vocatives
 from processors.text.language import Language, Word, clean
 from state.events.extraction_types import Concept, TimeSpan
 
@@ -52,17 +53,19 @@ class YakeExtractor:
         original, text = text, _bounded(text)
         times = resolve_times(text, at, self.language.language_of(text))
         days = [span for span in times if not span.kind]
-        marks = tags.of_turn(simplified(text), clean(speaker), at, days)
-        words = self.language.words(text)
+        plain, speaker = simplified(text), clean(speaker)
+        called = vocatives(plain)
+        marks = tags.of_turn(plain, speaker, at, days, called)
+        words = self.language.words(text, called)
         extraction = self._extraction(text, words, marks, times)
-        return semantics.added(extraction, simplified(text), words, original=original, speaker=tags.by(clean(speaker)))
+        return semantics.added(extraction, plain, words, original=original, speaker=tags.by(speaker))
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
         """Find the concepts of a question.  Names stay, even if they may only address a person."""
         text = _bounded(text)
         times = [] if at is None else anchored(text, at, self.language.language_of(text))
         marks = tags.of_query(simplified(text), times)
-        return self._extraction(text, self.language.words(text, addressed=False), marks, times)
+        return self._extraction(text, self.language.words(text), marks, times)
 
     def _extraction(self, text: str, words: list[Word], keywords: list[Concept], times: list[TimeSpan]) -> Extraction:
         tokens = sum(not word.part for word in words)

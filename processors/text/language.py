@@ -132,12 +132,12 @@ class Language:
         self.normal_form = lru_cache(_REMEMBERED)(self._normal_form)
         self._talked_about = lru_cache(_REMEMBERED)(self._is_talked_about)
 
-    def words(self, text: str, *, addressed: bool = True) -> list[Word]:
-        """Cut a clean text into words, in order; greetings and (if `addressed`) vocatives are not content."""
+    def words(self, text: str, called: Iterable[greetings.Span] = ()) -> list[Word]:
+        """Cut a clean text into words, in order; greetings and names that are `called` are not content."""
         plain = chinese.simplified(text)
         pieces = _pieces(plain, text if len(text) == len(plain) else plain, self._segmenter)
         covered = bytearray(len(plain))
-        for start, end in greetings.spans(plain) if addressed else greetings.expressions(plain):
+        for start, end in (*greetings.expressions(plain), *called):
             covered[start:end] = b"\1" * (end - start)
         words = [
             Word(

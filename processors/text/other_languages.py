@@ -49,9 +49,8 @@ _HAN_RUN: Final = re.compile(f"[{HAN}]+")
 def language_of(surfaces: Iterable[str], english: frozenset[str]) -> str:
     """Return the language of a text by its words in scripts with spaces: "en", or another one that it surely is in."""
     lower = {surface.casefold() for surface in surfaces}
-    counts: Counter[str] = Counter()
-    for word in lower:
-        counts.update(_languages_with().get(word, ()))
+    languages = _languages_with()
+    counts = Counter(language for word in lower for language in languages.get(word, ()))
     if not counts:
         return "en"
     best = max(counts, key=lambda language: (counts[language], -LATIN_AND_OTHERS.index(language)))

@@ -286,7 +286,7 @@ def _counted_han(text: str, words: Sequence[Word], place: int) -> Phrase | None:
 def _nouns_han(text: str, words: Sequence[Word], place: int) -> Phrase | None:
     """Find nouns beside each other; a suffix as 化 makes one of what stands before it."""
     run = _noun_run(words, place)
-    if len(run) > 1 and run[-1].form in _VERBS and not _is_head(words, run):
+    if len(run) > 1 and run[-1].form in _VERBS and not _is_head(run, words[place + len(run) : place + len(run) + 1]):
         run.pop()
     if len(run) > 2 and run[-1].form in _EVENTS:  # 注册会计师|考试
         run.pop()
@@ -301,7 +301,7 @@ def _noun_run(words: Sequence[Word], place: int) -> list[Word]:
     run: list[Word] = []
     for word in _run(words, place, _LONGEST_NOUN + 1):
         is_part = word.form in _MODIFIERS if not run else word.form in _SUFFIXES or word.form in _HEADS
-        if not _is_han(word) or not (is_part or _is_noun_han(word) or _before_suffix(words, word)):
+        if not _is_han(word) or not (is_part or _is_noun_han(word) or _before_suffix(words, place + len(run))):
             break
         run.append(word)
         if len(run) > 1 and word.form in _HEADS:
@@ -309,10 +309,10 @@ def _noun_run(words: Sequence[Word], place: int) -> list[Word]:
     return run
 
 
-def _is_head(words: Sequence[Word], run: Sequence[Word]) -> bool:
+def _is_head(run: Sequence[Word], after: Sequence[Word]) -> bool:
     """Return whether the verb at the end of a run is the noun of a term, 深度学习: it has no agent and no object."""
-    after = next((word for word in words if word.start == run[-1].end), None)
-    is_verb_there = after is not None and (after.tag.startswith(("n", "eng")) or after.tag in _ASPECTS)
+    is_beside = bool(after) and after[0].start == run[-1].end
+    is_verb_there = is_beside and (after[0].tag.startswith(("n", "eng")) or after[0].tag in _ASPECTS)
     return run[-1].form in _HEADS and run[-2].form not in _AGENTS and run[-2].tag != PERSON and not is_verb_there
 
 
@@ -344,9 +344,11 @@ def _is_noun_han(word: Word) -> bool:
     return word.content and word.tag.startswith(_NOUNS) and word.tag not in _NO_NOUNS and not word.guessed
 
 
-def _before_suffix(words: Sequence[Word], word: Word) -> bool:
-    after = next((other for other in words if other.start == word.end), None)
-    return word.content and after is not None and after.form in _SUFFIXES and _follows(after, word)
+def _before_suffix(words: Sequence[Word], place: int) -> bool:
+    if place + 1 >= len(words) or not words[place].content:
+        return False
+    word, after = words[place : place + 2]
+    return after.form in _SUFFIXES and after.start == word.end and _follows(after, word)
 
 
 def _titles(text: str, words: Sequence[Word]) -> Iterator[Phrase]:

@@ -128,7 +128,7 @@ class WordVectors:
         return unit(made)
 
     def _rows_of(self, text: str) -> Iterator[int]:
-        for word in self._language.words(clean(text), addressed=False):
+        for word in self._language.words(clean(text)):
             forms = word.surface, word.surface.casefold(), simplified(word.surface), word.form
             row = next((self._rows[form] for form in forms if form in self._rows), None)
             if row is not None:

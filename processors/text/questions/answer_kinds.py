@@ -14,6 +14,7 @@ rounded down, with C from what the question asks.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from processors.text import chinese, greetings, tables
@@ -64,10 +65,10 @@ _LETTER: Final = re.compile(r"[^\W_]")
 _KEYWORDS: Final = re.compile(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
 
 
-def holds_name(text: str) -> bool:
-    """Return whether a clean, simplified text names a person or a thing; people who are only addressed do not count."""
+def holds_name(text: str, called: Iterable[greetings.Span]) -> bool:
+    """Return whether a clean, simplified text names a person or a thing; people who are only called do not count."""
     plain = text
-    for start, end in greetings.vocatives(text):
+    for start, end in called:
         plain = plain[:start] + " " * (end - start) + plain[end:]
     return _NAMED.search(plain) is not None or chinese.holds_name(text)
 
