@@ -289,7 +289,7 @@ class ChineseReading(FactReading):
 
     def _pronoun(self, match: re.Match[str], place: int) -> str | None:
         if match.group() == "你":
-            return self.company.other or None
+            return self.company.addressed or None
         return self.company.means.get(match.start() + place)
 
 

@@ -36,7 +36,7 @@ _LABEL: Final = pattern("en", "label")
 _RELATED: Final = pattern("en", "related")
 _RELATION: Final = {
     "married": "spouse",
-    "engaged": "partner",
+    **dict.fromkeys(("engaged", "dating", "going out", "lovers", "a couple"), "partner"),
     "twins": "sibling",
     "siblings": "sibling",
     "sisters": "sibling",
@@ -115,7 +115,7 @@ class EnglishReading(FactReading):
         if low in ("my", "our", "i", "we", "mine", "ours", ""):
             return ""
         if low == "your":
-            return self.company.other or None
+            return self.company.addressed or None
         if low in ("her", "his"):
             before = [each.group() for each in _NAME.finditer(self.sentence, 0, place) if self.is_person(each.group())]
             return before[-1] if before else None
@@ -266,7 +266,7 @@ class EnglishReading(FactReading):
                 clause = self._clause(begin, text, carried if goes_on else None, is_bare=not goes_on)
                 if self.asking:  # "You're a teacher, aren't you?"
                     clause = clause._replace(
-                        subjects=[each for each in clause.subjects if each.who != self.company.other]
+                        subjects=[each for each in clause.subjects if each.who != self.company.addressed]
                     )
                 carried = next((each for each in clause.subjects if not each.is_start), None)
                 yield clause
@@ -292,7 +292,7 @@ class EnglishReading(FactReading):
         if match["self"]:  # not "the desserts I bake"
             return None if _OBJECT_BEFORE.search(clause, 0, match.start()) else ""
         if match["you"]:  # not "someone like you"
-            return (self.company.other or None) if _BEFORE_YOU.search(clause, 0, match.start()) else None
+            return (self.company.addressed or None) if _BEFORE_YOU.search(clause, 0, match.start()) else None
         if match["they"]:
             return self.company.means.get(self.offset + start + match.start()) or self._introduced()
         if match["owner"]:

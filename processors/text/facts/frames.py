@@ -201,7 +201,7 @@ class FactReading:
             here = [frame for frame in fitting if any(word in low for word in frame.words)]
             limit, is_past = (self.states_up_to(clause.text), bool(self.past.search(low))) if here else (0, False)
             for frame in here:
-                if is_past and frame.how not in ("end", "endall", "endknown", _NEVER):
+                if is_past and frame.slot != "ex" and frame.how not in ("end", "endall", "endknown", _NEVER):
                     continue
                 for who, match in _matches(frame, clause):
                     if match.end() <= limit or frame.slot == "plan":

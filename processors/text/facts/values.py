@@ -14,7 +14,7 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _BEHIND: Final = re.compile(
-    r"(?: (?:now|again|already|these days|any ?more|any longer|today|too|as well|instead|right now"
+    r"(?: (?:now|again|already|here|there|these days|any ?more|any longer|today|too|as well|instead|right now"
     r"|at the moment|of course|though|originally|lol|btw|tbh|ngl|fr|a lot|very much|so much|myself|on .*day|last .*"
     r"|this (?:week|month|year)|yesterday|tonight|recently|lately|well|and|or|but|for years))+$",
     re.IGNORECASE,
