@@ -117,6 +117,7 @@ IMPURE_FILES = (
     "evaluation/__main__.py",
     "evaluation/acceptance.py",
     "evaluation/command.py",
+    "evaluation/dialogre.py",
     "evaluation/folders.py",
     "evaluation/logged_memory.py",
     "evaluation/tune_command.py",
