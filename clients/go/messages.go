@@ -684,8 +684,8 @@ type PicturedConcepts struct {
 	Pinned    []bool    `json:"pinned"`
 }
 
-// PicturedLinks: columns over links between two concepts of the picture: the 4 strongest of each concept first,
-// then the others.
+// PicturedLinks: columns over links between two concepts of the picture: the strongest of each concept first, then
+// the others.
 //
 // sources, targets: positions in its concepts; times: exchanges in which both were said
 // weights: what activation spreads by

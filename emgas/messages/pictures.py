@@ -35,7 +35,7 @@ class PicturedConcepts(Message):
 
 
 class PicturedLinks(Message):
-    """Columns over links between two concepts of the picture: the 4 strongest of each concept first, then the others.
+    """Columns over links between two concepts of the picture: the strongest of each concept first, then the others.
 
     sources, targets  positions in its concepts       times    exchanges in which both were said
     weights           what activation spreads by

@@ -511,11 +511,13 @@ def _listed(preview: ForgetPreview, name: str) -> Forgetting:
         raise ToolError("this graph does not exist")
     if not (preview.total or preview.concepts):
         raise ToolError("no turn mentions this: use another word, or the ids of turns that recall returns")
+    what = "this turn" if preview.total == 1 else f"these {preview.total} turns"
+    left = "1 turn" if preview.remains == 1 else f"{preview.remains or 'no'} turns"
     reason = (
-        f"nothing is forgotten yet: ask the user whether to forget these {preview.total} turns, then call forget again "
+        f"nothing is forgotten yet: ask the user whether to forget {what}, then call forget again "
         f"with the same arguments and confirm={preview.total}"
     )
-    remains = f"{preview.remains} turns would be left in {preview.graph}"
+    remains = f"{left} would be left in {preview.graph}"
     turns = [ForgettableTurn(**_fields(ForgettableTurn, turn)) for turn in preview.turns]
     return Forgetting(status="unconfirmed", id=name, reason=reason, confirm=preview.total, turns=turns, remains=remains)
 

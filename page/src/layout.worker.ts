@@ -1,8 +1,9 @@
 // Where the concepts lie: ForceAtlas2, in a worker of our own, a file of the same origin.  What comes in is laid out in
-// the same way each time: nothing here is left to chance.
+// the same way each time: nothing here is left to chance.  What is linked with nothing lies in rows below the others: forces
+// would drive it to the edge, as a ring that means nothing.
 import iterate from "graphology-layout-forceatlas2/iterate.js";
 
-export interface Job { nodes: Float32Array; edges: Float32Array; rounds: number; tellEvery: number }
+export interface Job { nodes: Float32Array; edges: Float32Array; rounds: number; tellEvery: number; wide: number }
 export interface Told { nodes: Float32Array; done: boolean }
 
 const SETTINGS = {
@@ -10,22 +11,65 @@ const SETTINGS = {
   scalingRatio: 6, strongGravityMode: true, gravity: 0.02, slowDown: 2, barnesHutTheta: 0.6,
 };
 
-const WIDER = 1.5; // than high: as screens are
+const DENSE = 500; // concepts: the middle is given more room
+const NODE = 10; // numbers of a node
+const EDGE = 3; // numbers of an edge: two nodes, as offsets, and its weight
 
 self.onmessage = ({ data }: MessageEvent<Job>) => {
-  const { nodes, edges, rounds, tellEvery } = data;
-  const settings = { ...SETTINGS, barnesHutOptimize: nodes.length > 5000 };
-  for (let round = 1; round <= rounds; round++) {
-    iterate(settings, nodes, edges);
-    if (round % tellEvery === 0 && round < rounds) tell(nodes, false);
+  const { nodes, edges, rounds, tellEvery, wide } = data;
+  const linked = new Set<number>(); // offsets in `nodes`
+  edges.forEach((end, n) => { if (n % EDGE < 2) linked.add(end); });
+  const offsets = [...linked].sort((a, b) => a - b);
+  const moved = new Float32Array(offsets.flatMap((offset) => [...nodes.subarray(offset, offset + NODE)]));
+  const place = new Map(offsets.map((offset, n) => [offset, n * NODE]));
+  const springs = edges.map((end, n) => (n % EDGE < 2 ? place.get(end)! : end));
+  const tell = (done: boolean) => {
+    offsets.forEach((offset, n) => nodes.set(moved.subarray(n * NODE, n * NODE + 2), offset));
+    shelve(nodes, linked, wide);
+    self.postMessage({ nodes: nodes.slice(), done } satisfies Told);
+  };
+  const settings = { ...SETTINGS, barnesHutOptimize: moved.length > 5000 };
+  for (let round = 1; round <= rounds && moved.length; round++) {
+    iterate(settings, moved, springs);
+    if (round % tellEvery === 0 && round < rounds) tell(false);
   }
-  for (let n = 0; n < nodes.length; n += 10) nodes[n] = nodes[n]! * WIDER;
-  spread(nodes);
-  tell(nodes, true);
+  if (offsets.length > DENSE) loosen(moved);
+  for (let n = 0; n < moved.length; n += NODE) moved[n] = moved[n]! * wide;
+  spread(moved);
+  tell(true);
 };
 
-function tell(nodes: Float32Array, done: boolean): void {
-  self.postMessage({ nodes: nodes.slice(), done } satisfies Told);
+/** Draw the middle apart: halfway to where as many concepts would lie on each part of a disc. */
+function loosen(nodes: Float32Array): void {
+  const count = nodes.length / NODE;
+  const far = (n: number) => Math.hypot(nodes[n * NODE]!, nodes[n * NODE + 1]!);
+  const order = Array.from({ length: count }, (_, n) => n).sort((a, b) => far(a) - far(b));
+  const reach = far(order[count - 1]!);
+  order.forEach((n, rank) => {
+    const by = 0.5 + (0.5 * reach * Math.sqrt((rank + 1) / count)) / Math.max(far(n), 1e-6);
+    nodes[n * NODE] = nodes[n * NODE]! * by;
+    nodes[n * NODE + 1] = nodes[n * NODE + 1]! * by;
+  });
+}
+
+/** Put what is not linked into rows, below what is. */
+function shelve(nodes: Float32Array, linked: Set<number>, wide: number): void {
+  let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const n of linked) {
+    [left, right] = [Math.min(left, nodes[n]!), Math.max(right, nodes[n]!)];
+    [bottom, top] = [Math.min(bottom, nodes[n + 1]!), Math.max(top, nodes[n + 1]!)];
+  }
+  const count = nodes.length / NODE - linked.size;
+  if (!linked.size) [left, right, bottom] = [0, Math.sqrt(count * wide), 0];
+  const room = linked.size ? Math.max(right - left, top - bottom) / (2 * Math.sqrt(nodes.length / NODE)) : 1;
+  const columns = Math.max(1, Math.floor((right - left) / room));
+  let nth = 0;
+  for (let n = 0; n < nodes.length; n += NODE) {
+    if (linked.has(n)) continue;
+    nodes[n] = left + (right - left - (Math.min(columns, count) - 1) * room) / 2 + (nth % columns) * room;
+    nodes[n + 1] = bottom - (3 + Math.floor(nth / columns)) * room;
+    nth += 1;
+  }
 }
 
 /** Push apart what lies on top of each other, on a grid, so that labels find room. */

@@ -13,7 +13,8 @@ import { date, number, say, speak, spoken, words, type Language, type Name } fro
 
 const SIZES = [100, 300, 800, 3000];
 const LINKS = 4; // drawn for each concept: the strongest of each, as the gateway has them first
-const FEW_LINKS = 1.5; // where so many concepts are drawn that links would hide their clusters
+const FEW_LINKS = 1; // where more than CROWD so many concepts are drawn that links would hide their clusters
+const PHONE = 900; // px: on a narrower screen, legend and panel lie below the graph
 const LIVE_MS = 5000; // between two looks whether something was added
 const FRAMES = 36; // of a film from the first turn to the last
 const root = document.documentElement;
@@ -160,7 +161,8 @@ class Explorer {
     root.dataset["state"] = "settling";
     this.sky.sigma.setCustomBBox(null);
     return new Promise((done) => {
-      this.memory.layOut((isDone) => {
+      const { width, height } = this.sky.sigma.getDimensions();
+      this.memory.layOut(Math.min(1.5, Math.max(0.7, width / height)), (isDone) => {
         this.sky.frame();
         this.sky.refresh();
         if (!isDone) return;
@@ -361,15 +363,16 @@ class Explorer {
       row.addEventListener("click", () => this.sky.show(this.memory.graph.filterNodes((_id, { theme: own }) => own === colour), 0.25));
       return row;
     });
-    const signs = (["dot", "line", "ring"] as const).map((name) => element("p", { class: `sign ${name}` }, element("i"), words()[name]));
+    const signs = (["dot", "line", "ring", "used", "changed"] as const).map((name) => element("p", { class: `sign ${name}` }, element("i"), words()[name]));
     byId("legend").replaceChildren(...signs, held, ...rows, ...this.firstQuestion());
   }
 
   /** A question that this memory can be asked, for who sees it for the first time. */
   private firstQuestion(): HTMLElement[] {
-    const [theme] = this.memory.themes;
-    if (theme === undefined) return [];
-    const question = say("firstQuestion", { theme: theme.label.split(/[,、·]/)[0]!.trim() });
+    const [strongest] = this.memory.graph.nodes();
+    if (strongest === undefined) return [];
+    const label = this.memory.themes[0]?.label ?? this.memory.graph.getNodeAttribute(strongest, "label");
+    const question = say("firstQuestion", { theme: label.split(/[,、·]/)[0]!.trim() });
     const row = element("button", { class: "button", type: "button" }, say("first", { question }));
     row.addEventListener("click", () => { byId<HTMLInputElement>("question").value = question; void this.ask(); });
     return [row];
@@ -430,7 +433,7 @@ class Explorer {
     byId("legend").ariaLabel = text.themes;
     byId("play").title = byId("play").ariaLabel = this.film ? text.stop : text.play;
     choices("reach", [1, 2, 3].map((n) => [n, say("rounds", { n })]), 1);
-    choices("size", SIZES.map((n) => [n, say("concepts", { n: number(n) })]), 300);
+    choices("size", SIZES.map((n) => [n, say("concepts", { n: number(n) })]), innerWidth > PHONE ? 300 : 100);
     const manual = byId<HTMLDialogElement>("manual");
     const close = element("button", { class: "button", type: "button" }, text.close);
     close.addEventListener("click", () => manual.close());

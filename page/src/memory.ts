@@ -14,6 +14,7 @@ export interface Link { weight: number; times: number; size: number; color: stri
 
 export type Concepts = Graph<Concept, Link>;
 
+const FEW = 12; // concepts: they do not fill the screen
 const NODE = 10; // numbers of a node, and of an edge, in what ForceAtlas2 works on
 const EDGE = 3;
 const GOLDEN = 2.399963;
@@ -99,8 +100,8 @@ export class Memory {
     });
   }
 
-  /** Lay the concepts out; `moved` is called as they move, and at the end with `true`. */
-  layOut(moved: (done: boolean) => void): void {
+  /** Lay the concepts out, `wide` times as wide as high; `moved` is called as they move, and at the end with `true`. */
+  layOut(wide: number, moved: (done: boolean) => void): void {
     this.worker?.terminate();
     const ids = this.graph.nodes();
     const at = new Map(ids.map((id, place) => [id, place]));
@@ -127,7 +128,7 @@ export class Memory {
     const rounds = ids.length > 1500 ? 160 : 400;
     const edges = new Float32Array(this.springs(at).flat());
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    worker.postMessage({ nodes, edges, rounds, tellEvery: still ? rounds : ids.length > 1500 ? 20 : 10 } satisfies Job);
+    worker.postMessage({ nodes, edges, rounds, tellEvery: still ? rounds : ids.length > 1500 ? 20 : 10, wide } satisfies Job);
   }
 
   /** Links as springs; the members of a theme hang on its strongest one as well, so that a theme is a place. */
@@ -146,6 +147,16 @@ export class Memory {
       else springs.push([at.get(centre)! * NODE, at.get(id)! * NODE, 1.2]);
     });
     return springs.filter((spring) => spring.length === EDGE);
+  }
+
+  /** The corners of everything that has a place, with room around few concepts; null without two places. */
+  corners(): { x: [number, number]; y: [number, number] } | null {
+    const places = this.graph.mapNodes((_id, { x, y }) => ({ x, y }));
+    if (places.length < 2) return null;
+    const span = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+    const [x, y] = [span(places.map((place) => place.x)), span(places.map((place) => place.y))];
+    const room = (Math.max(x[1] - x[0], y[1] - y[0]) * Math.max(0, FEW - places.length)) / FEW;
+    return { x: [x[0] - room, x[1] + room], y: [y[0] - room, y[1] + room] };
   }
 
   place(id: string): { x: number; y: number } | null {

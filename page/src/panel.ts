@@ -43,9 +43,16 @@ export class Panel {
   private drag(start: PointerEvent): void {
     const { top, bottom } = this.box.getBoundingClientRect();
     if (innerWidth > 900 || start.clientY - top > GRIP || (start.target as HTMLElement).closest("button")) return;
-    const follow = (event: PointerEvent) => { this.box.style.height = `${Math.min(innerHeight - 110, Math.max(90, bottom - event.clientY))}px`; };
+    const follow = (event: PointerEvent) => {
+      const height = Math.min(innerHeight - 110, Math.max(90, bottom - event.clientY));
+      document.documentElement.style.setProperty("--sheet", `${height}px`);
+    };
     addEventListener("pointermove", follow);
-    addEventListener("pointerup", () => removeEventListener("pointermove", follow), { once: true });
+    addEventListener("pointerup", () => {
+      removeEventListener("pointermove", follow);
+      this.sky.sigma.resize();
+      this.sky.refresh();
+    }, { once: true });
   }
 
   close(): void {

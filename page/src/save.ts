@@ -11,7 +11,7 @@ const TIMES = 2; // a PNG has so many pixels a side for one of the page
 interface Scene { memory: Memory; sky: Sky; wave: Wave; caption: string }
 
 interface Shape { from: { x: number; y: number }; to: { x: number; y: number }; color: string; width: number }
-interface Bead { x: number; y: number; radius: number; color: string; label: string; zIndex: number; pinned: boolean }
+interface Bead { x: number; y: number; radius: number; color: string; name: { label: string; x: number; y: number } | null; zIndex: number; pinned: boolean }
 
 function shapes({ memory, sky }: Scene): { lines: Shape[]; beads: Bead[] } {
   const { width, height } = sky.sigma.getDimensions();
@@ -21,14 +21,14 @@ function shapes({ memory, sky }: Scene): { lines: Shape[]; beads: Bead[] } {
     const look = sky.linkLooks(edge, link);
     if (!look.hidden) lines.push({ from: place(one), to: place(other), color: clear(look.color, look.alpha), width: Math.max(0.6, look.size * 0.8) });
   });
-  const labelled = new Set(sky.sigma.getNodeDisplayedLabels());
   const beads: Bead[] = [];
   memory.graph.forEachNode((id, concept) => {
     const look = sky.looks(id, concept);
     const { x, y } = place(id);
     if (look.hidden || x < -50 || y < -50 || x > width + 50 || y > height + 50) return;
-    const label = look.forceLabel || labelled.has(id) ? look.label : "";
-    beads.push({ x, y, radius: sky.sigma.scaleSize(look.size), color: look.color, label, zIndex: look.zIndex, pinned: concept.pinned });
+    const at = sky.named.get(id);
+    const name = at ? { label: look.label, ...at } : null;
+    beads.push({ x, y, radius: sky.sigma.scaleSize(look.size), color: look.color, name, zIndex: look.zIndex, pinned: concept.pinned });
   });
   return { lines, beads: beads.sort((a, b) => a.zIndex - b.zIndex) };
 }
@@ -62,13 +62,14 @@ export function png(scene: Scene, name: string): void {
   context.textAlign = "center";
   context.textBaseline = "top";
   context.lineJoin = "round";
-  for (const bead of beads.filter(({ label }) => label)) {
-    context.font = `500 ${fontSize(bead.radius)}px ${FONT}`;
+  for (const { name, radius } of beads) {
+    if (name === null) continue;
+    context.font = `500 ${fontSize(radius)}px ${FONT}`;
     context.lineWidth = 3.5;
     context.strokeStyle = clear(sky.shade.back, 0.85);
-    context.strokeText(bead.label, bead.x, bead.y + bead.radius + 3);
+    context.strokeText(name.label, name.x, name.y);
     context.fillStyle = sky.shade.ink;
-    context.fillText(bead.label, bead.x, bead.y + bead.radius + 3);
+    context.fillText(name.label, name.x, name.y);
   }
   wave.drawOn(context);
   context.textAlign = "left";
@@ -88,10 +89,10 @@ export function svg(scene: Scene, name: string): void {
     `<rect width="${width}" height="${height}" fill="${sky.shade.back}"/>`,
     ...lines.map(({ from, to, color, width: wide }) =>
       `<line x1="${at(from.x)}" y1="${at(from.y)}" x2="${at(to.x)}" y2="${at(to.y)}" stroke="${color}" stroke-width="${wide.toFixed(2)}"/>`),
-    ...beads.map(({ x, y, radius, color, label }) =>
-      `<circle cx="${at(x)}" cy="${at(y)}" r="${at(radius)}" fill="${color}">${label ? `<title>${escaped(label)}</title>` : ""}</circle>`),
-    ...beads.filter(({ label }) => label).map(({ x, y, radius, label }) =>
-      `<text x="${at(x)}" y="${at(y + radius + 13)}" text-anchor="middle" font-size="${at(fontSize(radius))}" fill="${sky.shade.ink}" ` +
+    ...beads.map(({ x, y, radius, color, name }) =>
+      `<circle cx="${at(x)}" cy="${at(y)}" r="${at(radius)}" fill="${color}">${name ? `<title>${escaped(name.label)}</title>` : ""}</circle>`),
+    ...beads.flatMap(({ radius, name }) => (name ? [{ radius, ...name }] : [])).map(({ x, y, radius, label }) =>
+      `<text x="${at(x)}" y="${at(y + 10)}" text-anchor="middle" font-size="${at(fontSize(radius))}" fill="${sky.shade.ink}" ` +
       `stroke="${sky.shade.back}" stroke-width="3" paint-order="stroke">${escaped(label)}</text>`),
     ...beads.filter(({ pinned }) => pinned).map(({ x, y, radius }) =>
       `<text x="${at(x + radius * 0.8)}" y="${at(y - radius * 0.4)}" text-anchor="middle" font-size="${at(10 + radius * 0.5)}" fill="${awake}">★</text>`),

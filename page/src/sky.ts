@@ -10,14 +10,22 @@ import { Travel } from "./travel.ts";
 export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 const COARSE = 4; // of the light below: it is soft anyway
 const SPRITE = 64;
-export const CROWD = 800; // concepts: more are drawn smaller
+const ROOM = 2800; // px² of the screen for each concept: where there is less, all are drawn smaller
+const SMALLEST = 0.36; // of their size
+const SURE = 3; // level of what is named even where a turn lies
 const FEW = 60; // concepts: all of them are named
-const MANY = 4000; // links: they are drawn thin then, and as a picture while the camera moves
+export const CROWD = 1000; // concepts: links are drawn thin then, and all of it as a picture while the camera moves
 
 /** What stands out just now: concepts with how awake they are, and the links that woke them. */
 export interface Focus { awake: Map<string, number>; links: Set<string>; named: Set<string>; chosen: string | null; near: Set<string> | null }
 
 export interface Look { color: string; size: number; label: string; forceLabel: boolean; zIndex: number; hidden: boolean }
+
+interface Point { x: number; y: number }
+
+export interface Box { left: number; top: number; right: number; bottom: number }
+
+type Drawn = PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color"> & { key?: string };
 
 export interface LinkLook { color: string; alpha: number; size: number; zIndex: number; hidden: boolean; type: string }
 
@@ -25,6 +33,9 @@ export class Sky {
   readonly sigma: Sigma<Concept, Link>;
   shade: Shade;
   focus: Focus = { awake: new Map(), links: new Set(), named: new Set(), chosen: null, near: null };
+  named = new Map<string, Point>(); // concepts whose names are on the screen, and where: the middle of the upper edge
+  reserved: () => Box[] = () => []; // of the screen, where no name may lie
+  private asked: Drawn[] = []; // names that are to be on the frame that is drawn
   private hovered: string | null = null;
   private readonly travel: Travel;
   private readonly light: CanvasRenderingContext2D;
@@ -36,7 +47,7 @@ export class Sky {
   ) {
     this.shade = shade;
     this.light = canvas.getContext("2d")!;
-    const travel = (this.travel = new Travel(() => memory.graph.size > MANY, () => this.shade.back));
+    const travel = (this.travel = new Travel(() => memory.graph.order > CROWD, () => this.shade.back));
     class Nodes extends NodeCircleProgram<Concept, Link> {
       override render(params: RenderParams): void { if (!travel.isShown) super.render(params); }
     }
@@ -45,10 +56,10 @@ export class Sky {
     }
     this.sigma = new Sigma<Concept, Link>(memory.graph as Concepts, container, {
       allowInvalidContainer: true, zIndex: true, hideEdgesOnMove: false, labelFont: FONT, labelWeight: "500",
-      labelDensity: 0.9, labelGridCellSize: 90, labelRenderedSizeThreshold: 4.5, stagePadding: 46, minCameraRatio: 0.03,
+      labelDensity: 1, labelGridCellSize: 80, labelRenderedSizeThreshold: 0, stagePadding: 46, minCameraRatio: 0.03,
       maxCameraRatio: 4, zoomToSizeRatioFunction: (ratio) => ratio ** 0.3, defaultEdgeType: "thin", edgeProgramClasses: { thin: Thin, thick: EdgeRectangleProgram },
       nodeProgramClasses: { circle: Nodes },
-      defaultDrawNodeLabel: (context, data) => this.drawLabel(context, data),
+      defaultDrawNodeLabel: (_context, data) => void this.asked.push(data),
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       nodeReducer: (id, concept) => ({ ...concept, ...this.looks(id, concept) }),
       edgeReducer: (edge, link) => {
@@ -73,12 +84,17 @@ export class Sky {
     return this.focus.awake.size > 0 || this.focus.near !== null || this.focus.chosen !== null;
   }
 
+  /** How large dots are: smaller where there are many for the screen, else they hide each other. */
+  private get scale(): number {
+    const { width, height } = this.sigma.getDimensions();
+    return Math.min(1, Math.max(SMALLEST, Math.sqrt((width * height) / ROOM / Math.max(1, this.memory.graph.order))));
+  }
+
   looks(id: string, concept: Concept): Look {
     const { awake, chosen, near } = this.focus;
     const energy = awake.get(id) ?? 0;
     const own = ofTheme(this.shade, concept.theme);
-    const crowd = this.memory.graph.order > CROWD ? 0.45 : 1; // else dots hide each other, and all clusters are one
-    const size = crowd * (concept.theme < 0 ? concept.size * 0.85 : concept.size * 1.12);
+    const size = this.scale * (concept.theme < 0 ? concept.size * 0.85 : concept.size * 1.12);
     const colour = concept.archived ? mixed(own, this.shade.back, 0.6) : own;
     const look: Look = { color: colour, size, label: concept.label, forceLabel: false, zIndex: 0, hidden: false };
     if (near !== null && !near.has(id)) return { ...look, hidden: true };
@@ -88,7 +104,7 @@ export class Sky {
       look.color = mixed(colour, this.shade.awake, 0.35 + 0.6 * Math.min(1, energy));
       look.size = size * (1 + 0.5 * Math.min(1, energy));
       look.forceLabel = this.focus.named.has(id);
-      look.zIndex = 2;
+      look.zIndex = energy < 1 ? 2 : SURE; // 1: it was asked for
     } else if (beside) {
       look.zIndex = 1;
       look.forceLabel = true;
@@ -96,7 +112,7 @@ export class Sky {
       look.color = mixed(this.shade.asleep, colour, 0.22);
       look.label = "";
     }
-    if (id === chosen) Object.assign(look, { zIndex: 3, forceLabel: true, size: size * 1.4 });
+    if (id === chosen) Object.assign(look, { zIndex: SURE, forceLabel: true, size: size * 1.4 });
     if (id === this.hovered) look.forceLabel = true;
     return look;
   }
@@ -108,7 +124,7 @@ export class Sky {
     const hidden = near !== null && !(near.has(one) && near.has(other));
     const [from, to] = [graph.getNodeAttribute(one, "theme"), graph.getNodeAttribute(other, "theme")];
     const inTheme = from === to && from >= 0;
-    const type = graph.size > MANY ? "thin" : "thick";
+    const type = graph.order > CROWD ? "thin" : "thick";
     const plain = inTheme ? ofTheme(this.shade, from) : this.shade.link;
     const strong = Math.min(1, link.weight * 5);
     if (chosen !== null && (one === chosen || other === chosen)) {
@@ -116,25 +132,44 @@ export class Sky {
     }
     if (links.has(edge)) return { color: this.shade.awake, alpha: 0.3, size: link.size, zIndex: 1, hidden, type };
     const faint = awake.size > 0 || (chosen !== null && near === null);
-    const alpha = (inTheme ? 0.38 : 0.14) + 0.28 * strong;
+    const alpha = (inTheme || graph.order < FEW ? 0.38 : 0.14) + 0.28 * strong;
     return { color: plain, alpha: faint ? alpha * 0.25 : alpha, size: link.size, zIndex: 0, hidden, type };
   }
 
-  private drawLabel(context: CanvasRenderingContext2D, data: PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color">): void {
+  /** Write the names of a frame, of the most important first; a name that would lie on another is left out. */
+  private drawLabels(): void {
+    const context = this.sigma.getCanvases()["labels"]!.getContext("2d")!;
+    const [turns, names] = [this.reserved(), [] as Box[]];
+    this.named = new Map();
+    for (const data of this.asked.sort((a, b) => (b.zIndex ?? 0) - (a.zIndex ?? 0) || b.size - a.size)) {
+      if (!data.label) continue;
+      const size = setFont(context, data);
+      const half = context.measureText(data.label).width / 2 + 3;
+      const around = (at: Point): Box => ({ left: at.x - half, right: at.x + half, top: at.y - 1, bottom: at.y + size * 1.1 });
+      const places = placesFor(data, half, size);
+      const free = (taken: Box[]) => places.find((place) => !taken.some((other) => overlap(around(place), other)));
+      const at = free([...turns, ...names]) ?? (data.zIndex === SURE ? free(names) : undefined);
+      if (at === undefined) continue;
+      names.push(around(at));
+      this.named.set(data.key!, at);
+      this.drawLabel(context, data, at);
+    }
+  }
+
+  private drawLabel(context: CanvasRenderingContext2D, data: Drawn, at: Point = below(data)): void {
     if (!data.label || this.travel.isShown) return;
-    const size = Math.min(17, 10.5 + data.size * 0.34);
-    context.font = `${data.size > 9 ? 600 : 500} ${size}px ${FONT}`;
+    setFont(context, data);
     context.textAlign = "center";
     context.textBaseline = "top";
     context.lineJoin = "round";
     context.lineWidth = 3.5;
     context.strokeStyle = clear(this.shade.back, 0.85);
-    context.strokeText(data.label, data.x, data.y + data.size + 3);
+    context.strokeText(data.label, at.x, at.y);
     context.fillStyle = mixed(data.color.startsWith("#") ? data.color : this.shade.ink, this.shade.ink, 0.62);
-    context.fillText(data.label, data.x, data.y + data.size + 3);
+    context.fillText(data.label, at.x, at.y);
   }
 
-  private drawHover(context: CanvasRenderingContext2D, data: PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color">): void {
+  private drawHover(context: CanvasRenderingContext2D, data: Drawn): void {
     context.beginPath();
     context.arc(data.x, data.y, data.size + 4, 0, 7);
     context.strokeStyle = clear(this.shade.ink, 0.8);
@@ -143,9 +178,13 @@ export class Sky {
     this.drawLabel(context, data);
   }
 
-  /** Paint the light below the graph, and the names of themes. */
+  /** Paint the light below the graph, and the names above it. */
   private paint(): void {
-    if (!this.travel.isShown) this.paintAll();
+    if (!this.travel.isShown) {
+      this.paintAll();
+      this.drawLabels();
+    }
+    this.asked = [];
     this.travel.end(this.sigma, (context) => {
       const { x, y } = this.container.getBoundingClientRect();
       const scale = context.canvas.width / this.sigma.getDimensions().width;
@@ -172,7 +211,7 @@ export class Sky {
     context.fillStyle = this.shade.back;
     context.fillRect(0, 0, width * scale, height * scale);
     context.globalCompositeOperation = this.shade.dark ? "lighter" : "multiply";
-    const zoom = 1 / Math.sqrt(this.sigma.getCamera().ratio);
+    const zoom = this.scale / Math.sqrt(this.sigma.getCamera().ratio);
     const strong = this.isDim ? 0.35 : 1;
     this.memory.graph.forEachNode((id, concept) => {
       const energy = this.focus.awake.get(id) ?? 0;
@@ -223,13 +262,9 @@ export class Sky {
     this.sigma.refresh({ skipIndexation: true });
   }
 
-  /** Keep the frame as it is for all times: the corners of everything that has a place. */
+  /** Keep the frame as it is for all times. */
   frame(): void {
-    const xs: number[] = [];
-    const ys: number[] = [];
-    this.memory.graph.forEachNode((_id, { x, y }) => { xs.push(x); ys.push(y); });
-    if (xs.length < 2) { this.sigma.setCustomBBox(null); return; }
-    this.sigma.setCustomBBox({ x: [Math.min(...xs), Math.max(...xs)], y: [Math.min(...ys), Math.max(...ys)] });
+    this.sigma.setCustomBBox(this.memory.corners());
   }
 
   fit(): void {
@@ -250,6 +285,27 @@ export class Sky {
     const camera = this.sigma.getCamera();
     void camera.animate({ ratio: camera.ratio * by }, { duration: 200 });
   }
+}
+
+/** Set the font of a name; return its size. */
+function setFont(context: CanvasRenderingContext2D, data: Drawn): number {
+  const size = Math.min(17, 10.5 + data.size * 0.34);
+  context.font = `${data.size > 9 ? 600 : 500} ${size}px ${FONT}`;
+  return size;
+}
+
+const below = ({ x, y, size }: Drawn): Point => ({ x, y: y + size + 3 });
+
+/** Where a name may be written: below its dot; if it must be seen, on any other side. */
+function placesFor(data: Drawn, half: number, size: number): Point[] {
+  const { x, y, size: radius } = data;
+  const beside = radius + half + 2;
+  const other = [{ x, y: y - radius - size - 3 }, { x: x + beside, y: y - size / 2 }, { x: x - beside, y: y - size / 2 }];
+  return data.forceLabel ? [below(data), ...other] : [below(data)];
+}
+
+export function overlap(one: Box, other: Box): boolean {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
 /** The span in which most of the values lie: the farthest tenth on either side is left out. */

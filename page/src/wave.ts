@@ -4,11 +4,12 @@ import type { Activated, Passage, Reply } from "./api.ts";
 import { clear, type Shade } from "./colours.ts";
 import type { Memory } from "./memory.ts";
 import { isHabit, isHistory } from "./panel.ts";
-import { FONT, type Sky } from "./sky.ts";
+import { FONT, overlap, type Box, type Sky } from "./sky.ts";
 
 const ROUND_MS = 900;
 const TURN_MS = 110; // between one turn and the next
 const NAMED = 22; // concepts, at most, whose names are always shown
+const SNIPPET_FONT = `500 12px ${FONT}`;
 const LINKED = 6; // concepts, at most, that a turn is drawn with lines to
 
 interface Woken { id: string; from: string | null; energy: number }
@@ -28,6 +29,7 @@ export class Wave {
 
   constructor(private readonly memory: Memory, private readonly sky: Sky, private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext("2d")!;
+    sky.reserved = () => this.boxes();
   }
 
   /** Play an answer; `stepped` is called as each round begins, with how many have, and at the end. */
@@ -150,11 +152,13 @@ export class Wave {
       if (part > 0) for (const woken of round) this.drawWoken(context, woken, part, this.sky.shade);
     });
     const since = time - this.rounds.length * ROUND_MS;
+    const snippets = this.snippets();
     for (const turn of this.turns) {
       const part = ease((since - (turn.rank - 1) * TURN_MS) / 400);
       if (part <= 0) continue;
       this.drawLines(context, turn, part);
-      if (turn.rank <= 3 || this.chosen === turn.passage.id) this.drawSnippet(context, turn, part);
+      const snippet = snippets.get(turn);
+      if (snippet) this.drawSnippet(context, snippet, part);
     }
     for (const turn of this.turns) {
       const part = ease((since - (turn.rank - 1) * TURN_MS) / 400);
@@ -240,25 +244,58 @@ export class Wave {
     context.fillText(String(turn.rank), at.x, at.y + 0.5);
   }
 
-  private drawSnippet(context: CanvasRenderingContext2D, turn: PlacedTurn, part: number): void {
-    const { shade } = this.sky;
+  /** Where on the screen the number of a turn is. */
+  private mark(turn: PlacedTurn): Box {
+    const { x, y } = this.sky.sigma.graphToViewport(turn);
+    return { left: x - 13, right: x + 13, top: y - 13, bottom: y + 13 };
+  }
+
+  /** The beginnings of turns, and where they are written: beside their numbers, where they hide no other. */
+  private snippets(): Map<PlacedTurn, { text: string; box: Box }> {
+    const taken = this.turns.map((turn) => this.mark(turn));
+    const found = new Map<PlacedTurn, { text: string; box: Box }>();
+    for (const turn of this.turns) {
+      const isChosen = this.chosen === turn.passage.id;
+      if (turn.rank > 3 && !isChosen) continue;
+      const { text, boxes } = this.snippet(turn);
+      const box = boxes.find((one) => !taken.some((other) => overlap(one, other))) ?? (isChosen ? boxes[0] : undefined);
+      if (box === undefined) continue;
+      taken.push(box);
+      found.set(turn, { text, box });
+    }
+    return found;
+  }
+
+  /** The beginning of a turn, and where it could be written: on either side that has room. */
+  private snippet(turn: PlacedTurn): { text: string; boxes: Box[] } {
     const at = this.sky.sigma.graphToViewport(turn);
     const wide = /[\u3400-\u9fff]/.test(turn.passage.text) ? 16 : 32;
     const text = turn.passage.text.length > wide ? `${turn.passage.text.slice(0, wide)}…` : turn.passage.text;
-    context.globalAlpha = part;
-    context.font = `500 12px ${FONT}`;
-    const width = context.measureText(text).width;
+    this.context.font = SNIPPET_FONT;
+    const width = this.context.measureText(text).width + 14;
     const room = this.sky.sigma.getDimensions().width;
-    const left = at.x + 31 + width < room ? at.x + 17 : at.x - 31 - width; // on the other side where it would be cut off
+    const boxes = [at.x + 17, at.x - 17 - width].map((left) => ({ left, right: left + width, top: at.y - 11, bottom: at.y + 11 }));
+    return { text, boxes: boxes.filter(({ left, right }) => left >= 0 && right <= room) };
+  }
+
+  private drawSnippet(context: CanvasRenderingContext2D, { text, box }: { text: string; box: Box }, part: number): void {
+    const { shade } = this.sky;
+    context.globalAlpha = part;
+    context.font = SNIPPET_FONT;
     context.textAlign = "left";
     context.textBaseline = "middle";
     context.fillStyle = clear(shade.back, 0.82);
     context.beginPath();
-    context.roundRect(left, at.y - 11, width + 14, 22, 7);
+    context.roundRect(box.left, box.top, box.right - box.left, box.bottom - box.top, 7);
     context.fill();
     context.fillStyle = shade.ink;
-    context.fillText(text, left + 7, at.y + 0.5);
+    context.fillText(text, box.left + 7, box.top + 11.5);
     context.globalAlpha = 1;
+  }
+
+  /** The parts of the screen that turns cover: no name is written there. */
+  private boxes(): Box[] {
+    return [...this.turns.map((turn) => this.mark(turn)), ...[...this.snippets().values()].map(({ box }) => box)];
   }
 
   private drawMarks(context: CanvasRenderingContext2D): void {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -382,11 +383,12 @@ def test_what_another_program_adds_appears(visit: Visit, address: str) -> None:
 
 
 def test_the_first_screen_explains_itself_and_offers_a_question(visit: Visit) -> None:
-    signs = labels(visit, ".legend .sign")
+    signs = labels(visit, ".legend .sign:visible")
     assert [sign.split(":")[0] for sign in signs] == ["a dot", "a line", "a ring"]
     visit.page.locator(".legend .button").click()
     visit.page.wait_for_selector("#panel[data-kind=reply]")
     visit.until("answered")
+    assert labels(visit, ".legend .sign:visible")[-1].startswith("a yellow ring:")
     visit.page.go_back()
     visit.until("ready")
     assert "q=" not in visit.page.evaluate("() => location.hash")
@@ -417,6 +419,51 @@ def test_an_empty_memory_begins_on_the_page(browser: Browser, tmp_path: Path) ->
         expect(visit.page.locator("#notice")).to_have_text("Remembered.")
         assert turns_of(address, "me") == ["My dentist is Dr Mora."]
         assert visit.problems == []
+
+
+NAMES = """() => {
+  const { sigma, named } = explorer.sky, context = sigma.getCanvases().labels.getContext("2d");
+  return [...named].map(([id, { x, y }]) => {
+    const { label, size } = sigma.getNodeDisplayData(id), height = Math.min(17, 10.5 + sigma.scaleSize(size) * 0.34);
+    context.font = `500 ${height}px sans-serif`;
+    const half = context.measureText(label).width * 0.4; // the font of the page may be narrower
+    return [x - half, y, x + half, y + height];
+  });
+}"""
+
+
+def test_no_name_lies_on_another(visit: Visit) -> None:
+    boxes = visit.page.evaluate(NAMES)
+    assert len(boxes) > 20
+    for (left, top, right, bottom), (left2, top2, right2, bottom2) in combinations(boxes, 2):
+        assert left >= right2 or left2 >= right or top >= bottom2 or top2 >= bottom
+
+
+ALONE = """async () => {
+  const { memory } = explorer;
+  memory.graph.clearEdges();
+  memory.graph.updateEachNodeAttributes((_id, concept) => ({ ...concept, theme: -1 }));
+  await new Promise((done) => memory.layOut(1.5, (isDone) => isDone && done()));
+  return memory.graph.mapNodes((_id, { x, y }) => [x, y]);
+}"""
+
+
+def test_what_is_linked_with_nothing_lies_in_rows(visit: Visit) -> None:
+    places = visit.page.evaluate(ALONE)
+    rows, columns = ({round(place[axis], 3) for place in places} for axis in (1, 0))
+    assert len({tuple(place) for place in places}) == len(places)
+    assert 1 < len(rows) < len(columns) <= len(places) / 5
+
+
+def test_on_a_phone_the_legend_is_on_the_screen_and_makes_room_for_the_panel(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    visit.page.reload()
+    visit.until("ready")
+    for sign in visit.page.locator(".legend .sign:visible").all():
+        expect(sign).to_be_in_viewport(ratio=1)
+    visit.page.locator(".legend .button").click()
+    visit.page.wait_for_selector("#panel[data-kind=reply]")
+    expect(visit.page.locator("#legend")).to_be_hidden()
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_the_sheet_can_be_dragged(visit: Visit) -> None:

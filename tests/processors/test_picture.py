@@ -62,6 +62,18 @@ def test_the_strongest_links_of_every_concept_come_before_all_others(texts: list
     assert links_of(drawn(graph, nodes=100, links=limit)) == everything[:limit]
 
 
+@given(turns)
+def test_as_many_links_as_concepts_leave_none_without_one(texts: list[str]) -> None:
+    graph = graph_of(*texts)
+    every, few = (links_of(drawn(graph, nodes=100, links=many)) for many in (1000, len(graph.concepts.ids)))
+    linked = {name for pair, weight in every if weight for name in pair}
+    assert linked <= {name for pair, _ in few for name in pair}
+
+
+def test_a_memory_of_one_sentence_links_what_is_in_it() -> None:
+    assert links_of(drawn(graph_of("tea milk"))) == [(frozenset(("tea", "milk")), 0.0)]
+
+
 @given(turns, some.integers(0, 12))
 def test_the_strongest_concepts_are_chosen_and_no_link_leads_out_of_the_picture(texts: list[str], nodes: int) -> None:
     graph = graph_of(*texts)

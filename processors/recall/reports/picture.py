@@ -1,7 +1,8 @@
 """Pictures: the part of a graph that is worth drawing, as columns of numbers.
 
     which concepts   the strongest, or those that are fewest links away from some; marks are no words, and not drawn
-    which links      the 4 strongest of each concept first, so that nothing hangs loose, then the strongest of the rest
+    which links      the strongest of each concept, then the second of each, to the 4th, so that nothing hangs loose;
+                     then the strongest of the rest; last those of concepts that meet by chance alone
     which turns      the newest that hold one of these concepts
     activity         how many turns were said when, for a slider over time
 
@@ -151,7 +152,7 @@ class _Picture:
                 yield from self._let_others_in()
             some = concepts[first : first + AT_ONCE]
             edges, times = edges_out(counts, some, DEFAULT.weighting), counts.pairs.neighbours(some)[2]
-            is_drawn = ~self._view.is_mark[edges.target] & (edges.weight > 0)
+            is_drawn = ~self._view.is_mark[edges.target]
             if among is not None:
                 is_drawn &= among[edges.target]
             parts.append(
@@ -223,9 +224,10 @@ def _columns(links: _Links, chosen: Integers, limit: int) -> PicturedLinks:
     """Lay each link out once, in the order of `ranks`; ends are positions in `chosen`."""
     rank = _ranks(links)
     backward = np.argsort(links.target << 32 | links.source, kind="stable")  # the same link from its other end
-    rank = np.minimum(rank, rank[backward])
+    rank = np.minimum(np.minimum(rank, rank[backward]), STRONGEST)
+    rank[links.weight == 0] = STRONGEST
     once = np.flatnonzero(links.source < links.target)
-    order = once[np.lexsort((once, -links.weight[once], rank[once] >= STRONGEST))][:limit]
+    order = once[np.lexsort((once, -links.weight[once], rank[once]))][:limit]
     by_number = np.argsort(chosen)
     place = by_number[np.searchsorted(chosen, np.stack((links.source[order], links.target[order])), sorter=by_number)]
     return PicturedLinks(

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 import orjson
-from typer.core import TyperCommand
 
 from emgas.messages.fields import EntityKind
 from emgas.messages.settings.modes import Guidance, Mode, Preference, Rerank, Weighting
 from streams.cli.shared import output
+from streams.cli.shared.lazy_commands import PlainCommand
 
 GUIDANCE: Final = (
     *(name for name in Guidance.model_fields if name not in ("kinds", "type_weights")),
@@ -80,7 +80,7 @@ FORMER_FLAGS: Final = {"--no-archive": ("--filter", "archive=false")} | {
 TABLES: Final = {"option": OPTIONS, "filter": FILTERS}
 
 
-class QueryCommand(TyperCommand):
+class QueryCommand(PlainCommand):
     """The command `query`, which also takes its former options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -86,7 +86,23 @@ def _in_our_words(cause: BaseException, message: str) -> str:
     return describe_value(cause) if isinstance(cause, ValidationError) else message
 
 
-class LazyGroup(TyperGroup):
+class _PlainFlags:
+    """Shows no type beside a flag: nothing is to be written after it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, with `--help`."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = param.metavar or ""
+        return params
+
+
+class PlainCommand(_PlainFlags, TyperCommand):
+    """A command whose help shows no type beside a flag."""
+
+
+class LazyGroup(_PlainFlags, TyperGroup):
     """A group of commands that are imported when they run.
 
     lazy      the commands by name, in the order in which a list shows them
@@ -176,5 +192,5 @@ def build_command(name: str, source: Any) -> Any:
         group.name = name
         return group
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=getattr(source, "command_class", TyperCommand))(source)
+    alone.command(name, cls=getattr(source, "command_class", PlainCommand))(source)
     return typer.main.get_command(alone)
