@@ -1,6 +1,15 @@
 # The worker image: the service in an environment of its own, run by an ordinary user.
 # Any base will do that has a Python 3.11 to 3.14 with venv: scripts/image makes one where there is no registry.
 ARG BASE=python:3.12-slim
+
+# The explorer, unless gateway/static is already made of these sources. Node.js and npm's packages stay in this stage.
+FROM ${BASE} AS page
+WORKDIR /page
+COPY gateway gateway
+COPY page page
+COPY scripts/page scripts/page
+RUN python3 scripts/page
+
 FROM ${BASE}
 
 ENV PYTHONUNBUFFERED=1 \
@@ -28,8 +37,7 @@ COPY processors processors
 COPY replay replay
 COPY streams streams
 COPY lab lab
-# with the explorer in it, if ./scripts/page has built that before
-COPY gateway gateway
+COPY --from=page /page/gateway gateway
 # not evaluate.py and tune.py: evaluation/ stays out of the image, and with it `emgas measure eval` and `emgas measure tune`
 COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/gates.py \
      emgas_service/renderers.py emgas_service/rerankers.py emgas_service/retrievers.py \

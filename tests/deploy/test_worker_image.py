@@ -18,9 +18,11 @@ import pytest
 from tests.deploy.wheels import ROOT, Environment, built
 
 TEXT = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-# (instruction, arguments), continued lines joined
-INSTRUCTIONS = re.findall(r"^([A-Z]+) (.+)$", TEXT.replace("\\\n", " "), re.MULTILINE)
-COPIES = [line.split() for word, line in INSTRUCTIONS if word == "COPY"]
+# (instruction, arguments), continued lines joined, of both stages
+EVERY = re.findall(r"^([A-Z]+) (.+)$", TEXT.replace("\\\n", " "), re.MULTILINE)
+LAST = max(n for n, (word, _) in enumerate(EVERY) if word == "FROM")
+INSTRUCTIONS = EVERY[LAST:]
+COPIES = [line.replace("--from=page /page/", "").split() for word, line in INSTRUCTIONS if word == "COPY"]
 IGNORED = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
 
 
@@ -68,6 +70,14 @@ def test_what_is_copied_can_be_installed_and_remembers_and_answers(installed: En
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout.splitlines()[-1])["match"] is True
     assert installed.run(*json.loads(arguments("ENTRYPOINT")[0]), "worker", "--help", cwd=tmp_path).returncode == 0
+
+
+def test_the_explorer_is_built_from_what_the_builder_is_sent() -> None:
+    first = [line.split() for word, line in EVERY[:LAST] if word == "COPY"]
+    assert first == [["gateway", "gateway"], ["page", "page"], ["scripts/page", "scripts/page"]]
+    assert all(sent(path) for path in (ROOT / "page" / "package-lock.json", ROOT / "scripts" / "page"))
+    assert ("RUN", "python3 scripts/page") in EVERY[:LAST]
+    assert ["gateway", "gateway"] in COPIES
 
 
 def test_without_a_command_the_image_serves_and_makes_a_key() -> None:
@@ -122,8 +132,8 @@ def test_only_pinned_versions_are_installed() -> None:
 
 
 def test_the_base_image_is_pinned_to_a_python_that_the_project_allows() -> None:
-    assert arguments("FROM") == ["${BASE}"]
-    base, *_ = arguments("ARG")
+    assert [line for word, line in EVERY if word == "FROM"] == ["${BASE} AS page", "${BASE}"]
+    base, *_ = (line for word, line in EVERY if word == "ARG")
     assert re.fullmatch(r"BASE=python:3\.1[1234]-slim", base)
 
 
