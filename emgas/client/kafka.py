@@ -368,13 +368,14 @@ def in_time(brokers: str, seconds: float) -> Iterator[None]:
 def kafka_errors(brokers: str) -> Iterator[None]:
     """Turn every error of aiokafka into a TransportError that says what to do."""
     refused: list[Exception] = []
-    before = _refused.set(refused)
+    before = _refused.get()
+    _refused.set(refused)
     try:
         yield
     except FAILURES as error:
         raise TransportError(_advice(refused[-1] if refused else error, brokers)) from error
     finally:
-        _refused.reset(before)
+        _refused.set(before)  # no reset: a generator that nobody reads on ends in another context
 
 
 def _advice(error: Exception, brokers: str) -> str:

@@ -7,6 +7,7 @@ import os
 import random
 import socket
 from collections.abc import AsyncIterator
+from contextvars import copy_context
 from uuid import uuid4
 
 import pytest
@@ -16,7 +17,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  #
 
 from emgas import limits
 from emgas.client.connection import Connection
-from emgas.client.kafka import KafkaConnection, _advice
+from emgas.client.kafka import KafkaConnection, _advice, kafka_errors
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, TopicNames, partition_of
 from tests.support.clocks import PATIENCE
@@ -43,6 +44,12 @@ async def test_a_broker_that_accepts_and_says_nothing_is_given_up_after_the_time
 async def test_security_settings_that_do_not_fit_are_told_before_anything_is_opened() -> None:
     with pytest.raises(TransportError, match="ssl_context"):
         await KafkaConnection("127.0.0.1:9092", security_protocol="SSL").open()
+
+
+def test_what_reads_from_a_broker_may_end_in_another_context_than_it_began_in() -> None:
+    reading = kafka_errors("localhost:9092")  # as a generator does that is left behind, and collected
+    copy_context().run(reading.__enter__)
+    assert not reading.__exit__(None, None, None)
 
 
 async def test_a_connection_that_is_not_open_says_so() -> None:
