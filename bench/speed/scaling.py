@@ -250,7 +250,8 @@ def main() -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
     options = vars(parser.parse_args())
     if options.pop("measure"):
-        MEASURED.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
+        again = json.loads(MEASURED.read_text("utf-8")) | measure()  # what compressing.py measured stays
+        MEASURED.write_text(json.dumps(again, indent=1) + "\n", encoding="utf-8")
     as_json, cost = options.pop("json"), Measured(**json.loads(MEASURED.read_text("utf-8"))["cost"])
     want = Workload(**options)
     plan = needed(cost, want)
