@@ -119,7 +119,7 @@ class Traveller(Client):
     async def _outcome(self, correlation: bytes) -> dict[str, Any] | None:
         """Wait for an outcome; None if there is none in time."""
         for _ in range(round(PATIENCE / LOOKS)):
-            if (told := self.answer(correlation)) is not None:
+            if (told := self.answer(correlation)) is not None and told["kind"] == "outcome":  # else it is read later
                 return told
             await asyncio.sleep(LOOKS)
         return None
