@@ -13,13 +13,13 @@ lost         points of context recall that silence costs
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from evaluation.contexts import ExaminedMemory, of_product
 from evaluation.measure import Examined
-from evaluation.questions.labelled import UNANSWERABLE, is_chinese
+from evaluation.questions.labelled import UNANSWERABLE, LabelledQuestion, is_chinese
 from evaluation.questions.unanswerable import read_unanswerable
 from processors.recall.ranking.silence.known import WEIGHTS
 from state.arrays import Floats, Mask
@@ -36,21 +36,14 @@ class Chooser(Protocol):
         """Return a number from `low` to below `high`."""
 
 
-class KnownReply(NamedTuple):
-    """A question of a kind, as it was answered."""
-
-    kind: str
-    known: float
-    tokens: float
-
-
 def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     """Measure the silence of memories; every share in percent."""
     memories = [ExaminedMemory.of(each) for each in examined]
-    readings = list(_readings(memories, generator))
-    kinds = np.array([each.kind for each in readings])
-    known = np.array([each.known for each in readings])
-    tokens = np.array([each.tokens for each in readings])
+    asked = list(ask_all(examined, generator))
+    replies = [memories[place].ask(question.text).reply for _, place, question in asked]
+    kinds = np.array([kind for kind, _, _ in asked])
+    known = np.array([each.known for each in replies])
+    tokens = np.array([each.tokens for each in replies])
     recall = np.concatenate([of_product(each.examined, each, min_likelihood=0.0)[:, 0] for each in memories])
     own, counts = kinds == "own", np.concatenate([_counted(each) for each in memories])
     report: dict[str, Any] = {"questions": {kind: int((kinds == kind).sum()) for kind in dict.fromkeys(kinds.tolist())}}
@@ -68,21 +61,16 @@ def silence(examined: Sequence[Examined], generator: Chooser) -> dict[str, Any]:
     return report
 
 
-def _readings(memories: Sequence[ExaminedMemory], generator: Chooser) -> Iterator[KnownReply]:
+def ask_all(examined: Sequence[Examined], generator: Chooser) -> Iterator[tuple[str, int, LabelledQuestion]]:
+    """List each question to ask: its kind, the place of the memory to ask, and the question."""
     general = read_unanswerable()
-    for place, each in enumerate(memories):
-        for question in each.examined.questions:
-            yield _read("adversarial" if question.category == UNANSWERABLE else "own", each, question.text)
-            if len(memories) > 1 and question.category != UNANSWERABLE:
-                other = (place + int(generator.integers(1, len(memories)))) % len(memories)
-                yield _read("other", memories[other], question.text)
-        for text in general["zh" if is_chinese(each.examined.questions) else "en"]:
-            yield _read("general", each, text)
-
-
-def _read(kind: str, memory: ExaminedMemory, text: str) -> KnownReply:
-    reply = memory.ask(text).reply
-    return KnownReply(kind, reply.known, reply.tokens)
+    for place, each in enumerate(examined):
+        for question in each.questions:
+            yield "adversarial" if question.category == UNANSWERABLE else "own", place, question
+            if len(examined) > 1 and question.category != UNANSWERABLE:
+                yield "other", (place + int(generator.integers(1, len(examined)))) % len(examined), question
+        for text in general["zh" if is_chinese(each.questions) else "en"]:
+            yield "general", place, LabelledQuestion(text, UNANSWERABLE, frozenset(), "")
 
 
 def _counted(memory: ExaminedMemory) -> Mask:

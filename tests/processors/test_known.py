@@ -16,7 +16,7 @@ from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
-from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods, rounded
+from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods, rounded
 from processors.text.questions.owned import asks_owned
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -138,9 +138,9 @@ def test_evidence_counts_words_that_meet_and_the_share_that_nobody_said() -> Non
 def test_a_baseline_is_kept_until_the_graph_has_grown_by_a_sixteenth() -> None:
     assert [rounded(turns) for turns in (5, 16, 31, 32, 33, 100, 1000)] == [5, 16, 31, 32, 32, 100, 992]
     first = Baselines(EXTRACTOR).of(GRAPH)
-    assert Baselines(EXTRACTOR).of(GRAPH) == first
-    nothing = np.zeros(len(EVIDENCE))
-    assert likelihood_of(nothing, 0.0) < likelihood_of(nothing, -1.0)
+    np.testing.assert_array_equal(Baselines(EXTRACTOR).of(GRAPH), first)
+    nothing, more = np.zeros((1, len(EVIDENCE))), np.eye(len(EVIDENCE))[0]
+    assert likelihoods(nothing, more) < likelihoods(nothing, nothing[0]) < likelihoods(nothing, -more)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +153,13 @@ def test_a_baseline_is_kept_until_the_graph_has_grown_by_a_sixteenth() -> None:
         ("What is my blood type?", ("my", "blood type")),
         ("老周的电话是多少？", ("老周", "电话")),
         ("我弟弟叫什么名字？", ("我弟弟", "")),
+        ("How old is Mrs Okafor?", ("Mrs Okafor", "")),
+        ("Which school did Hana go to?", ("Hana", "school")),
+        ("How many children does Hana have?", ("Hana", "children")),
+        ("老吴多大年纪？", ("老吴", "")),
+        ("欧阳老师今年多大？", ("欧阳老师", "")),
+        ("老吴有几个孩子？", ("老吴", "孩子")),
+        (" ".join(["I walked home with Leo and we talked for hours."] * 2) + " What is my brother's name?", None),
         ("Where does my sister live?", None),
         ("What's the wifi password?", None),
     ],
@@ -169,3 +176,36 @@ def test_what_a_memory_says_nothing_of_is_missing() -> None:
 
     assert missing("What is Ruben's zeppelin?") == missing("What is Pepper's zeppelin?") == 1
     assert missing("What is Pepper's paw?") == missing("What is a zeppelin?") == 0
+
+
+def test_how_old_somebody_is_takes_a_number_where_they_are_spoken_of() -> None:
+    talk = (
+        ("阿珍", "热水器漏水，是老吴来修好的。"),
+        ("大林", "那就好。"),
+        ("阿珍", "欧阳老师上周末过生日。"),
+        ("大林", "六十岁，真看不出来。"),
+    )
+    graph = Graph("zh")
+    by = YakeExtractor(language="zh")
+    for n, (speaker, text) in enumerate(talk):
+        graph.fold(extracted(text, id=f"t{n}", speaker=speaker, session="s", at=NOON + n, by=by))
+
+    def missing(text: str) -> float:
+        view, question = graph.view(), by.of_query(text)
+        inquiry = Inquiry(view, find_query_terms(view, question, text), np.zeros(view.concepts))
+        return float(dict(zip(EVIDENCE, find_evidence(inquiry, question, text, view.turns), strict=True))["missing"])
+
+    assert missing("老吴多大年纪？") == 1
+    assert missing("欧阳老师多大年纪？") == 0, "the next turn says it"
+
+
+def test_unknown_words_that_overlap_a_known_one_are_not_strange() -> None:
+    by, graph = YakeExtractor(language="zh"), Graph("zh")
+    for n, text in enumerate(("张总明天来上海。", "他要见李经理。", "那个项目很重要。")):
+        graph.fold(extracted(text, id=f"t{n}", speaker="小雅", session="s", at=NOON + n, by=by))
+    view, text = graph.view(), "张总要见谁？"
+    question = by.of_query(text)
+    assert {"张总", "张总要"} <= {each.id for each in question.concepts}, "the segmenter is not sure"
+    inquiry = Inquiry(view, find_query_terms(view, question, text), np.zeros(view.concepts))
+    evidence = dict(zip(EVIDENCE, find_evidence(inquiry, question, text, view.turns), strict=True))
+    assert (evidence["strange"], evidence["unknown"]) == (0, 0)

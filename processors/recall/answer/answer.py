@@ -50,7 +50,7 @@ from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
 from processors.recall.ranking.query_terms import QueryTerms, worth
 from processors.recall.ranking.silence.evidence import find_evidence
-from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihood_of, passage_likelihoods
+from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
 from processors.recall.retrieval.breadth import ANSWER, Breadth, breadth_of, with_neighbours
@@ -285,7 +285,7 @@ class _Question:
     goes_on: bool
     policies: Policies
     retriever: Retriever
-    baseline: float
+    baseline: Floats
 
     @property
     def perceives(self) -> bool:
@@ -390,7 +390,7 @@ def _known(question: _Question, recalled: RecallResult) -> float:
         view, nothing = question.view, np.zeros(question.view.concepts)
         inquiry = Inquiry(view, _terms(question, recalled), nothing)
         evidence = find_evidence(inquiry, question.concepts, question.query.text, view.turns)
-    likelihood = likelihood_of(evidence, question.baseline)
+    likelihood = float(likelihoods(evidence, question.baseline))
     # What is said all the time is rare in no turn: but what recurs is known, and so is what is said in other words.
     is_known = likelihood >= WEIGHTS.silent or question.is_alike or _is_of_habit(question)
     return max(likelihood, WEIGHTS.silent) if is_known else likelihood

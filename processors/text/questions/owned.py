@@ -9,6 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from processors.text import tables
+from processors.text.scripts import HAN
 
 
 class Owned(NamedTuple):
@@ -19,11 +20,16 @@ class Owned(NamedTuple):
 
 
 _PATTERNS: Final = [re.compile(pattern, re.IGNORECASE) for (pattern,) in tables.rows(__package__, "owned")]
+MOST_WORDS: Final = 14
+MOST_HAN: Final = 24
+_HAN: Final = re.compile(f"[{HAN}]")
 _NO_OWNER: Final = frozenset(("what", "who", "where", "when", "how", "it", "that", "this", "there", "let", "he", "she"))
 
 
 def asks_owned(text: str) -> Owned | None:
-    """Return whose what a clean text asks for, None if it has another form."""
+    """Return whose what a clean text asks for, None if it has another form or asks more than that."""
+    if len(text.split()) > MOST_WORDS or len(_HAN.findall(text)) > MOST_HAN:
+        return None
     for pattern in _PATTERNS:
         match = pattern.search(text)
         if match and match["owner"].casefold() not in _NO_OWNER:

@@ -6,7 +6,8 @@
     unknown   share of the question's rarity in words that the graph does not know
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
-    missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them
+    missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
+              or where it asks how old a person is, and no turn that names them, nor the next one, has a number
 
 They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
 how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
@@ -15,6 +16,7 @@ how long a question is, or its form.  A day or a month of the question that the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -99,13 +101,24 @@ def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: st
     """Choose the words that tell what a question is about, all of them if none does.
 
     Those of its form (how fast) and those that are said with everything (drink) do only where the graph knows them, or
-    what is nearly the same.
+    what is nearly the same.  A word that the graph does not know tells nothing where it overlaps one that it knows
+    (张总要, 总要 in 张总要见谁).
     """
     form = form_of(plain)
     of_form = {each.id for each in question.concepts if each.label.casefold() in form} | EVERYDAY
     known_words = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
     known_words.update(inquiry.terms.unknown)
-    return [word for word in words if word in known_words or word not in of_form] or words
+    told = {word for word in words if word in known_words}
+    return [word for word in words if word in told or not (word in of_form or _overlaps(word, told, plain))] or words
+
+
+def _overlaps(word: str, others: Iterable[str], text: str) -> bool:
+    """Return whether a word in Han holds one of `others`, or runs into it in a text."""
+    return is_han(word) and any(
+        each in word or f"{each}{word[1:]}" in text or f"{word}{each[1:]}" in text
+        for each in others
+        if each in word or each[-1:] == word[:1] or each[:1] == word[-1:]
+    )
 
 
 def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
@@ -115,14 +128,23 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
         return False
     mentions = _mentions(inquiry, words, upto)
     spoken_of = {words[number] for number in mentions.word[mentions.share >= NEARLY].tolist()}
-    spoken_of |= {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
+    spoken_of |= _speakers(inquiry)
     spoken_of |= inquiry.terms.kinds.keys()
     form = form_of(plain)
     owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
     if owner and not owner & spoken_of:
         return True
     of_owner = mentions.passage[np.isin(mentions.word, [place for place, word in enumerate(words) if word in owner])]
-    return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner)
+    if not owned.thing and owner - _speakers(inquiry):
+        wanted = inquiry.terms.wants
+        return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
+    # A name stands in most turns, so it does not tell that a thing is named.
+    return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner, inquiry.terms.wants - {"@name"})
+
+
+def _speakers(inquiry: Inquiry) -> set[str]:
+    """Return the names of the speakers that a question names."""
+    return {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
 
 
 def _is_person(owner: str) -> bool:
@@ -130,9 +152,9 @@ def _is_person(owner: str) -> bool:
     return owner[:1].isupper() or of_asker(owner) or owner in KIN or _NAMED_ZH.fullmatch(owner) is not None
 
 
-def _tells(inquiry: Inquiry, turns: Integers) -> bool:
-    """Return whether one of some turns tells what kind of answer a question wants: a time, a number, a name."""
-    marks = [number for name in inquiry.terms.wants if (number := inquiry.view.number(name)) is not None]
+def _tells(inquiry: Inquiry, turns: Integers, wanted: Iterable[str]) -> bool:
+    """Return whether one of some turns bears a mark of an answer that is wanted: a time, a number, a name."""
+    marks = [number for name in wanted if (number := inquiry.view.number(name)) is not None]
     return any(bool(np.isin(turns, inquiry.view.holders(number)[0]).any()) for number in marks)
 
 

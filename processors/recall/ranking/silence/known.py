@@ -1,17 +1,19 @@
 """Compute `known`, the probability that a graph holds an answer to a question, from its evidence (evidence.py).
 
-    known     = 1 / (1 + exp(−z)),  z = constant + Σ weight · evidence − baseline
-    baseline  the median of Σ weight · evidence over twenty general questions (data/general.tsv), which no memory
-              answers: those of the language in which the graph knows most
+    known     = 1 / (1 + exp(−z)),  z = constant + Σ weight · (evidence − baseline)
+    baseline  the evidence for twenty general questions (data/general.tsv), which no memory answers, at BELOW: where
+              that share of them has a lower z.  Those of the language in which the graph knows most
 
 The baseline makes one threshold mean the same in every graph.  It is computed again when a graph has grown by a
-sixteenth, of its turns up to then, so it depends on the turns alone.  `emgas eval --silence` measures what the numbers
-in data/known.tsv lead to.
+sixteenth, of its turns up to then, so it depends on the turns alone.  `python -m evaluation.fit_known` fits the numbers
+of data/known.tsv and writes them, and `emgas measure eval --silence` measures what they lead to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import ceil
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -26,6 +28,7 @@ from state.arrays import Floats
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
+BELOW: Final = 0.8  # at the median, one threshold silenced 60 % of general questions here and 95 % there
 STEPS: Final = 16  # a graph's baseline is computed again when it has grown by one of so many parts
 
 
@@ -52,10 +55,11 @@ def read_weights(table: Iterable[list[str]]) -> Weights:
 WEIGHTS: Final = read_weights(rows(__package__, "known"))
 
 
-def likelihood_of(evidence: Floats, baseline: float, weights: Weights = WEIGHTS) -> float:
-    """Return the probability that a graph with this baseline holds an answer to a question with this `evidence`."""
-    odds = weights.constant + float(weights.evidence @ evidence) - baseline
-    return float(1 / (1 + np.exp(-odds)))
+def likelihoods(evidence: Floats, baseline: Floats, weights: Weights = WEIGHTS) -> Floats:
+    """Return the probability that a graph with this baseline holds an answer, (q,), by `evidence` (q, e)."""
+    odds: Floats = weights.constant + (evidence - baseline) @ weights.evidence
+    likely: Floats = 1 / (1 + np.exp(-odds))
+    return likely
 
 
 def passage_likelihoods(scores: Floats, known: float) -> Floats:
@@ -70,27 +74,24 @@ class Baselines:
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
-        self._questions: Mapping[str, list[tuple[str, Extraction]]] | None = None
-        self._of_graph: WeakKeyDictionary[Graph, tuple[int, float]] = WeakKeyDictionary()
+        self._of_graph: WeakKeyDictionary[Graph, tuple[int, Floats]] = WeakKeyDictionary()
 
-    def of(self, graph: Graph) -> float:
+    def of(self, graph: Graph) -> Floats:
         """Return the baseline of a graph."""
         view = graph.view()
         upto = rounded(view.turns)
-        turns, baseline = self._of_graph.get(graph, (-1, 0.0))
-        if turns != upto:
-            baseline = compute_baseline(view, self._general(), upto)
-            self._of_graph[graph] = upto, baseline
-        return baseline
+        kept = self._of_graph.get(graph)
+        if kept is None or kept[0] != upto:
+            kept = self._of_graph[graph] = upto, baseline_of(general_evidence(view, self.general, upto))
+        return kept[1]
 
-    def _general(self) -> Mapping[str, list[tuple[str, Extraction]]]:
-        """Extract the concepts of general questions, once: by language."""
-        if self._questions is None:
-            questions: dict[str, list[tuple[str, Extraction]]] = {}
-            for language, text in rows(__package__, "general"):
-                questions.setdefault(language, []).append((text, self._extractor.of_query(text)))
-            self._questions = questions
-        return self._questions
+    @cached_property
+    def general(self) -> Mapping[str, list[tuple[str, Extraction]]]:
+        """The general questions with their concepts, by language."""
+        questions: dict[str, list[tuple[str, Extraction]]] = {}
+        for language, text in rows(__package__, "general"):
+            questions.setdefault(language, []).append((text, self._extractor.of_query(text)))
+        return questions
 
 
 def rounded(turns: int) -> int:
@@ -99,17 +100,27 @@ def rounded(turns: int) -> int:
     return turns // step * step
 
 
-def compute_baseline(
-    view: GraphView,
-    general: Mapping[str, list[tuple[str, Extraction]]],
-    upto: int,
-    weights: Weights = WEIGHTS,
-) -> float:
-    """Compute the baseline of the first `upto` turns of a graph, from general questions by language."""
+def general_evidence(view: GraphView, general: Mapping[str, list[tuple[str, Extraction]]], upto: int) -> list[Floats]:
+    """Compute the evidence of the first `upto` turns of a graph for general questions: (b, e) for each language."""
     nothing = np.zeros(view.concepts)
 
-    def of_question(text: str, question: Extraction) -> float:
+    def of_question(text: str, question: Extraction) -> Floats:
         inquiry = Inquiry(view, find_query_terms(view, question, text), nothing)
-        return float(weights.evidence @ find_evidence(inquiry, question, text, upto))
+        return find_evidence(inquiry, question, text, upto)
 
-    return max(float(np.median([of_question(*each) for each in questions])) for questions in general.values())
+    return [np.array([of_question(*each) for each in questions]) for questions in general.values()]
+
+
+def baseline_of(general: Sequence[Floats], weights: Weights = WEIGHTS) -> Floats:
+    """Compute the baseline of a graph, (e,), from its evidence for general questions by language."""
+    return max(
+        (_at_share(questions, weights) for questions in general), key=lambda each: float(each @ weights.evidence)
+    )
+
+
+def _at_share(questions: Floats, weights: Weights) -> Floats:
+    """Interpolate the evidence (b, e) at the place that BELOW of the questions lie below: (e,)."""
+    place = BELOW * (len(questions) - 1)
+    lower, upper = questions[np.argsort(questions @ weights.evidence, kind="stable")][[int(place), ceil(place)]]
+    between: Floats = lower + (place - int(place)) * (upper - lower)
+    return between
