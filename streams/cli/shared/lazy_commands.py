@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import DefaultPlaceholder
 
 UsageError: type[Any] = typer.BadParameter.__base__  # type: ignore[assignment]  # typer does not export it
 
@@ -102,7 +103,11 @@ class PlainCommand(_PlainFlags, TyperCommand):
     """A command whose help shows no type beside a flag."""
 
 
-class LazyGroup(_PlainFlags, TyperGroup):
+class PlainGroup(_PlainFlags, TyperGroup):
+    """A group whose help shows no type beside a flag."""
+
+
+class LazyGroup(PlainGroup):
     """A group of commands that are imported when they run.
 
     lazy      the commands by name, in the order in which a list shows them
@@ -188,6 +193,10 @@ class LazyGroup(_PlainFlags, TyperGroup):
 def build_command(name: str, source: Any) -> Any:
     """Build the command `name` from a function or a Typer.  A function may name its class as `command_class`."""
     if isinstance(source, typer.Typer):
+        for command in source.registered_commands:
+            command.cls = PlainCommand if command.cls is TyperCommand else command.cls
+        if source.info.cls is TyperGroup or isinstance(source.info.cls, DefaultPlaceholder):
+            source.info.cls = PlainGroup
         group = typer.main.get_group(source)  # not get_command, which would offer to install completion again
         group.name = name
         return group
