@@ -35,6 +35,7 @@ from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
 from tests.support.clocks import PATIENCE, now
+from tests.support.own_writes import OwnWrites
 from tests.support.transports import SqliteTransport, Transport
 
 
@@ -71,7 +72,7 @@ class Pipeline:
                 self.app = cast(MemoryApp, connection.app)
             else:
                 self.app = cast(MemoryApp, await self._started(starting, self.settings))
-                client = MemoryClient(
+                client = (OwnWrites if self._reader_differs else MemoryClient)(
                     self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject
                 )
                 self.memory = await starting.enter_async_context(client)
