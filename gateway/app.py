@@ -95,7 +95,7 @@ def application(
     memory: Opening, *, all_tools: bool = False, folder: Path | None = None
 ) -> tuple[FastAPI, MCPServer[Any]]:
     """Build the routes that OpenAPI describes, and the MCP server that shares their memory."""
-    # FastAPI gives each body a name that pydantic warns of, on the terminal of whoever serves; nothing reads that name.
+    # FastAPI names each body, and pydantic warns of that name on the terminal; no code reads it.
     warnings.filterwarnings("ignore", "The 'alias' attribute with value 'body'", UnsupportedFieldAttributeWarning)
 
     @asynccontextmanager

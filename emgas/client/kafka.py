@@ -375,7 +375,7 @@ def kafka_errors(brokers: str) -> Iterator[None]:
     except FAILURES as error:
         raise TransportError(_advice(refused[-1] if refused else error, brokers)) from error
     finally:
-        _refused.set(before)  # no reset: a generator that nobody reads on ends in another context
+        _refused.set(before)  # no reset: an abandoned generator ends in another context
 
 
 def _advice(error: Exception, brokers: str) -> str:
