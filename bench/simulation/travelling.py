@@ -173,7 +173,7 @@ class Traveller(Client):
             try:
                 await self._move(source, route.other(source))
             except MoveRefusedError as error:
-                self._note(f"the mover of {source} is told: {error}")
+                self._note(f"the mover of {source} gets: {error}")
                 if "was received here with" in str(error):
                     await self._cancelled(route, source, for_good=True)
                 elif "begin first" in str(error) or "was moved to" in str(error):

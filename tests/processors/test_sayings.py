@@ -15,7 +15,7 @@ MODULES = (tags, answer_kinds)  # the first that has a function of that name: ta
 
 
 def holds_name(text: str) -> bool:
-    """Return whether a text names somebody or something beside whom it calls."""
+    """Return whether a text names a person or a thing, other than the people it addresses."""
     return answer_kinds.holds_name(text, vocatives(text))
 
 
