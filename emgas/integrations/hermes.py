@@ -123,9 +123,11 @@ class EmgasMemoryProvider(MemoryProvider):
 
 
 def _context_of(question: str) -> str:
+    from emgas.messages.queries import NOTHING_ANSWERS  # here: a hook needs none of the messages
+
     server = running.find_server()
     if server is None:
         raise running.NoServerError("no server runs yet: ask again in a few seconds")
     body = json.dumps({"graphs": [graph_of("")], "text": question}).encode()
     answer = running.request(server, "POST", "/v1/query", body, until=time.monotonic() + SECONDS)
-    return str(json.loads(answer)["context"]) or "Nothing in this memory answers that."
+    return str(json.loads(answer)["context"]) or NOTHING_ANSWERS

@@ -58,7 +58,6 @@ INSTRUCTIONS = (
     "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
     "preferences; call remember for what is worth keeping. Nothing is deleted unless you ask."
 )
-NOTHING = "Nothing in this memory answers that."
 RARE: dict[str, Any] = {  # arguments of recall that only --tools all has
     "kind": "all",
     "explain": False,
@@ -362,7 +361,7 @@ async def _recall(
     concepts = [concept.label for concept in reply.concepts]
     others = {"found": reply.found, "relations": reply.relations, "how": reply.how, "known": reply.known}
     rest = Recalled(passages=passages, concepts=concepts, note=reply.note, **others).model_dump(mode="json")
-    text = reply.context or reply.note or ("" if passages else NOTHING)
+    text = reply.context or reply.note or ""
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=rest)
 
 

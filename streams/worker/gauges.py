@@ -126,7 +126,7 @@ def _unavailable(app: AnsweringApp) -> Values:
 def unavailable(app: AnsweringApp) -> list[str]:
     """Report how many graphs of each partition cannot be read; the worker's log and `emgas doctor` name them."""
     counts = sorted((partition, int(count)) for partition, count in _unavailable(app).items() if count)
-    return [f"partition {partition}: {count} graphs are unavailable (`emgas doctor`)" for partition, count in counts]
+    return [f"partition {partition}: unavailable graphs: {count} (`emgas doctor`)" for partition, count in counts]
 
 
 def size_of(folder: Path) -> int:

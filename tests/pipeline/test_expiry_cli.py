@@ -1,4 +1,4 @@
-"""`emgas add` and `import` with an origin and an end, and `query` and `turns` that show and filter them."""
+"""`emgas add` and `import`: long texts, and an origin and an end, which `query` and `turns` show and filter."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ def test_a_memory_is_added_with_an_origin_and_an_end(tmp_path: Path) -> None:
     assert "(from web, until " in emgas_here(tmp_path, "turns", "ada").out
     for keys, count in (([], 1), (["--filter", "origin=web"], 1), (["--filter", "not-origin=web"], 0)):
         assert len(emgas_here(tmp_path, "query", "ada", "tram", *keys, "--json").json["passages"]) == count
+
+
+def test_a_memory_too_long_for_a_turn_is_added_in_pieces(tmp_path: Path) -> None:
+    text = " ".join(f"The kettle number {number} is blue." for number in range(1_500))
+    added = emgas_here(tmp_path, "add", "ada", text, partitions="2").out
+    turns = emgas_here(tmp_path, "turns", "ada", "--oldest", "--json").json["turns"]
+    assert f"stored in ada, in {len(turns)} pieces" in added
+    assert " ".join(turn["text"] for turn in turns) == text
 
 
 def test_an_import_gives_its_turns_an_origin_and_an_end_where_they_name_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`emgas add GRAPH TEXT`: store one memory by hand."""
+"""`emgas add GRAPH TEXT`: store one memory by hand; a long text is stored in pieces, as an import does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from uuid import uuid4
 import typer
 
 from emgas.errors import EmgasError
+from emgas.pieces import numbered
 from streams.cli.shared import output
 from streams.cli.shared.client import has_writer, session
 from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
@@ -37,12 +38,16 @@ def add(
 ) -> None:
     """Store one memory, and wait until it can be queried."""
     marked = lasting(origin, expires_in, expires_at, now_ms)
-    turn = {"id": uuid4().hex, "graph": graph, "speaker": speaker, "text": text, "session": conversation, "at": at}
-    outcome = output.run(_add(turn, marked, timeout))
+    turn = {"graph": graph, "speaker": speaker, "session": conversation, "at": at}
+    identity = uuid4().hex
+    pieces = numbered(identity, text) or [(identity, text)]  # an empty text is refused as a turn
+    outcomes = output.run(_add([{**turn, "id": id, "text": piece} for id, piece in pieces], marked, timeout))
     if json:
-        output.print_json(outcome.model_dump())
-    else:
-        output.out.print(f"stored in {graph}", highlight=False, markup=False, soft_wrap=True)
+        for outcome in outcomes:
+            output.print_json(outcome.model_dump())
+        return
+    parts = f", in {len(outcomes)} pieces" if len(outcomes) > 1 else ""
+    output.out.print(f"stored in {graph}{parts}", highlight=False, markup=False, soft_wrap=True)
 
 
 def now_ms() -> int:
@@ -50,16 +55,19 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-async def _add(turn: dict[str, Any], marked: Callable[[Turn], Turn], timeout: float) -> Outcome:
+async def _add(turns: list[dict[str, Any]], marked: Callable[[Turn], Turn], timeout: float) -> list[Outcome]:
     from emgas.messages.turns import Turn  # here: --help needs none of it
     from emgas.validation import build
 
-    checked = marked(build(Turn, turn))  # a wrong call creates no memory
+    checked = [marked(build(Turn, turn)) for turn in turns]  # a wrong call creates no memory
     settings = output.settings()
     async with session(settings, timeout) as connected:
         if not await has_writer(settings, timeout):
             raise EmgasError("no worker is running: start `emgas worker` on this broker, and add it again")
-        outcome = await connected.memory.record(checked)
+        return [_stored(await connected.memory.record(turn)) for turn in checked]
+
+
+def _stored(outcome: Outcome) -> Outcome:
     if outcome.status == "rejected":
         raise EmgasError(outcome.reason or "the turn was refused")
     return outcome

@@ -67,8 +67,9 @@ def forget(
     if json:
         output.print_json(result)
         return
-    report = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
-    output.out.print(f"{report}; {_counted(preview.remains, 'turn')} left", highlight=False, soft_wrap=True)
+    concepts, turns = output.counted(result["concepts"], "concept"), output.counted(result["turns"], "turn")
+    report = f"{graph} forgot {concepts} and {turns}"
+    output.out.print(f"{report}; {output.counted(preview.remains, 'turn')} left", highlight=False, soft_wrap=True)
     output.err.print(KEPT, style="dim", highlight=False)
 
 
@@ -79,14 +80,14 @@ def _list(preview: ForgetPreview) -> None:
         line = f"{format_utc(turn.at)} {output.shown(turn.speaker)}: {text}  ({turn.id})"
         output.err.print(line, highlight=False, soft_wrap=True, markup=False)
     if preview.total > SHOWN:
-        output.err.print(f"and {_counted(preview.total - SHOWN, 'more turn')}", highlight=False)
-    counts = f"{_counted(preview.total, 'turn')} and {_counted(preview.concepts, 'concept')}"
-    output.err.print(f"{counts} to forget; {_counted(preview.remains, 'turn')} would be left", highlight=False)
+        output.err.print(f"and {output.counted(preview.total - SHOWN, 'more turn')}", highlight=False)
+    counts = f"{output.counted(preview.total, 'turn')} and {output.counted(preview.concepts, 'concept')}"
+    output.err.print(f"{counts} to forget; {output.counted(preview.remains, 'turn')} would be left", highlight=False)
 
 
 def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str:
     what = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    return f"{preview.graph} will forget {what or 'everything it holds'}: {_counted(preview.total, 'turn')}"
+    return f"{preview.graph} will forget {what or 'everything it holds'}: {output.counted(preview.total, 'turn')}"
 
 
 async def _preview(graph: str, request: Mapping[str, Any], timeout: float) -> ForgetPreview:
@@ -102,7 +103,3 @@ async def _forget(graph: str, request: Mapping[str, Any], timeout: float, previe
         raise EmgasError(outcome.reason or "forgetting was refused")
     counts = {"concepts": preview.concepts, "turns": preview.total, "remains": outcome.remains}
     return {"graph": graph, "status": "accepted", **counts, "source": outcome.position.source}
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

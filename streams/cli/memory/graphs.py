@@ -45,7 +45,8 @@ async def _listed(timeout: float, *, long: bool) -> tuple[list[str], list[Descri
 
 
 def _show(described: list[Description]) -> None:
-    rows = output.table(f"{len(described)} graphs", "graph", "turns#", "archived#", "concepts#", "themes#", "its time")
+    title = output.counted(len(described), "graph")
+    rows = output.table(title, "graph", "turns#", "archived#", "concepts#", "themes#", "its time")
     for each in described:
         counts = (each.turns, each.archived, each.concepts, len(each.themes))
         rows.add_row(escape(each.graph), *map(str, counts), format_utc(each.clock) if each.found else "–")

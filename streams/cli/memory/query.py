@@ -34,7 +34,7 @@ def query(
     text: Annotated[str, typer.Argument(help="Question to search for.")],
     *,
     top: Annotated[
-        int | None, typer.Option(min=0, max=100, help="Maximum number of concepts and passages; automatic by default.")
+        int | None, typer.Option(min=1, max=100, help="Maximum number of concepts and passages; automatic by default.")
     ] = None,
     budget: Annotated[int, typer.Option(min=0, help="Maximum size of the context in tokens.")] = 1000,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only turns said at or after this time.")] = None,

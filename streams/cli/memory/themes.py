@@ -41,7 +41,8 @@ async def _describe(graph: str, timeout: float) -> Description:
 
 
 def _show(described: Description) -> None:
-    rows = output.table(f"{described.graph}: {len(described.themes)} themes", "theme", "concepts", "since")
+    title = f"{described.graph}: {output.counted(len(described.themes), 'theme')}"
+    rows = output.table(title, "theme", "concepts", "since")
     for theme in described.themes:
         name = theme.label if theme.name is None else f"{theme.name} ({theme.label})"
         rows.add_row(escape(name), escape(_listed(theme)), format_utc(theme.born))

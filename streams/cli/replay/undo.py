@@ -42,7 +42,8 @@ def events(
     if json:
         output.print_json({"graph": graph, "events": [_described(entry) for entry in entries[-last:]]})
         return
-    rows = output.table(f"{graph}: {len(entries)} events", "event#", "recorded", "kind", "what", "counts")
+    title = f"{graph}: {output.counted(len(entries), 'event')}"
+    rows = output.table(title, "event#", "recorded", "kind", "what", "counts")
     for entry in entries[-last:]:
         cells = (
             str(entry.ordinal),
@@ -88,7 +89,7 @@ def undo(
     if not json:
         _show(graph, going)
     if not dry_run:
-        output.make_sure(f"{len(going)} events of {graph} will be undone", yes=yes)
+        output.make_sure(f"{output.counted(len(going), 'event')} of {graph} will be undone", yes=yes)
     undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)

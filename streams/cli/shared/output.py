@@ -144,7 +144,7 @@ def fail_without(unavailable: Mapping[str, str], what_to_do: str) -> None:
     for graph, why in sorted(unavailable.items()):
         warn(f"graph {graph!r}: {why}")
     if unavailable:
-        fail(f"{len(unavailable)} graphs were left out, all others are done: {what_to_do}")
+        fail(f"{counted(len(unavailable), 'graph')} left out, all others are done: {what_to_do}")
 
 
 def warn(message: str) -> None:
