@@ -45,7 +45,7 @@ def demo(
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Run a two-minute tour: publish a conversation, query it, kill the worker, rebuild the memory, compare."""
+    """Run a one-minute tour: publish a conversation, query it, kill the worker, rebuild the memory, compare."""
     started = time.perf_counter()
     if keep is not None and _settings(keep).home.exists():
         output.fail(f"{keep} already holds a memory: choose another directory", output.USAGE)

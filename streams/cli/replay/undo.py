@@ -73,7 +73,7 @@ def undo(
     timeout: output.Timeout = TIMEOUT,
     json: output.Json = False,
 ) -> None:
-    """Undo events of a graph, as a wrong import; an undo can itself be undone.
+    """Undo events of a graph, such as a wrong import; an undo can itself be undone.
 
     --since is the time of recording, not of the conversation.  Exits with 3 for an unknown graph, with 1 if refused.
     """
