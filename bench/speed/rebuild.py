@@ -136,6 +136,8 @@ def main() -> None:
     options = arguments.parse_args()
     os.sched_setaffinity(0, {options.core})
     gc.freeze()
+    if options.log is not None:
+        options.log.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-", dir=options.log) as home:
         place = options.log or Path(home)
         if not (place / "log.sqlite3").exists():

@@ -298,7 +298,7 @@ class MergedTables:
         """Read a section of pairs, ascending; of a pair there may be several."""
         pages = (np.frombuffer(page, record_types.PAIRS) for page in self._pages(SECTION[name]))
         records = np.concatenate([np.zeros(0, np.int64), *pages])
-        records.sort()
+        records.sort(kind="stable")  # ascending runs: it only merges them
         return records
 
 
@@ -361,7 +361,7 @@ class PairRuns:
         read = (each.records(self._section, first, last) for each in self._tables)
         parts = [part for part in read if isinstance(part, np.ndarray)]
         records = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        records.sort()
+        records.sort(kind="stable")  # ascending runs: it only merges them
         return records
 
     def snapshot(self) -> PairRuns:

@@ -36,7 +36,7 @@ def both_ways(records: Records) -> Records:
     pair, counts = records >> COUNT_BITS, records & _COUNTS
     turned = ((pair & _ROW) << ROW_BITS | pair >> ROW_BITS) << COUNT_BITS | counts
     both = np.concatenate((records, turned))
-    both.sort()
+    both.sort(kind="stable")  # ascending runs: it only merges them
     return both
 
 
@@ -54,7 +54,7 @@ def _with_counts(keys: Integers, windows: Integers, turns: Integers) -> Records:
 
 def added_up(records: Records) -> Records:
     """Sort records of pairs, and add up those of one pair."""
-    records = np.sort(records)
+    records = np.sort(records, kind="stable")  # ascending runs: it only merges them where tables are merged
     windows, turns, pair = totals(records)
     if len(pair) == len(records):
         return records

@@ -205,7 +205,7 @@ def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
         order = np.argsort(keys)
         return keys[order], counts[order]
     packed = ((keys >> 32) << size | (keys & _LOW)) << most | counts
-    packed.sort()
+    packed.sort(kind="stable")  # mostly ascending runs, which it only merges
     counts = (packed & ((1 << most) - 1)).astype(np.int32)
     packed >>= most
     return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
