@@ -120,7 +120,8 @@ def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
         if place not in sentences or problem["type"] == "value_error":
             sentences[place] = sentence(problem, location)
-    return "; ".join(f"{place}: {each}" for place, each in sentences.items())
+    # what is wrong between several fields names them itself
+    return "; ".join(each if each.startswith("`") else f"{place}: {each}" for place, each in sentences.items())
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -66,7 +66,7 @@ def test_what_is_at_the_limit_is_accepted(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"text": ""}, "message: `text` is empty: a turn needs a text or an attachment"),
+        ({"text": ""}, "`text` is empty: a turn needs a text or an attachment"),
         ({"text": "x" * (limits.TEXT_BYTES + 1)}, "text: is 32769 bytes of UTF-8, the limit is 32768"),
         ({"text": "é" * (limits.TEXT_BYTES // 2) + "x"}, "text: is 32769 bytes"),
         ({"id": ""}, "id: must have at least 1 character"),
