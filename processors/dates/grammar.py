@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from processors.dates import read_clocks, read_counts, read_dates, read_ranges
@@ -23,6 +23,8 @@ from processors.text import tables
 READERS: Final = (read_dates, read_counts, read_clocks, read_ranges)  # imported for the meanings that they enter
 PASSES: Final = 3
 _BREAK: Final = "."  # between atoms that do not belong together
+_REMEMBERED: Final = 1 << 12  # runs of codes whose rules are kept ...
+_LONGEST: Final = 16  # ... of so many codes at most: longer ones hardly come again
 _FIRST_CHARACTER: Final = 0x80
 _BEFORE: Final = 24  # characters of the text before a match that its meaning may read ...
 _AFTER: Final = 12  # ... and after it
@@ -62,11 +64,19 @@ class Grammar:
         ordered = sorted(sets, key=sorted)
         self._characters = {codes: chr(_FIRST_CHARACTER + number) for number, codes in enumerate(ordered)}
         self._glue = f"[{self._of('glue')}]*"
+        self._known = lru_cache(_REMEMBERED)(self._matching)
         self._beginning: list[dict[str, list[Rule]]] = [self._indexed(number) for number in range(1, PASSES + 1)]
 
-    def rules(self, number: int, character: str) -> Sequence[Rule]:
-        """List the rules of a pass that can begin with a character, in order."""
-        return self._beginning[number - 1].get(character, ())
+    def matching(self, number: int, run: str) -> Sequence[tuple[Rule, int]]:
+        """List the rules of a pass that match where a run of codes begins, in order, each with where its match ends.
+
+        The same few runs come again and again: "a month", "two weeks ago".
+        """
+        return self._known(number, run) if len(run) <= _LONGEST else self._matching(number, run)
+
+    def _matching(self, number: int, run: str) -> Sequence[tuple[Rule, int]]:
+        rules = self._beginning[number - 1].get(run[0], ())
+        return [(rule, match.end()) for rule in rules if (match := rule.pattern.match(run))]
 
     def character(self, codes: Codes) -> str:
         """Return the character of a set of codes; "." for one that no rule knows."""
@@ -161,16 +171,17 @@ class _Pass:
     def _best(self, place: int) -> tuple[int, Reading | None]:
         """Return where the longest match at a place that means something ends, and its reading."""
         end, reading = place, None
-        for rule in self.rules.rules(self.number, self.line[place]):
-            match = rule.pattern.match(self.line, place)
-            if match and match.end() > end and (result := self._read(rule, match)):
-                end, reading = match.end(), result
+        run = self.line[place:].partition(_BREAK)[0]  # no rule matches a break
+        for rule, length in self.rules.matching(self.number, run):
+            if place + length > end and (result := self._read(rule, place)):
+                end, reading = place + length, result
         return end, reading
 
-    def _read(self, rule: Rule, match: re.Match[str]) -> Reading | None:
+    def _read(self, rule: Rule, place: int) -> Reading | None:
         """Return what a match means, None when that is no time, or none of the years 1 to 9999."""
+        match = rule.pattern.match(self.line, place)
         try:
-            return rule.read(self._match(rule, match))
+            return rule.read(self._match(rule, match)) if match else None
         except (ValueError, OverflowError, KeyError, IndexError, TypeError):
             return None
 

@@ -31,6 +31,7 @@ _FUNCTION_TAGS: Final = frozenset(
 )
 _WEEKDAY: Final = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]")
 _FREQUENCY: Final = 2000  # of a word of ours among the dictionary's 60 million: as a common word's
+LONGEST_RUN: Final = 64  # characters of a run whose words are kept: a text may be one run
 _CONTENT_TAGS: Final = ("n", "v", "a", "j")
 _NAME_TAGS: Final = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})  # people, places, organisations, brands
 
@@ -53,11 +54,15 @@ class Segmenter:
                 raise ValueError(
                     f"{word!r} is no Chinese word to add: give two Han characters or more, and nothing else"
                 )
+        self._known = lru_cache(1 << 9)(self._tagged)
         self.parts = lru_cache(1 << 13)(self._parts)
         self.knows = lru_cache(1 << 13)(self._knows)
 
     def segmented(self, run: str) -> list[tuple[str, str]]:
         """Cut a run of Han characters into words with jieba's part-of-speech tags; joined, they are the run."""
+        return self._known(run) if len(run) <= LONGEST_RUN else self._tagged(run)
+
+    def _tagged(self, run: str) -> list[tuple[str, str]]:
         tagged: list[tuple[str, str]] = self._dictionary.tag(run)
         return tagged
 

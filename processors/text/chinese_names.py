@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from processors.text import tables
-from processors.text.chinese import Segmenter
+from processors.text.chinese import LONGEST_RUN, Segmenter
 
 PERSON: Final = "nrp"  # beside jieba's tags: a name of a person that a rule found, not jieba's guess nr
 PLACE: Final = "nsp"
@@ -56,6 +57,7 @@ _PETS: Final = ("狗", "猫", "猫咪", "兔子", "鸟", "鱼", "宠物", "龟",
 _LONGEST_WESTERN: Final = 4
 BEGINS: Final = _SURNAMES | _WEAK | {name[0] for name in _DOUBLE} | frozenset("小老阿")
 _SURE: Final = 0.98
+_REMEMBERED: Final = 1 << 9  # runs whose words are kept
 
 
 class ChineseName(NamedTuple):
@@ -69,6 +71,10 @@ class ChineseName(NamedTuple):
 
 def cut(run: str, dictionary: Segmenter) -> list[Tagged]:
     """Cut a run of simplified Han characters into words, each name one word; joined, they are the run."""
+    return _known(run, dictionary) if len(run) <= LONGEST_RUN else _cut(run, dictionary)
+
+
+def _cut(run: str, dictionary: Segmenter) -> list[Tagged]:
     words = dictionary.segmented(run)
     result = names(run, words, dictionary)
     if not result:
@@ -81,6 +87,9 @@ def cut(run: str, dictionary: Segmenter) -> list[Tagged]:
         pieces.append((run[name.start : name.end], name.tag))
         free = name.end
     return pieces + _between(run, free, len(run), at_start, dictionary)
+
+
+_known: Final = lru_cache(_REMEMBERED)(_cut)  # each reader of a turn cuts its runs
 
 
 def parts(name: str) -> tuple[str, ...]:

@@ -167,8 +167,8 @@ def _phrase(text: str, words: Sequence[Word], kind: Kind) -> Phrase:
 
 def _run(words: Sequence[Word], place: int, longest: int) -> Sequence[Word]:
     """Slice the words from `place` on that stand beside each other in one sentence, at most so many."""
-    end = place + 1
-    while end < min(len(words), place + longest) and _follows(words[end], words[end - 1]):
+    end, stop = place + 1, min(len(words), place + longest)
+    while end < stop and _follows(words[end], words[end - 1]):
         end += 1
     return words[place:end]
 

@@ -198,7 +198,7 @@ class FactReading:
         taken: list[_Taken] = []
         for clause in self.clauses():
             low = clause.text.lower()
-            here = [frame for frame in fitting if any(word in low for word in frame.words)]
+            here = [frame for frame in self.frames.fitting(low) if frame in fitting]  # the text itself has the word
             limit, is_past = (self.states_up_to(clause.text), bool(self.past.search(low))) if here else (0, False)
             for frame in here:
                 if is_past and frame.slot != "ex" and frame.how not in ("end", "endall", "endknown", _NEVER):
