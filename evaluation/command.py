@@ -121,10 +121,11 @@ def evaluate(
     reports[-1] |= _by_form(results)
     if measures:
         reports[-1]["measures"] = over_time(whole[-1])
-    for report in reports:
-        show(report)
     if json:
         output.print_json(reports[-1] if len(reports) == 1 else {**reports[-1], "files": reports[:-1]})
+        return
+    for report in reports:
+        show(report)
 
 
 class _File(NamedTuple):

@@ -195,7 +195,7 @@ def _weights(weights: Mapping[str, Mapping[str, float]]) -> Any:
 def _about(report: Mapping[str, Any]) -> str:
     ms_per_turn = next(iter(report["methods"].values()))["ms_per_turn"]
     return (
-        f"{report['turns']} turns in {report['graphs']} graphs, "
+        f"{report['turns']} turns in {output.counted(report['graphs'], 'graph')}, "
         f"{report['forgotten']} forgotten or merged as they came; "
         f"{ms_per_turn:.2f} ms a turn; {report['questions']} questions, {report['headline']} of them in the headline, "
         f"{report['unusable']} left out because their evidence names no turn, or no turn holds their answer"

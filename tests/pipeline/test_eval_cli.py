@@ -1,4 +1,4 @@
-"""`emgas measure eval` as its users meet it: a small file, through the whole product, to a table and a line of JSON."""
+"""`emgas measure eval` as its users meet it: a small file, through the whole product, to tables or a line of JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from evaluation.contexts import COLUMNS
 from evaluation.metrics import METRICS
+from evaluation.report import show
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.ranking.weights import FEATURES, FLOW_EDGES
@@ -54,10 +55,20 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Path, tmp_path: Path) -> None:
+def shown(report: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the tables of a report on a wide terminal: what the command prints without --json."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COLUMNS", "400")
+        show(report)
+    return capsys.readouterr().out
+
+
+def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = tmp_path / "home"
     result = emgas(home, "eval", str(file), "--json")
-    report = result.json
+    report = json.loads(result.out)  # nothing else is on stdout
     assert report["file"] == str(file)
     assert (report["graphs"], report["turns"], report["forgotten"]) == (2, 16, 0)
     assert (report["questions"], report["headline"], report["unusable"]) == (10, 8, 2)
@@ -80,8 +91,9 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
         "default - ppr-structured",
     ]
     assert set(report["differences"]["default - bm25"]["recall_within_973_tokens"]) == {"mean", "low", "high"}
+    tables = shown(report, capsys)
     for word in (*expected, "recall within 973 tokens by category", "single-hop", "16 turns in 2 graphs"):
-        assert word in result.out
+        assert word in tables
     assert not home.exists(), "the memory of the measurement is not the user's"
 
 
@@ -118,16 +130,15 @@ def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> Non
 
 def test_forms_of_talk_are_told_side_by_side_and_weigh_the_same(file: Path, tmp_path: Path) -> None:
     arguments = (f"talk={file}", "--form", "as given,assistant,long", "--methods", "default,bm25", "--fit", "--json")
-    result = emgas_here(tmp_path / "home", "eval", *arguments)
-    forms = result.json["by_form"]
+    report = emgas_here(tmp_path / "home", "eval", *arguments).json
+    forms = report["by_form"]
     assert list(forms) == ["talk", "assistant", "long", "mean over forms"]
-    for report in forms.values():
-        assert list(report["recall_within_973_tokens"]) == ["default", "bm25", "default-fitted", "default-other-forms"]
-        assert set(report["differences"]["default - bm25"]) == {"mean", "low", "high"}
+    for each in forms.values():
+        assert list(each["recall_within_973_tokens"]) == ["default", "bm25", "default-fitted", "default-other-forms"]
+        assert set(each["differences"]["default - bm25"]) == {"mean", "low", "high"}
     shares = [forms[form]["recall_within_973_tokens"]["default"] for form in ("talk", "assistant", "long")]
     assert forms["mean over forms"]["recall_within_973_tokens"]["default"] == pytest.approx(np.mean(shares), abs=0.01)
-    assert set(result.json["weights"]) == {"none left out", "talk", "assistant", "long", "x", "y"}
-    assert "mean over forms" in result.out
+    assert set(report["weights"]) == {"none left out", "talk", "assistant", "long", "x", "y"}
 
 
 def test_a_file_may_have_forms_of_its_own(file: Path, tmp_path: Path) -> None:
@@ -154,11 +165,13 @@ def test_merged_conversations_are_one_graph(file: Path, tmp_path: Path) -> None:
     assert report["differences"] == {}
 
 
-def test_shuffled_evidence_is_told_beside_chance(file: Path, tmp_path: Path) -> None:
-    result = emgas_here(tmp_path, "eval", str(file), "--control", "shuffled", "--methods", "default", "--json")
-    assert result.json["evidence"] == "shuffled"
-    assert 0 < result.json["methods"]["default"]["chance"]["R@5"] <= 62.5, "at most 5 of 8 turns"
-    assert "by chance" in result.out
+def test_shuffled_evidence_is_told_beside_chance(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = emgas_here(tmp_path, "eval", str(file), "--control", "shuffled", "--methods", "default", "--json").json
+    assert report["evidence"] == "shuffled"
+    assert 0 < report["methods"]["default"]["chance"]["R@5"] <= 62.5, "at most 5 of 8 turns"
+    assert "by chance" in shown(report, capsys)
 
 
 def test_several_files_are_told_apart_and_pooled(file: Path, tmp_path: Path) -> None:
@@ -177,12 +190,14 @@ def test_each_edge_type_can_be_left_out(file: Path, tmp_path: Path) -> None:
     assert [name for name in report["differences"] if name.startswith("default - default without")]
 
 
-def test_weights_are_fitted_without_the_conversation_that_is_asked(file: Path, tmp_path: Path) -> None:
-    result = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json")
-    assert list(result.json["methods"]) == ["default", "default-fitted"]
-    assert list(result.json["weights"]) == ["none left out", "x", "y"]
-    assert set(result.json["weights"]["x"]) == set(FEATURES)
-    assert "fitted weights" in result.out
+def test_weights_are_fitted_without_the_conversation_that_is_asked(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json").json
+    assert list(report["methods"]) == ["default", "default-fitted"]
+    assert list(report["weights"]) == ["none left out", "x", "y"]
+    assert set(report["weights"]["x"]) == set(FEATURES)
+    assert "fitted weights" in shown(report, capsys)
 
 
 def passages(tmp_path: Path) -> Path:
