@@ -26,7 +26,7 @@ _DONE_THEN: Final = re.compile(r"[,，。\s]|[早晚上下去要有都也练跑�
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
 _MULTIPLES: Final = {"F": ("W", 2), "Q": ("M", 3), "X": ("Y", 10)}
-_HOURS_OF: Final = {"6-12": 8, "11-14": 12, "12-18": 15, "18-22": 19, "20-24": 21, "0-6": 3}
+_HOURS_OF: Final = {"6-12": 8, "11-14": 12, "12-18": 15, "18-22": 19, "18-24": 19, "20-24": 21, "0-6": 3, "8-12": 9}
 
 
 @meaning

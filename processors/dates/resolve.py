@@ -317,6 +317,8 @@ def _length(atom: Atom, place: Place) -> list[Placed]:
         return []  # 좋은 하루
     if written == "며칠" and not _KOREAN_LASTS.match(place.text[atom.end :]):
         return []  # 오늘 며칠이에요?
+    if written == "一天" and (before[-1:] in _BEFORE_A_DAY or _OF_A_DAY.match(place.text, atom.end)):
+        return []  # 美好的一天, 祝你今天一天愉快
     one = len(parts) == 1 and parts[0][0] == 1 and _ONE.match(place.text, atom.start)
     if one and not _LASTS.search(place.text[max(0, atom.start - NEAR) : atom.start].lower()):
         return []
@@ -345,6 +347,8 @@ _STORY: Final = re.compile(  # these count from what goes before (chains.py), or
 _HAN_BOUND: Final = re.compile(r"(?:之前|以前|前|之后|以后|后)$")
 _NOT_AFTER_PART: Final = ("好", "饭", "餐", "茶")
 _KOREAN_LASTS: Final = re.compile(r"\s?(?:동안|종일|내내|만|이내|안)")
+_BEFORE_A_DAY: Final = frozenset("的天这那每某有哪")
+_OF_A_DAY: Final = re.compile("愉快|结束|开始|过去")
 _ONE: Final = re.compile(r"(?:an?|one|another|un|una|une|ein\w*) ", re.IGNORECASE)
 _LASTS: Final = re.compile(
     r"(?:for|takes?|took|lasts?|lasted|spen[dt]|within|than|about|over|durante|por|pendant|pour|lang|für)"

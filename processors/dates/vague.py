@@ -33,6 +33,8 @@ _FEW: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_NEAR: Final = 24  # characters before "in a few days" that may deny it
+_NEGATED: Final = re.compile(r"n't|\bnot\b|\bnever\b", re.IGNORECASE)
 _TRIGGER: Final = re.compile(
     r"few|several|some|recently|lately|these|other day|几|最近|近来|这阵|前阵|前些|过些|过段|过阵|改天|若干"
 )
@@ -55,6 +57,8 @@ def vague_times(text: str, now: datetime) -> Iterator[Vague]:
     """Yield the vague times of a text, in order."""
     if _TRIGGER.search(text.lower()):
         for match in _FEW.finditer(text):
+            if match["ahead"] and _NEGATED.search(text, max(0, match.start() - _NEAR), match.start()):
+                continue  # "we haven't talked in a few days" is a length
             if span := _span(match, now):
                 sure = (
                     _HARDLY if match["recent"] or match["soon"] or match["han_recent"] or match["han_soon"] else _MAYBE

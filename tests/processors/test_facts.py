@@ -18,7 +18,7 @@ from processors.text.facts.english import EnglishReading
 from processors.text.facts.facts import facts
 from processors.text.facts.frames import FactReading
 from processors.text.questions.slots import slot_question
-from state.events.extraction_types import Fact
+from state.events.extraction_types import Concept, Fact, Mention
 from state.graph.graph import Graph
 from tests.support.builders import forgotten
 from tests.support.stories import Story, queried
@@ -57,6 +57,9 @@ SAID = [  # text, (subject, slot, operation, value) …
     ("我不在银行上班了。", [("", "employer", "end", "银行")]),
     ("我对芒果过敏。", [("", "allergy", "add", "芒果")]),
     ("林涛是我房东。", [("", "房东", "set", "林涛")]),
+    ("我儿子的班主任是王老师。", [(".儿子", "班主任", "set", "王老师")]),
+    ("我妈妈的朋友叫李明，住在北京。", [(".妈妈", "friend", "add", "李明"), ("李明", "home", "set", "北京")]),
+    ("Her husband Tom works at Siemens.", [("Tom", "employer", "set", "Siemens")]),
 ]
 NOT_SAID = [
     "If I lived in Oslo, I would ski.", "I used to work at Nokia.", "Do you live in Rome?", "I want to move to Lima.",
@@ -86,6 +89,28 @@ def test_what_is_said_plainly_is_a_fact(text: str, expected: list[tuple[str, str
 @pytest.mark.parametrize("text", NOT_SAID)
 def test_a_wish_a_question_and_what_is_past_states_nothing(text: str) -> None:
     assert [each for each in plain(text) if each[1] not in ("visited", "plan")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"), [("I walked my guinea pig.", ["guinea pig"]), ("Good luck, my friend!", [])]
+)
+def test_my_with_a_word_of_kinship_is_inferred_but_from_a_call(text: str, values: list[str]) -> None:
+    assert [fact.value for fact in facts(text)] == values
+
+
+def test_what_was_dropped_off_is_no_class_that_ended() -> None:
+    assert facts("I dropped off the stuff I baked.") == []
+
+
+def test_her_is_the_person_of_the_sentence_before() -> None:
+    her = (Mention(15, 18, "maria", 0.9),)
+    found = facts(
+        "Maria came by. Her husband Tom works at Ikea.", mentions=her, concepts=(Concept("maria", "Maria", 1.0, 1),)
+    )
+    assert [(it.subject, it.slot, it.value) for it in found] == [
+        ("Maria", "partner", "Tom"),
+        ("Tom", "employer", "Ikea"),
+    ]
 
 
 def test_a_fact_names_its_characters() -> None:

@@ -197,6 +197,8 @@ class ChineseReading(FactReading):
         end = place - 1 if self.sentence[place - 1 : place] == "的" else place
         if (name := self._ending(end)) and not (name.text.isupper() and end == place):  # AI助手
             return name.text, name.start - self.offset
+        if end < place and (match := _ROLE_LAST.search(self.sentence[:end])) and _ROLES[match["role"]] in _FAMILY:
+            return f".{match['role']}", match.start()  # 我儿子的班主任
         if place and self.sentence[place - 1] not in _BEFORE_ROLES:
             return None, 0
         teller = self._third(place)  # Bart和堂哥Adam: a cousin of Bart
@@ -261,8 +263,8 @@ class ChineseReading(FactReading):
         subjects = [
             self._own(match, start)
             for match in _SELF.finditer(clause)
-            if match["we"] is None or not _BEGINS.match(clause, match.end())
-        ]
+            if not _BEGINS.match(clause, match.end() if match["we"] else match.end("role") + 1)
+        ]  # not 我们老师, 我妈妈的朋友
         if (match := _BEGINS.match(clause)) and _ROLES[match["role"]] in _FAMILY:
             subjects.append(Subject(f".{match['role']}", match.end()))
         place = self.offset + start

@@ -118,7 +118,7 @@ class EnglishReading(FactReading):
             return self.company.addressed or None
         if low in ("her", "his"):
             before = [each.group() for each in _NAME.finditer(self.sentence, 0, place) if self.is_person(each.group())]
-            return before[-1] if before else None
+            return before[-1] if before else self.company.means.get(self.offset + place)
         name = re.sub(r"(?:'s|s')$", "", whose)
         return name if self.is_person(name) or names.is_first_name(name, inside=True) else None  # Sofia's mother
 
@@ -298,7 +298,7 @@ class EnglishReading(FactReading):
         if match["owner"]:
             owner, name = self.owner(match["owner"], start + match.start()), match["name"]
             if owner is None or (name and self.is_person(name)):
-                return None if owner is None else name
+                return name if name and self.is_person(name) else None  # her husband Tom, whoever she is
             return f"{owner}.{match['role'].casefold()}"
         is_followed = _BEHIND_NAME.search(clause, 0, match.start())
         return match["who"] if self.is_person(match["who"]) and not is_followed else None
