@@ -1,8 +1,8 @@
 """`python -m evaluation FOLDER`: measure every data set of a folder, and store the results as a file.
 
-Each `*.json` of the folder that has questions is a data set, and so is each folder in it that BEAM or LMEB is in;
-NAME_corpus.json holds the passages of NAME.json.  A set
-that was measured before is measured again; others of the file stay.  `./scripts/docs` then writes docs/results.md.
+Each `*.json` of the folder that holds a list is a data set, and so is each folder in it that BEAM or LMEB is in;
+NAME_corpus.json holds the passages of NAME.json.  A set that was measured before is measured again; others of the file
+stay.  `./scripts/docs` then writes docs/results.md.
 
 recall   what an answer holds, and silence (everything.py)      hooks   what prompts to an agent get (measures/hooks.py)
 """
@@ -57,9 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def data_sets(folder: Path, only: str) -> list[Path]:
     """List the data sets of a folder, but for corpora and what is not among the comma-separated names."""
     names = {name.strip() for name in only.split(",") if name.strip()}
-    files = sorted(file for file in folder.glob("*.json") if not file.stem.endswith("_corpus"))
+    files = sorted(file for file in folder.glob("*.json") if not file.stem.endswith("_corpus") and _is_list(file))
     files += sorted(each for each in folder.iterdir() if each.is_dir() and is_data_set(each))
     return [file for file in files if file.stem in names or not names]
+
+
+def _is_list(file: Path) -> bool:
+    """Return whether a file holds a JSON array, as conversations and questions do; other files beside them do not."""
+    with file.open(encoding="utf-8") as stream:
+        return stream.read(1024).lstrip().startswith("[")
 
 
 def _measure(file: Path, parts: Sequence[str]) -> dict[str, Any]:

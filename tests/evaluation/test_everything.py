@@ -33,9 +33,10 @@ def conversation(name: str) -> dict[str, object]:
     return {"sample_id": name, "conversation": talk, "qa": asked}
 
 
-def test_every_file_of_a_folder_is_a_data_set_but_corpora_and_those_that_were_not_named(tmp_path: Path) -> None:
+def test_every_list_of_a_folder_is_a_data_set_but_corpora_and_those_that_were_not_named(tmp_path: Path) -> None:
     for name in ("b.json", "a.json", "a_corpus.json", "notes.txt"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("[]")
+    (tmp_path / "settings.json").write_text("{}")
     assert [file.name for file in data_sets(tmp_path, "")] == ["a.json", "b.json"]
     assert [file.name for file in data_sets(tmp_path, "b, c")] == ["b.json"]
 
