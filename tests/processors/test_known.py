@@ -197,6 +197,7 @@ def test_how_old_somebody_is_takes_a_number_where_they_are_spoken_of() -> None:
 
     assert missing("老吴多大年纪？") == 1
     assert missing("欧阳老师多大年纪？") == 0, "the next turn says it"
+    assert missing("What is Ouyang's zeppelin?") == 0, "she may be written otherwise there"
 
 
 def test_unknown_words_that_overlap_a_known_one_are_not_strange() -> None:

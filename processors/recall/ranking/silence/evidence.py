@@ -126,6 +126,8 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     owned = asks_owned(plain)
     if owned is None or not _is_person(owned.owner):
         return False
+    if not of_asker(owned.owner) and is_han(owned.owner) != inquiry.view.once("han", _speaks_han):
+        return False  # Lu Ming is 陆明 there
     mentions = _mentions(inquiry, words, upto)
     spoken_of = {words[number] for number in mentions.word[mentions.share >= NEARLY].tolist()}
     spoken_of |= _speakers(inquiry)
