@@ -32,6 +32,8 @@ def noon(match: Match) -> Reading | None:
 @meaning
 def half_day(match: Match) -> Reading | None:
     """Read 7 p.m., 晚上 8 点."""
+    if re.search(r"\ban?$", match.written):
+        return None  # good morning, I am a nurse
     minutes = match["clock"][0] if "clock" in match else int(60 * match["number"])
     if minutes > 1440:
         return None

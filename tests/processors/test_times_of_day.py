@@ -56,6 +56,11 @@ def test_the_set_is_large_in_both_languages_and_some_of_it_names_no_time() -> No
     assert sum(means == "-" for means in texts.values()) >= 12
 
 
+def test_an_article_is_no_hour() -> None:
+    assert notes_of("Good morning, I am a nurse.", ms("2025-11-14T14:00")) == []
+    assert notes_of("It starts at 1 am.", ms("2025-11-14T14:00")) == ["time 2025-11-14T01:00"]
+
+
 def test_what_is_vague_or_has_no_day_beside_it_is_less_sure() -> None:
     at = ms("2025-11-14T14:00")
     sure = {text: resolve_times(text, at, "en")[-1].confidence for text in ("tomorrow at 3 pm", "at 3 pm", "recently")}
