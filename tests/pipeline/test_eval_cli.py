@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from evaluation.contexts import COLUMNS
 from evaluation.metrics import METRICS
@@ -15,6 +16,7 @@ from evaluation.report import show
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.ranking.weights import FEATURES, FLOW_EDGES
+from streams.cli.shared import output
 from tests.support.cli import emgas, emgas_here
 
 TEXTS = {
@@ -58,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 def shown(report: Any, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the tables of a report on a wide terminal: what the command prints without --json."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("COLUMNS", "400")
+        patched.setattr(output, "out", Console(width=400))
         show(report)
     return capsys.readouterr().out
 
