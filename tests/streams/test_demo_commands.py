@@ -22,5 +22,5 @@ def test_the_commands_to_go_on_with_can_be_pasted(
     monkeypatch.setenv("PATH", str(program.parent) if is_present else str(tmp_path))
     _print_next_steps(Path("kept"))
     answer = capsys.readouterr().out.splitlines()
-    assert f"  {command} --data kept timeline demo" in answer
+    assert f"  {command} --data kept look timeline demo" in answer
     assert sum(line.startswith(f"  {command} ") for line in answer) == 3

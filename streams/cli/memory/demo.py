@@ -205,7 +205,7 @@ def _print_next_steps(keep: Path | None) -> None:
     data, emgas = keep or Path("demo-memory"), _program()
     begin = [] if keep else [f"{emgas} demo --keep {data}"]
     commands = [*begin, f'{emgas} --data {data} query demo "what did the vet prescribe?"']
-    commands += [f"{emgas} --data {data} timeline demo", f"{emgas} --data {data} serve"]
+    commands += [f"{emgas} --data {data} look timeline demo", f"{emgas} --data {data} serve"]
     output.out.print("[bold]next steps:[/]")
     for command in commands:
         page = "   # then open http://127.0.0.1:8088" if command.endswith("serve") else ""
