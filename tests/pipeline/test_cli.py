@@ -88,7 +88,7 @@ def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_
     commands = re.findall(r"^  (?:emgas|python -m streams\.cli\.main) (.*?)(?:   #.*)?$", result.out, re.MULTILINE)
     assert [command.split()[2] for command in commands if command.startswith("--data")] == [
         "query",
-        "timeline",
+        "look",
         "serve",
     ]
     assert (
