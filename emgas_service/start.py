@@ -42,9 +42,27 @@ def main() -> None:
 
 def connect(url: str, topics: TopicNames) -> Connection:
     """Return a connection to a worker in this process.  See streams/worker/shared_connection.py."""
-    from streams.worker.shared_connection import connect as connect_embedded
+    try:
+        from streams.worker.shared_connection import connect as connect_embedded
+    except ImportError as error:
+        if problem := hidden(error):
+            from emgas.errors import NotInstalledError  # here: see main
 
+            raise NotInstalledError(problem) from None
+        raise
     return connect_embedded(url, topics)
+
+
+def hidden(error: ImportError) -> str | None:
+    """Return what is wrong where a program's own module, such as state.py, was imported as a package of a clone."""
+    name = (error.name or "").partition(".")[0]
+    ours, file = Path(__file__).parents[1] / name, getattr(sys.modules.get(name), "__file__", None)
+    if file is None or not ours.is_dir() or ours in Path(file).parents:
+        return None
+    return (
+        f"{file} has the name of a package of EMGAS: rename it, or install EMGAS with `pip install .`; all its "
+        "packages then have names of their own"
+    )
 
 
 def mixed() -> str | None:

@@ -87,6 +87,7 @@ REFUSALS = (
     aiokafka_errors.SaslAuthenticationFailed,
     aiokafka_errors.UnsupportedSaslMechanismError,
 )
+USUAL_ADVICE = "is the broker running, and are the address and the security settings those of its listener?"
 NOT_LET_IN: tuple[tuple[Any, str], ...] = (
     (
         REFUSALS,
@@ -96,6 +97,7 @@ NOT_LET_IN: tuple[tuple[Any, str], ...] = (
         SSLError,
         "made no secure connection: check the security settings EMGAS_CA_FILE, EMGAS_CERT_FILE, EMGAS_KEY_FILE",
     ),
+    (aiokafka_errors.KafkaConnectionError, f"cannot be reached: {USUAL_ADVICE}"),
 )
 ADVICE: tuple[tuple[Any, str], ...] = (
     (aiokafka_errors.MessageSizeTooLargeError, "raise the topic's max.message.bytes, or send a shorter record"),
@@ -109,7 +111,6 @@ ADVICE: tuple[tuple[Any, str], ...] = (
         "the broker lost this producer's state; publish again",
     ),
 )
-USUAL_ADVICE = "is the broker running, and are the address and the security settings those of its listener?"
 _refused: ContextVar[list[Exception] | None] = ContextVar("refused", default=None)  # why brokers let us not in
 
 

@@ -141,6 +141,14 @@ def test_the_package_runs_as_the_command_also_beside_a_module_named_as_ours(tmp_
     assert done.stdout.startswith("emgas ")
 
 
+def test_a_program_beside_a_module_named_as_ours_is_told_to_rename_it(tmp_path: Path) -> None:
+    (tmp_path / "state.py").write_text("MODE = 'mine'\n")
+    (tmp_path / "bot.py").write_text("from emgas import Memory\nMemory(graph='ada').open()\n")
+    env = environment(tmp_path) | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "bot.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert f"NotInstalledError: {tmp_path / 'state.py'} has the name of a package of EMGAS: rename it" in done.stderr
+
+
 def test_the_package_runs_as_the_command_in_a_clone(tmp_path: Path) -> None:
     env = environment(tmp_path) | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(

@@ -62,6 +62,16 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
     assert "serves this memory" not in run.err
 
 
+def test_a_bad_line_of_an_import_is_reported_and_the_others_are_stored_through_a_server(tmp_path: Path) -> None:
+    with serve(tmp_path):
+        (tmp_path / "chat.jsonl").write_text('{"graph": "ada"}\n' + json.dumps(TURN) + "\n")
+        run = emgas(tmp_path, "import", str(tmp_path / "chat.jsonl"), "--json")
+    assert "rejected line 1: id: is missing" in run.err
+    assert {name: run.json[name] for name in ("published", "accepted", "rejected")} == {
+        "published": 2, "accepted": 1, "rejected": 1,
+    }  # fmt: skip
+
+
 def test_the_memory_of_the_prefix_that_commands_are_told_is_served(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
     published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json", prefix="other")

@@ -132,8 +132,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     else:
         _show(report, dry_run=sending.dry_run)
     if 0 < report["published"] == report["rejected"]:
-        kept = "" if sending.dry_run else ": see `emgas admin dead-letters list` for the reasons"
-        output.fail(f"every turn of {file} was rejected{kept}")
+        output.fail(f"every turn of {file} was rejected, for the reasons above")
 
 
 async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, Any]:
@@ -188,7 +187,7 @@ async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, 
     with output.progress(*columns) as progress:
         reading, pace = Reading(stream), Pace()
         bar = progress.add_task("publishing", total=reading.size)
-        turns = reading.noted(_good(connected.memory.request_reply, items, tally))
+        turns = reading.noted(_good(connected, items, tally))
         turns = _prepared(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
         async for turn, result in connected.memory.publish_many(turns, outcomes=sending.wait):
             tally.add(turn)
@@ -273,14 +272,16 @@ def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
         raise EmgasError(f"reading {file} failed: {error.strerror or error}; publish it again to continue") from error
 
 
-async def _good(records: RequestReply, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
-    """Yield the turns; send invalid lines to the dead letters, so that nothing of the file is lost."""
+async def _good(connected: Session, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
+    """Yield the turns; report invalid lines, and keep them as dead letters where this process has the log."""
     from emgas.importers.registry import BadLine  # here: --help needs none of it
 
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
-            await _send_dead_letter(records, item)
+            _print_rejected(item.description)
+            if not connected.is_served:
+                await _send_dead_letter(connected.memory.request_reply, item)
         else:
             yield item
 
@@ -320,10 +321,8 @@ def _warn_of_leap(turn: Turn, clock: int) -> None:
 async def _send_dead_letter(records: RequestReply, line: BadLine) -> None:
     from streams.transport.sender import error_headers  # here: --help needs none of it
 
-    reason = line.description
-    _print_rejected(reason)
     topics = records.connection.topics
-    headers = error_headers(topics.turns, -1, -1, reason)
+    headers = error_headers(topics.turns, -1, -1, line.description)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
     value = line.raw[: limits.TRANSPORT_BYTES]
@@ -365,8 +364,6 @@ def _show(report: dict[str, Any], *, dry_run: bool) -> None:
     output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
     if report["graphs"]:
         output.out.print(_graphs(report["graphs"]), highlight=False, soft_wrap=True, markup=False)
-    if report["rejected"] and not dry_run:
-        output.out.print("to see the rejected turns: emgas admin dead-letters list")
 
 
 def _graphs(graphs: dict[str, int]) -> str:

@@ -24,9 +24,13 @@ class NoWorkerError(TransportError):
 
 @dataclass(frozen=True)
 class Session:
-    """An open client."""
+    """An open client.
+
+    is_served  whether another process has the memory, and carries turns and questions alone
+    """
 
     memory: MemoryClient
+    is_served: bool = False
 
 
 @asynccontextmanager
@@ -49,9 +53,10 @@ async def session(
         await _check_there(settings, timeout)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
-        if isinstance(connection, SharedConnection) and connection.server is not None:
-            output.tell(f"process {connection.server.pid} serves this memory: using {connection.server.url}")
-        yield Session(memory)
+        server = connection.server if isinstance(connection, SharedConnection) else None
+        if server is not None:
+            output.tell(f"process {server.pid} serves this memory: using {server.url}")
+        yield Session(memory, is_served=server is not None)
 
 
 async def _check_there(settings: WorkerSettings, timeout: float) -> None:
