@@ -26,7 +26,7 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # a name hol
 REVALIDATE = {"Cache-Control": "no-cache"}
 NOT_BUILT = (
     "The page is not built here.  In a clone, run ./scripts/page once (Node.js comes from PyPI where there is none), "
-    "then start `emgas serve` again.  All else works without it: /docs has the routes.\n"
+    "then reload this page.  All else works without it: /docs has the routes.\n"
 )
 
 
@@ -37,7 +37,6 @@ def is_built() -> bool:
 
 def add(app: FastAPI) -> None:
     """Serve the explorer at /, its files below /page, the reference at /docs."""
-    built = {each.name: each for each in (STATIC / "page").iterdir()} if is_built() else {}
 
     @app.get("/", include_in_schema=False)
     async def explorer() -> Response:
@@ -47,6 +46,7 @@ def add(app: FastAPI) -> None:
 
     @app.get("/page/{name}", include_in_schema=False)
     async def part(name: str) -> Response:
+        built = {each.name: each for each in (STATIC / "page").glob("*")}  # at each request: it may be built again
         if name not in built:
             raise HTTPException(404, "the page has no such file: reload the page")
         return _file(built[name], FOREVER)

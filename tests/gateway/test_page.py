@@ -49,6 +49,13 @@ async def test_no_other_file_is_served(path: str, built: Path) -> None:
     assert response.headers["content-type"] == "application/problem+json"
 
 
+async def test_a_page_that_is_built_again_is_served_by_the_server_that_runs(built: Path) -> None:
+    async with MemoryClient(MemoryConnection()) as memory, serving(memory, None) as url, httpx.AsyncClient() as http:
+        assert (await http.get(f"{url}/page/main-3c4d.js")).status_code == 404
+        (built / "static" / "page" / "main-1a2b.js").rename(built / "static" / "page" / "main-3c4d.js")
+        assert (await http.get(f"{url}/page/main-3c4d.js")).text == "1"
+
+
 async def test_a_page_that_is_not_built_says_how_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "STATIC", tmp_path / "static")
     response = await got("/")
