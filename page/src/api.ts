@@ -135,7 +135,7 @@ export const query = (graph: string, text: string, rounds: number, at: number | 
     ...(at === null ? {} : { as_of: at }),
   });
 
-export const describe = (graph: string) => asked<{ turns: number; clock: number }>(of(graph));
+export const describe = (graph: string) => asked<{ turns: number; clock: number; preset: string }>(of(graph));
 
 export const sessions = (graph: string) => asked<{ sessions: SessionRecap[] }>(`${of(graph)}/sessions`, { limit: 20, words: 30 });
 

@@ -51,6 +51,7 @@ export class Keeping {
   private presets(): HTMLElement {
     const select = element("select", { class: "field wide" }, element("option", { value: "" }, "…"), ...PRESETS.map((name) => element("option", { value: name }, name)));
     select.ariaLabel = words().preset;
+    void this.place.told(api.describe(this.place.graph())).then((memory) => { if (memory && PRESETS.includes(memory.preset)) select.value = memory.preset; });
     select.addEventListener("change", () => void this.preset(select.value));
     return element("section", {}, element("h3", {}, words().preset), select);
   }

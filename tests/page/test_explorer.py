@@ -394,6 +394,16 @@ def test_the_first_screen_explains_itself_and_offers_a_question(visit: Visit) ->
     assert "q=" not in visit.page.evaluate("() => location.hash")
 
 
+def test_the_preset_is_shown_and_can_be_changed(visit: Visit, address: str) -> None:
+    fresh(visit, address, "presets", "The kettle broke.")
+    visit.page.click("#remember")
+    preset = visit.page.get_by_label("How it forgets")
+    expect(preset).to_have_value("default")
+    preset.select_option("forgetful")
+    expect(visit.page.locator("#notice")).to_have_text("It now forgets like “forgetful”.")
+    assert httpx.get(f"{address}/v1/graphs/presets").json()["preset"] == "forgetful"
+
+
 def test_an_unknown_memory_is_named_and_a_stopped_server_too(visit: Visit, address: str) -> None:
     visit.page.goto("about:blank")
     visit.page.goto(f"{address}/#graph=nobody-here")
