@@ -171,7 +171,8 @@ class _Pass:
     def _best(self, place: int) -> tuple[int, Reading | None]:
         """Return where the longest match at a place that means something ends, and its reading."""
         end, reading = place, None
-        run = self.line[place:].partition(_BREAK)[0]  # no rule matches a break
+        stop = self.line.find(_BREAK, place)  # no rule matches a break
+        run = self.line[place : stop if stop >= 0 else None]
         for rule, length in self.rules.matching(self.number, run):
             if place + length > end and (result := self._read(rule, place)):
                 end, reading = place + length, result

@@ -12,7 +12,7 @@ no dictionary (何伟带: 何伟, 伟带), often a wrong cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Any, Final
@@ -58,12 +58,12 @@ class Segmenter:
         self.parts = lru_cache(1 << 13)(self._parts)
         self.knows = lru_cache(1 << 13)(self._knows)
 
-    def segmented(self, run: str) -> list[tuple[str, str]]:
+    def segmented(self, run: str) -> Sequence[tuple[str, str]]:
         """Cut a run of Han characters into words with jieba's part-of-speech tags; joined, they are the run."""
         return self._known(run) if len(run) <= LONGEST_RUN else self._tagged(run)
 
-    def _tagged(self, run: str) -> list[tuple[str, str]]:
-        tagged: list[tuple[str, str]] = self._dictionary.tag(run)
+    def _tagged(self, run: str) -> Sequence[tuple[str, str]]:
+        tagged: Sequence[tuple[str, str]] = self._dictionary.tag(run)
         return tagged
 
     def _knows(self, word: str) -> bool:

@@ -69,12 +69,12 @@ class ChineseName(NamedTuple):
     confidence: float
 
 
-def cut(run: str, dictionary: Segmenter) -> list[Tagged]:
+def cut(run: str, dictionary: Segmenter) -> Sequence[Tagged]:
     """Cut a run of simplified Han characters into words, each name one word; joined, they are the run."""
     return _known(run, dictionary) if len(run) <= LONGEST_RUN else _cut(run, dictionary)
 
 
-def _cut(run: str, dictionary: Segmenter) -> list[Tagged]:
+def _cut(run: str, dictionary: Segmenter) -> Sequence[Tagged]:
     words = dictionary.segmented(run)
     result = names(run, words, dictionary)
     if not result:
@@ -86,7 +86,8 @@ def _cut(run: str, dictionary: Segmenter) -> list[Tagged]:
         pieces += _between(run, free, name.start, at_start, dictionary)
         pieces.append((run[name.start : name.end], name.tag))
         free = name.end
-    return pieces + _between(run, free, len(run), at_start, dictionary)
+    pieces += _between(run, free, len(run), at_start, dictionary)
+    return pieces
 
 
 _known: Final = lru_cache(_REMEMBERED)(_cut)  # each reader of a turn cuts its runs
@@ -126,7 +127,7 @@ def _places(words: Sequence[Tagged]) -> dict[int, Tagged]:
     return result
 
 
-def _between(run: str, start: int, end: int, words: dict[int, Tagged], dictionary: Segmenter) -> list[Tagged]:
+def _between(run: str, start: int, end: int, words: dict[int, Tagged], dictionary: Segmenter) -> Sequence[Tagged]:
     """Cut what stands between two names: as it was cut where no word crosses its ends, else again."""
     pieces, place = list[Tagged](), start
     while place < end and place in words and place + len(words[place][0]) <= end:

@@ -298,7 +298,7 @@ class EnglishReading(FactReading):
         if match["owner"]:
             owner, name = self.owner(match["owner"], start + match.start()), match["name"]
             if owner is None or (name and self.is_person(name)):
-                return name if name and self.is_person(name) else None  # her husband Tom, whoever she is
+                return name if name and self.is_person(name) else None  # her husband Tom, whoever "her" is
             return f"{owner}.{match['role'].casefold()}"
         is_followed = _BEHIND_NAME.search(clause, 0, match.start())
         return match["who"] if self.is_person(match["who"]) and not is_followed else None
