@@ -28,10 +28,12 @@ _NO_OWNER: Final = frozenset(("what", "who", "where", "when", "how", "it", "that
 
 def asks_owned(text: str) -> Owned | None:
     """Return whose what a clean text asks for, None if it has another form or asks more than that."""
-    if len(text.split()) > MOST_WORDS or len(_HAN.findall(text)) > MOST_HAN:
+    signs = len(_HAN.findall(text))
+    if len(text.split()) > MOST_WORDS or signs > MOST_HAN or (signs and "," in text):
         return None
     for pattern in _PATTERNS:
         match = pattern.search(text)
         if match and match["owner"].casefold() not in _NO_OWNER:
-            return Owned(match["owner"], match.groupdict().get("thing") or "")
+            named = match.groupdict()
+            return Owned(match["owner"], named.get("thing") or named.get("doing") or "")
     return None

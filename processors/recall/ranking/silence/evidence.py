@@ -7,7 +7,8 @@
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
     missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
-              or where it asks how old a person is, and no turn that names them, nor the next one, has a number
+              or speaks of both and never near each other (Where does Jen work?), or where it asks how old a person is,
+              and no turn that names them, nor the next one, has a number
 
 They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
 how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
@@ -25,6 +26,8 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
+from processors.text import chinese_names
+from processors.text.chinese import STANDARD, simplified
 from processors.text.language import clean
 from processors.text.pronouns.mentions import KIN
 from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
@@ -124,7 +127,7 @@ def _overlaps(word: str, others: Iterable[str], text: str) -> bool:
 def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
     """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
     owned = asks_owned(plain)
-    if owned is None or not _is_person(owned.owner):
+    if owned is None or not _is_person(owned.owner, inquiry):
         return False
     if not of_asker(owned.owner) and is_han(owned.owner) != inquiry.view.once("han", _speaks_han):
         return False  # Lu Ming is 陆明 there
@@ -136,12 +139,27 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
     if owner and not owner & spoken_of:
         return True
-    of_owner = mentions.passage[np.isin(mentions.word, [place for place, word in enumerate(words) if word in owner])]
+    of_owner = _turns_of(mentions, words, owner)
     if not owned.thing and owner - _speakers(inquiry):
         wanted = inquiry.terms.wants
         return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
+    if not of_asker(owned.owner):
+        return bool(thing - owner) and not _are_near(inquiry, of_owner, _turns_of(mentions, words, thing - owner))
     # A name stands in most turns, so it does not tell that a thing is named.
     return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner, inquiry.terms.wants - {"@name"})
+
+
+def _turns_of(mentions: _Mentions, words: list[str], some: set[str]) -> Integers:
+    """Return the turns that mention some of the words, or a relative."""
+    return mentions.passage[np.isin(mentions.word, [place for place, word in enumerate(words) if word in some])]
+
+
+def _are_near(inquiry: Inquiry, of_owner: Integers, of_thing: Integers) -> bool:
+    """Return whether a thing is spoken of where its owner is: in a turn that names or is by the owner, or the next."""
+    called = [number for name in _speakers(inquiry) if (number := inquiry.view.number(name)) is not None]
+    named = np.concatenate((of_owner, *(inquiry.view.holders(number)[0] for number in called)))
+    by_owner = np.isin(inquiry.view.of_turns("speaker", of_thing), inquiry.terms.named)
+    return bool((by_owner | np.isin(of_thing, np.concatenate((named, named + 1)))).any())
 
 
 def _speakers(inquiry: Inquiry) -> set[str]:
@@ -149,9 +167,17 @@ def _speakers(inquiry: Inquiry) -> set[str]:
     return {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
 
 
-def _is_person(owner: str) -> bool:
+def _is_person(owner: str, inquiry: Inquiry) -> bool:
     """Return whether the words of an owner name a person, a relative or the asker."""
-    return owner[:1].isupper() or of_asker(owner) or owner in KIN or _NAMED_ZH.fullmatch(owner) is not None
+    if owner[:1].isupper() or of_asker(owner) or owner in KIN or owner.casefold() in _speakers(inquiry):
+        return True
+    return _NAMED_ZH.fullmatch(owner) is not None or _is_name(owner)
+
+
+def _is_name(owner: str) -> bool:
+    """Return whether an owner in Han is the name of a person, and nothing else: 何伟, not 何伟半马."""
+    word = simplified(owner)
+    return is_han(owner) and list(chinese_names.cut(word, STANDARD)) == [(word, chinese_names.PERSON)]
 
 
 def _tells(inquiry: Inquiry, turns: Integers, wanted: Iterable[str]) -> bool:

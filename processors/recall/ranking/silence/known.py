@@ -29,6 +29,7 @@ from state.graph.graph import Graph
 from state.graph.view import GraphView
 
 BELOW: Final = 0.8  # at the median, one threshold silenced 60 % of general questions here and 95 % there
+_DECIDES: Final = np.array([name == "missing" for name in EVIDENCE])  # alone, so it moves no baseline
 STEPS: Final = 16  # a graph's baseline is computed again when it has grown by one of so many parts
 
 
@@ -106,7 +107,8 @@ def general_evidence(view: GraphView, general: Mapping[str, list[tuple[str, Extr
 
     def of_question(text: str, question: Extraction) -> Floats:
         inquiry = Inquiry(view, find_query_terms(view, question, text), nothing)
-        return find_evidence(inquiry, question, text, upto)
+        evidence: Floats = np.where(_DECIDES, 0.0, find_evidence(inquiry, question, text, upto))
+        return evidence
 
     return [np.array([of_question(*each) for each in questions]) for questions in general.values()]
 
