@@ -32,6 +32,7 @@ _FUNCTION_TAGS: Final = frozenset(
 _WEEKDAY: Final = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]")
 _FREQUENCY: Final = 2000  # of a word of ours among the dictionary's 60 million: as a common word's
 LONGEST_RUN: Final = 64  # characters of a run whose words are kept: a text may be one run
+_PRONOUNS: Final = frozenset("我你您他她它咱")
 _CONTENT_TAGS: Final = ("n", "v", "a", "j")
 _NAME_TAGS: Final = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})  # people, places, organisations, brands
 
@@ -63,8 +64,13 @@ class Segmenter:
         return self._known(run) if len(run) <= LONGEST_RUN else self._tagged(run)
 
     def _tagged(self, run: str) -> Sequence[tuple[str, str]]:
-        tagged: Sequence[tuple[str, str]] = self._dictionary.tag(run)
-        return tagged
+        return [part for word, tag in self._dictionary.tag(run) for part in self._without_pronoun(word, tag)]
+
+    def _without_pronoun(self, word: str, tag: str) -> list[tuple[str, str]]:
+        """Cut a pronoun off a verb that is a guess: 我开 of 我开什么车 is none.  我妈 is as good as a word."""
+        if word[0] not in _PRONOUNS or len(word) < 2 or tag[:1] == "n" or self.knows(word):
+            return [(word, tag)]
+        return [(word[0], "r"), *self._dictionary.tag(word[1:])]
 
     def _knows(self, word: str) -> bool:
         """Return whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""

@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "c3334bc5f26c91a2f3a92a78fe932dfc6624b70fc17e906889a3152edee093b1"
+DEMO_DIGEST = "7cf6ee4f13c8b3b591f5a86f4a3ba4da080a1ef27a3ad75836b182536261be20"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
