@@ -144,7 +144,8 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
         wanted = inquiry.terms.wants
         return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
     if not of_asker(owned.owner):
-        return bool(thing - owner) and not _are_near(inquiry, of_owner, _turns_of(mentions, words, thing - owner))
+        thing -= owner | EVERYDAY
+        return bool(thing) and not _are_near(inquiry, of_owner, _turns_of(mentions, words, thing))
     # A name stands in most turns, so it does not tell that a thing is named.
     return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner, inquiry.terms.wants - {"@name"})
 
