@@ -22,10 +22,7 @@ _GRAPH_ID = {
 GraphId = Annotated[str, AfterValidator(limits.graph_id), Field(json_schema_extra=_GRAPH_ID)]
 
 
-TIME_RULE = (
-    "must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: "
-    "2023-05-08T13:56 is 1683554160000"
-)
+TIME_RULE = "must be a time: 2023-05-08T14:00 (UTC, or with +02:00), or whole ms since 1970, in the years 1 to 9999"
 
 
 def _time(value: object) -> object:

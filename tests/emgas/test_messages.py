@@ -80,9 +80,9 @@ def test_what_is_at_the_limit_is_accepted(fields: dict[str, Any]) -> None:
         ({"graph": "\ud800"}, "graph: must be 1 to 128 printable"),
         ({"graph": "a\n"}, "graph: must be 1 to 128 printable"),
         ({"at": 1_683_554_400}, "at: looks like seconds: give milliseconds"),
-        ({"at": "noon"}, "at: must be whole milliseconds"),
-        ({"at": limits.EARLIEST_MS - 1}, "at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999"),
-        ({"at": limits.LATEST_MS + 1}, "at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999"),
+        ({"at": "noon"}, "at: must be a time"),
+        ({"at": limits.EARLIEST_MS - 1}, "at: must be a time"),
+        ({"at": limits.LATEST_MS + 1}, "at: must be a time"),
         ({"metadata": {str(n): n for n in range(33)}}, "metadata: must have at most 32 items"),
         ({"metadata": {"k": "v" * 1025}}, "metadata.k: must be a string of at most 1024 characters"),
         ({"metadata": {"k": 2**63}}, "metadata.k: is an integer beyond 64 bits"),
@@ -95,10 +95,11 @@ def test_what_is_over_the_limit_is_refused_with_the_limit(fields: dict[str, Any]
 
 @pytest.mark.parametrize("at", ["noon", "1683554160", 1.5, True, float("nan"), 10**30])
 def test_a_time_that_is_none_is_told_what_a_time_is_with_an_example(at: Any) -> None:
-    message = problems(at=at)
-    assert message.startswith("at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: ")
-    assert message.endswith("2023-05-08T13:56 is 1683554160000")
-    assert milliseconds("2023-05-08T13:56") == 1_683_554_160_000
+    example = "2023-05-08T14:00"
+    assert problems(at=at) == (
+        f"at: must be a time: {example} (UTC, or with +02:00), or whole ms since 1970, in the years 1 to 9999"
+    )
+    assert milliseconds(example) == 1_683_554_400_000
     assert problems(metadata={"at": [at]}).startswith("metadata.at: must be a string")
 
 

@@ -46,6 +46,8 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["theme", "ada"], {}, "Did you mean `emgas look themes`?"),
         (["search", "ada"], {}, "Did you mean `emgas query`?"),
         (["look", "themse", "ada"], {}, "Did you mean `emgas look themes`?"),
+        (["undo", "ada"], {}, "Did you mean `emgas replay undo`?"),
+        (["change", "undo", "ada"], {}, "Did you mean `emgas replay undo`?"),
         (["query", "ada", "who?", "--option", "mod=path"], {}, "--option mod: choose one of mode, "),
         (["query", "ada", "who?", "--option", "mode"], {}, "write KEY=VALUE"),
         (["query", "ada", "who?", "--filter", "pinned=perhaps"], {}, "write true or false"),

@@ -219,7 +219,7 @@ def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_co
     result = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
     assert (result.json["published"], result.json["rejected"]) == (2, 2)
     assert f"every turn of {file} was rejected, for the reasons above" in result.err
-    assert "line 1: at: must be whole milliseconds since 1970 (UTC)" in result.err
+    assert "line 1: at: must be a time: 2023-05-08T14:00 (UTC" in result.err
     file.write_text(line() + line(id=""))
     assert emgas_here(tmp_path, "publish", str(file), "--json").json["rejected"] == 1
     file.write_text("")

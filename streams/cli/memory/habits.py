@@ -58,4 +58,6 @@ def show(reply: Recurring) -> None:
         )
     for group in reply.groups:
         output.tell(f"similar, above {group.above}: {', '.join(group.habits)}")
-    output.tell(f"{len(reply.habits)} of {reply.total} habits")
+    output.tell(
+        f"{len(reply.habits)} of {reply.total} habits" if reply.total else "no habits: nothing recurred often enough"
+    )

@@ -44,10 +44,12 @@ def who(
     reply = output.run(ask())
     if json:
         output.print_json(reply.model_dump())
-    elif reply.found:
+    elif reply.found and (reply.people or name is None):
         _show(reply)
     if not reply.found:
         output.fail_unknown(graph, as_of)
+    if name is not None and not reply.people:
+        output.fail(f"nothing is known of {name}: `emgas who {graph}` lists who is known", output.MISSING)
 
 
 def _show(reply: Profiled) -> None:
@@ -62,7 +64,7 @@ def _show(reply: Profiled) -> None:
         output.out.print(
             f"{line} [dim]({format_utc(change.at)}, turn {_short(change.turn)})[/]", highlight=False, soft_wrap=True
         )
-    output.tell(f"{len(reply.people)} of {reply.total} people")
+    output.tell(f"{len(reply.people)} of {reply.total} people" if reply.total else "nobody is known yet")
 
 
 def _lines(person: Person) -> Iterator[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KEPT = ("zstd", "producer")  # how a broker may store what comes: ours is compressed by zstd
 LEAST_FREE = 0.1  # of the disk
-COUNTED = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
+COUNTED = {"graphs": "graph", "turns": "turn", "concepts": "concept", "pairs": "pair", "topics": "theme"}  # field: noun
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Findings:
         self.checks.append(Check(name, ok, detail))
 
     def described(self) -> dict[str, Any]:
-        counts = {name: self.holds[name] for name in COUNTED}
+        counts = {name: self.holds[name] for name in (*COUNTED, "forgotten")}
         ok = all(check.ok for check in self.checks)
         return {"ok": ok, "transport": self.transport, **counts, "checks": [asdict(check) for check in self.checks]}
 
@@ -211,7 +211,7 @@ async def _examine_partitions(settings: WorkerSettings, findings: Findings) -> N
                 halted += 1
                 findings.add(f"partition {partition} answers", error.message, ok=False)
                 continue
-            for name in COUNTED:
+            for name in (*COUNTED, "forgotten"):
                 findings.holds[name] += getattr(inspection, name)
             for graph, why in inspection.unavailable.items():
                 findings.add(f"graph {graph} is available", why, ok=False)
@@ -238,5 +238,5 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
-    report = ", ".join(f"{described[name]} {'themes' if name == 'topics' else name}" for name in COUNTED)
-    output.out.print(report)
+    counts = [output.counted(described[name], noun) for name, noun in COUNTED.items()]
+    output.out.print(", ".join([*counts, f"{described['forgotten']} forgotten"]))

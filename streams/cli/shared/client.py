@@ -53,10 +53,8 @@ async def session(
         await _check_there(settings, timeout)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
-        server = connection.server if isinstance(connection, SharedConnection) else None
-        if server is not None:
-            output.tell(f"process {server.pid} serves this memory: using {server.url}")
-        yield Session(memory, is_served=server is not None)
+        is_served = isinstance(connection, SharedConnection) and connection.server is not None
+        yield Session(memory, is_served=is_served)
 
 
 async def _check_there(settings: WorkerSettings, timeout: float) -> None:

@@ -107,6 +107,14 @@ class PlainGroup(_PlainFlags, TyperGroup):
     """A group whose help shows no type beside a flag."""
 
 
+def _elsewhere(ctx: Any, word: str) -> str | None:
+    """Find the group in which there is a command of this name: `undo` is `replay undo`."""
+    root = ctx.find_root().command
+    groups = ((name, root.get_command(ctx, name)) for name in root.list_commands(ctx))
+    found = (name for name, group in groups if isinstance(group, LazyGroup) and word in group.list_commands(ctx))
+    return next((f"{name} {word}" for name in found), None)
+
+
 class LazyGroup(PlainGroup):
     """A group of commands that are imported when they run.
 
@@ -142,14 +150,13 @@ class LazyGroup(PlainGroup):
             return super().resolve_command(ctx, args)
         except UsageError as error:
             if meant := self._meant(ctx, args[0]):
-                path = " ".join(["emgas", *ctx.command_path.split()[1:], meant])
-                error.message = f"No such command '{args[0]}'. Did you mean `{path}`?"
+                error.message = f"No such command '{args[0]}'. Did you mean `emgas {meant}`?"
             raise
 
     def _meant(self, ctx: Any, word: str) -> str | None:
         words = {name: name for name in self.list_commands(ctx)} | {**self.aliases, **self.synonyms}
         close = get_close_matches(word.lower(), words, n=1)
-        return words[close[0]] if close else None
+        return " ".join([*ctx.command_path.split()[1:], words[close[0]]]) if close else _elsewhere(ctx, word.lower())
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the names in the order in which they are declared."""
