@@ -87,7 +87,9 @@ def short_enough(text: str) -> str:
     """Return `text`.  Raises ValueError if its UTF-8 form is longer than `TEXT_BYTES`."""
     size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
     if size > TEXT_BYTES:
-        raise ValueError(f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: split it into several turns")
+        raise ValueError(
+            f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: shorten it, or split it into several turns"
+        )
     return text
 
 

@@ -270,6 +270,18 @@ def count_redacted(text: str) -> int:
     return len(_MARK.findall(text)) if "[secret: " in text else 0
 
 
+def spans_of_secrets(text: str) -> list[tuple[int, int]]:
+    """List where secrets begin and end, ascending, each with the words that betray it; those that overlap are one."""
+    spans = list[tuple[int, int]]()
+    matches = (kind.pattern.finditer(text) for kind in KINDS) if may_hold_secrets(text) else ()
+    for first, last in sorted(match.span() for found in matches for match in found):
+        if spans and first < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(last, spans[-1][1])
+        else:
+            spans.append((first, last))
+    return spans
+
+
 def secrets_of(text: str) -> Counter[str]:
     """Count the secrets of a text by kind."""
     return Counter(kind for kind, _ in find_secrets(text))

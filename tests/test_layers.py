@@ -34,7 +34,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "state/graph": (
         ("canonical_bytes", "tables"), ("counting", "deadlines", "expiry_queue", "turn_index"), ("graph_tables",),
-        ("codec", "turn_counting", "view"), ("graph",),
+        ("codec", "turn_counting", "view"), ("graph",), ("pieces",),
     ),
     "state/lsm": (
         ("frame_of_reference", "record_types"), ("graph_writer", "page_format"), ("lazy_columns",),

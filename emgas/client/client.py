@@ -177,13 +177,22 @@ class MemoryClient:
 
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""
-        turn = _turn(turn)
-        with operation(turn):
-            return await self._open.append(self._command_record(turn), self._seconds(timeout))
+        for each in _turns(turn):
+            with operation(each):
+                receipt = await self._open.append(self._command_record(each), self._seconds(timeout))
+        return receipt
 
     async def record(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Outcome:
-        """Append a turn and return once it is in the graph: accepted, duplicate, or rejected with a reason."""
-        return await self.send(_turn(turn), timeout=timeout)
+        """Append a turn and return once it is in the graph: accepted, duplicate, or rejected with a reason.
+
+        A mapping with a text that is too long for one turn becomes several (emgas/pieces.py), which are forgotten
+        together.  The outcome is that of the first that is rejected, or of the last.
+        """
+        pieces = _turns(turn)
+        if len(pieces) == 1:
+            return await self.send(pieces[0], timeout=timeout)
+        outcomes = [await self.send(piece, timeout=timeout) for piece in pieces]
+        return Outcome.of_pieces(pieces[0].id, outcomes)
 
     def publish_many(
         self,
@@ -489,8 +498,13 @@ class MemoryClient:
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
 
 
-def _turn(turn: Turn | Mapping[str, Any]) -> Turn:
-    return turn if isinstance(turn, messages.turns.Turn) else build(messages.turns.Turn, turn)
+def _turns(turn: Turn | Mapping[str, Any]) -> list[Turn]:
+    """Return a turn, or those that a mapping with a long text becomes: one at least."""
+    if isinstance(turn, messages.turns.Turn):
+        return [turn]
+    from emgas.pieces import in_pieces_if_long  # here: most programs send turns that fit
+
+    return [build(messages.turns.Turn, piece) for piece in in_pieces_if_long(turn)]
 
 
 def _name_lists(**names: Sequence[str]) -> dict[str, Any]:

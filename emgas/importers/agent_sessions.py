@@ -22,7 +22,7 @@ from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, Transc
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.lines import BadLine, Item, Options, read_lines
 from emgas.messages.turns import Turn
-from emgas.pieces import fitted, numbered
+from emgas.pieces import fitted, in_pieces
 from emgas.validation import build
 
 
@@ -70,7 +70,7 @@ class Exchanges:
             "metadata": {"origin": f"import:{self.origin}"},
             **({} if at is None else {"at": at}),
         }
-        return [build(Turn, {**common, "id": id, "text": piece}) for id, piece in numbered(identity, text)]
+        return [build(Turn, piece) for piece in in_pieces({**common, "id": identity, "text": text})]
 
 
 def session_format(

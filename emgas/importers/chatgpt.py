@@ -23,9 +23,8 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import at_of, load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named
+from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 FILE = re.compile(r"(^|/)conversations(-[0-9]+)?\.json$")
 UNIT = "conversation"
@@ -73,12 +72,9 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     common = {"graph": graph or graph_named("chatgpt", name), "session": name, "metadata": metadata}
     for node in nodes:
         try:
-            turn = _turn(node, conversation.get("create_time"), common)
+            yield from _turns(node, conversation.get("create_time"), common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(node), f"message: {error}", UNIT)
-        else:
-            if turn is not None:
-                yield turn
 
 
 def _name(conversation: Any) -> str:
@@ -105,20 +101,20 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     return list(branch.values())[::-1]
 
 
-def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | None:
-    """Read a message as a turn; None for a hidden message."""
+def _turns(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none for a hidden message."""
     message = node.get("message")
     if message is None:
-        return None  # the root
+        return []  # the root
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with author and content")
     role = _within(message, "author", "role")
     hidden = _within(message, "metadata", "is_visually_hidden_from_conversation")
     if role not in SHOWN or hidden is True or message.get("recipient", "all") not in ("all", None):
-        return None
+        return []
     text = _text(message.get("content"))
     if not text:
-        return None
+        return []
     time = message.get("create_time")
     fields = {
         **common,
@@ -128,7 +124,7 @@ def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | No
         "text": text,
         "at": at_of(begun if time is None else time),
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _within(message: dict[str, Any], outer: str, inner: str) -> Any:

@@ -21,9 +21,8 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, graph_named
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 FILE = re.compile(r"(^|/)conversations\.json$")
 UNIT = "conversation"
@@ -59,20 +58,19 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     common = {"graph": graph or graph_named("claude", name), "session": name, "metadata": metadata}
     for message in messages:
         try:
-            if turn := _turn(message, common):
-                yield turn
+            yield from _turns(message, common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"message: {error}", UNIT)
 
 
-def _turn(message: Any, common: dict[str, Any]) -> Turn | None:
-    """Read a message as a turn; None if it has no text."""
+def _turns(message: Any, common: dict[str, Any]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none if it has no text."""
     if not isinstance(message, dict) or message.get("sender") not in SPEAKERS:
         raise InvalidMessageError("must be an object with uuid, sender (human or assistant) and text")
     text = "\n".join(filter(None, (_text(message), *_named_files(message))))
     role = SPEAKERS[message["sender"]]
     fields = {"id": message.get("uuid"), "speaker": role, "role": role, "text": text, "at": message.get("created_at")}
-    return build(Turn, {**common, **fields}) if text else None
+    return turns_of({**common, **fields}) if text else []
 
 
 def _text(message: dict[str, Any]) -> str:

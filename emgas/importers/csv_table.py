@@ -17,11 +17,10 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, stable_id
+from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, stable_id, turns_of
 from emgas.limits import METADATA_CHARACTERS, METADATA_ENTRIES
 from emgas.messages.turns import Turn
 from emgas.times import milliseconds
-from emgas.validation import build
 
 COLUMNS = {
     "text": ("text", "content", "message", "body", "utterance"),
@@ -65,12 +64,14 @@ def _rows(rows: Iterator[list[str]], places: dict[str, str], graph: str | None, 
             return
         if any(row):
             try:
-                yield _turn(dict(zip(places, row, strict=False)), places, graph, number=number, options=options)
+                yield from _turns(dict(zip(places, row, strict=False)), places, graph, number=number, options=options)
             except InvalidMessageError as error:
                 yield BadLine(number, ",".join(row).encode(errors="surrogateescape"), str(error), "row")
 
 
-def _turn(row: dict[str, str], places: dict[str, str], graph: str | None, *, number: int, options: Options) -> Turn:
+def _turns(
+    row: dict[str, str], places: dict[str, str], graph: str | None, *, number: int, options: Options
+) -> list[Turn]:
     fields = {places[name]: value for name, value in row.items() if places[name] and value}
     others = [(name, value) for name, value in row.items() if not places[name] and name and value]
     kept = {name: value for name, value in others if len(value) <= METADATA_CHARACTERS}
@@ -78,8 +79,8 @@ def _turn(row: dict[str, str], places: dict[str, str], graph: str | None, *, num
         fields["graph"] = graph
     identity = stable_id(fields.get("graph", ""), str(number), 0, text=f"{fields.get('speaker')}\0{fields.get('text')}")
     at = {"at": milliseconds(fields["at"], options.timezone)} if "at" in fields else {}
-    metadata = dict(list(kept.items())[: METADATA_ENTRIES - 1])
-    return build(Turn, {"id": identity, **fields, **at, "metadata": {**metadata, "origin": "import:csv"}})
+    metadata = dict(list(kept.items())[: METADATA_ENTRIES - 2])
+    return turns_of({"id": identity, **fields, **at, "metadata": {**metadata, "origin": "import:csv"}})
 
 
 def _places(names: list[str]) -> dict[str, str]:

@@ -20,10 +20,8 @@ from typing import IO, Any
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, graph_named
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named, on_its_day, turns_of
 from emgas.messages.turns import Turn
-from emgas.times import format_utc
-from emgas.validation import build
 
 CHAT_TYPES = ("Default", "Reply")
 _CHANNEL = json_key("channel", r"\{")
@@ -45,8 +43,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     common = {"graph": graph or graph_named("discord", f"{guild} {channel}".strip()), "metadata": metadata}
     for number, message in enumerate(messages, start=1):
         try:
-            if turn := _turn(message, common):
-                yield turn
+            yield from _turns(message, common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), str(error), "message")
 
@@ -57,21 +54,19 @@ def _name(document: Any, key: str) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _turn(message: Any, common: dict[str, Any]) -> Turn | None:
-    """Read a message as a turn; None for system messages and messages without text."""
+def _turns(message: Any, common: dict[str, Any]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none for system messages and messages without text."""
     author = message.get("author") if isinstance(message, dict) else None
     if not isinstance(author, dict):
         raise InvalidMessageError("must be an object with id, timestamp, author and content")
     if message.get("type", "Default") not in CHAT_TYPES:
-        return None
+        return []
     text = "\n".join(filter(None, (_content(message), *_named_files(message))))
     fields = {"speaker": author.get("nickname") or author.get("name"), "text": text, "at": message.get("timestamp")}
     if not text:
-        return None
-    turn = build(
-        Turn, {**common, "id": message.get("id"), **fields, "metadata": {**common["metadata"], **_reply(message)}}
-    )
-    return turn.model_copy(update={"session": format_utc(turn.at)[:10]}) if turn.at is not None else turn
+        return []
+    metadata = {**common["metadata"], **_reply(message)}
+    return on_its_day(turns_of({**common, "id": message.get("id"), **fields, "metadata": metadata}))
 
 
 def _content(message: dict[str, Any]) -> str:

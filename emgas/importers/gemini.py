@@ -21,10 +21,8 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, stable_id
+from emgas.importers.files.lines import BadLine, Item, Options, on_its_day, stable_id, turns_of
 from emgas.messages.turns import Turn
-from emgas.times import format_utc
-from emgas.validation import build
 
 FILE = re.compile(r"(^|/)Gemini[^/]*/My ?Activity\.json$")
 BELOW = tuple(
@@ -81,10 +79,10 @@ def _turns(activity: Any, graph: str) -> Iterator[Turn]:
         return
     for role, text in (("user", title.removeprefix(PROMPTED)), ("assistant", answer)):
         if text:
-            yield _turn(activity, graph, role, text)
+            yield from _turns_of_one(activity, graph, role, text)
 
 
-def _turn(activity: dict[str, Any], graph: str, role: str, text: str) -> Turn:
+def _turns_of_one(activity: dict[str, Any], graph: str, role: str, text: str) -> list[Turn]:
     fields = {
         "id": stable_id(graph, str(activity.get("time")), 0, text=f"{role}\0{text}"),
         "graph": graph,
@@ -94,8 +92,7 @@ def _turn(activity: dict[str, Any], graph: str, role: str, text: str) -> Turn:
         "at": activity.get("time"),
         "metadata": {"origin": "import:gemini"},
     }
-    turn = build(Turn, fields)
-    return turn.model_copy(update={"session": format_utc(turn.at)[:10]}) if turn.at is not None else turn
+    return on_its_day(turns_of(fields))
 
 
 def _answer(activity: dict[str, Any]) -> str:

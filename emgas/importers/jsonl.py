@@ -12,9 +12,10 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.files.lines import BadLine, Item, check_graph, read_lines, within_record
+from emgas.importers.files.lines import BadLine, Item, check_graph, read_lines, turns_of, within_record
+from emgas.limits import TEXT_BYTES
 from emgas.messages.turns import Turn
-from emgas.validation import build, parse
+from emgas.validation import parse
 
 _TURN = json_key("(speaker|graph)")
 
@@ -24,18 +25,20 @@ def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
     if graph is not None:
         check_graph(graph)
     for line in read_lines(stream):
-        yield line if isinstance(line, BadLine) else _item(*line, graph)
+        yield from [line] if isinstance(line, BadLine) else _items(*line, graph)
 
 
-def _item(number: int, raw: bytes, graph: str | None) -> Item:
+def _items(number: int, raw: bytes, graph: str | None) -> list[Item]:
     try:
-        return within_record(parse(Turn, raw) if graph is None else build(Turn, _moved(raw, graph)), len(raw))
+        is_plain = graph is None and len(raw) <= TEXT_BYTES
+        turns = [parse(Turn, raw)] if is_plain else turns_of(_fields(raw, graph))
+        return [within_record(turn, len(raw)) for turn in turns]
     except InvalidMessageError as error:
-        return BadLine(number, raw, str(error))
+        return [BadLine(number, raw, str(error))]
 
 
-def _moved(raw: bytes, graph: str) -> dict[str, Any]:
-    """Read a line as a turn of `graph`, whether it names one or not.  Raises InvalidMessageError."""
+def _fields(raw: bytes, graph: str | None) -> dict[str, Any]:
+    """Read the fields of a turn, of `graph` if you pass one, whatever the line names.  Raises InvalidMessageError."""
     try:
         fields = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -43,7 +46,7 @@ def _moved(raw: bytes, graph: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
         parse(Turn, raw)  # raises what is wrong with it
         raise InvalidMessageError("message: is not valid JSON: send one JSON object in UTF-8")
-    return {**fields, "graph": graph}
+    return fields if graph is None else {**fields, "graph": graph}
 
 
 def _matches(head: Head) -> Fit:

@@ -22,9 +22,8 @@ from typing import IO, Any
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import USUAL, BadLine, Item, Options, check_graph
+from emgas.importers.files.lines import USUAL, BadLine, Item, Options, check_graph, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
 UNIT = "conversation"
@@ -87,17 +86,17 @@ def _session(number: int, sample: str, turns: Any, *, date: Any, common: dict[st
         return
     for position, turn in enumerate(turns):
         at = int(start.timestamp() * 1000) + position * TURN_MS
-        yield _item(number, sample, turn, common={**common, "at": at})
+        yield from _items(number, sample, turn, common={**common, "at": at})
 
 
-def _item(number: int, sample: str, turn: Any, *, common: dict[str, Any]) -> Item:
+def _items(number: int, sample: str, turn: Any, *, common: dict[str, Any]) -> list[Item]:
     try:
-        return _turn(sample, turn, common)
+        return [*_turns(sample, turn, common)]
     except InvalidMessageError as error:
-        return BadLine(number, raw_of(turn), str(error), UNIT)
+        return [BadLine(number, raw_of(turn), str(error), UNIT)]
 
 
-def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
+def _turns(sample: str, turn: Any, common: dict[str, Any]) -> list[Turn]:
     if not isinstance(turn, dict) or not isinstance(turn.get("dia_id"), str):
         raise InvalidMessageError("turn: must be an object with speaker, dia_id and text")
     text, caption = turn.get("text"), turn.get("blip_caption")
@@ -110,7 +109,7 @@ def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
         "text": text,
         "metadata": {"dia_id": turn["dia_id"]},
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _matches(head: Head) -> Fit:

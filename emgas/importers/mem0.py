@@ -16,10 +16,9 @@ from typing import IO, Any
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, graph_named
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named, turns_of
 from emgas.messages.turns import Turn
 from emgas.times import milliseconds
-from emgas.validation import build
 
 _MEMORY = json_key("memory", '"')
 _KEYS = (json_key("hash"), json_key("user_id"), json_key("created_at"))
@@ -37,12 +36,12 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         return
     for number, memory in enumerate(memories, start=1):
         try:
-            yield _turn(memory, graph)
+            yield from _turns(memory, graph)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(memory), str(error), "memory")
 
 
-def _turn(memory: Any, graph: str | None) -> Turn:
+def _turns(memory: Any, graph: str | None) -> list[Turn]:
     if not isinstance(memory, dict) or not isinstance(memory.get("memory"), str):
         raise InvalidMessageError("must be an object with id and memory")
     owners = [memory.get(key) for key in ("user_id", "agent_id", "run_id")]
@@ -60,7 +59,7 @@ def _turn(memory: Any, graph: str | None) -> Turn:
         "at": milliseconds(made) if isinstance(made, str) else made,  # its offset is the server's, no person's
         "metadata": {**kept, "origin": "import:mem0"},
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _matches(head: Head) -> Fit:

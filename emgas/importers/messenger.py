@@ -24,10 +24,8 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, graph_named, stable_id
+from emgas.importers.files.lines import BadLine, Item, Options, graph_named, on_its_day, stable_id, turns_of
 from emgas.messages.turns import Turn
-from emgas.times import format_utc
-from emgas.validation import build
 
 KINDS = ("inbox", "e2ee_cutover", "archived_threads", "filtered_threads", "message_requests")
 FILE = re.compile(rf"(^|/)({'|'.join(KINDS)})/[^/]+/message_\d+\.json$")
@@ -60,8 +58,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     seen: Counter[str] = Counter()
     for number, message in reversed(list(enumerate(messages, start=1))):
         try:
-            if turn := _turn(message, common, seen):
-                yield turn
+            yield from _turns(message, common, seen)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), str(error), "message")
 
@@ -71,20 +68,19 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
     return read_each(files, FILE, read, graph=graph, options=options)
 
 
-def _turn(message: Any, common: dict[str, Any], seen: Counter[str]) -> Turn | None:
-    """Read a message as a turn; None if it has no text or was unsent."""
+def _turns(message: Any, common: dict[str, Any], seen: Counter[str]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none if it has no text or was unsent."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with sender_name, timestamp_ms and content")
     text = "\n".join(filter(None, (_mended(message.get("content") or message.get("text")), *_notes(message))))
     if not text or message.get("is_unsent") or message.get("isUnsent"):
-        return None
+        return []
     at = message.get("timestamp_ms", message.get("timestamp"))
     speaker = _mended(message.get("sender_name") or message.get("senderName"))
     base = stable_id(common["graph"], str(at), 0, text=f"{speaker}\0{text}")
     seen[base] += 1
     name = base if seen[base] == 1 else f"{base}-{seen[base]}"
-    turn = build(Turn, {**common, "id": name, "speaker": speaker, "text": text, "at": at})
-    return turn.model_copy(update={"session": format_utc(turn.at)[:10]}) if turn.at is not None else turn
+    return on_its_day(turns_of({**common, "id": name, "speaker": speaker, "text": text, "at": at}))
 
 
 def _mended(text: Any) -> str:

@@ -21,9 +21,8 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id
+from emgas.importers.files.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 ROLES = {"function": "tool"}  # what older files call it
 PROMPTS = ("system", "developer")  # older and newer files
@@ -70,17 +69,17 @@ def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
             return
         for position, message in enumerate(messages):
             if not isinstance(message, dict) or message.get("role") not in PROMPTS:
-                yield _item(number, raw, position, message=message, graph=graph)
+                yield from _items(number, raw, position, message=message, graph=graph)
 
 
-def _item(number: int, raw: bytes, position: int, *, message: Any, graph: str) -> Item:
+def _items(number: int, raw: bytes, position: int, *, message: Any, graph: str) -> list[Item]:
     try:
-        return _turn(number, position, message, graph=graph)
+        return [*_turns(number, position, message, graph=graph)]
     except InvalidMessageError as error:
-        return BadLine(number, raw, f"messages[{position}]: {error}")
+        return [BadLine(number, raw, f"messages[{position}]: {error}")]
 
 
-def _turn(number: int, position: int, message: Any, *, graph: str) -> Turn:
+def _turns(number: int, position: int, message: Any, *, graph: str) -> list[Turn]:
     if not isinstance(message, dict) or "role" not in message:
         raise InvalidMessageError("must be an object with role and content")
     text, session, role = _text(message.get("content")), f"line-{number}", message.get("role")
@@ -92,7 +91,7 @@ def _turn(number: int, position: int, message: Any, *, graph: str) -> Turn:
         "speaker": message.get("name") or role,
         "text": text,
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _text(content: Any) -> str:

@@ -20,9 +20,18 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, FormatSummary, Head
 from emgas.importers.files.documents import load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
+from emgas.importers.files.lines import (
+    BadLine,
+    Item,
+    Options,
+    check_graph,
+    graph_named,
+    head_of,
+    read_lines,
+    stable_id,
+    turns_of,
+)
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 ROLES = {
     "human": "user",
@@ -87,12 +96,12 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
         if isinstance(message, dict) and message.get("from") == "system":
             continue  # an instruction to a model, not an utterance
         try:
-            yield _turn(graph or graph_named("sharegpt", session), session, position, message=message)
+            yield from _turns(graph or graph_named("sharegpt", session), session, position, message=message)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"conversations[{position}]: {error}")
 
 
-def _turn(graph: str, session: str, position: int, *, message: Any) -> Turn:
+def _turns(graph: str, session: str, position: int, *, message: Any) -> list[Turn]:
     speaker = message.get("from") if isinstance(message, dict) else None
     text = message.get("value") if isinstance(message, dict) else None
     if not isinstance(speaker, str) or speaker not in ROLES or not isinstance(text, str):
@@ -106,7 +115,7 @@ def _turn(graph: str, session: str, position: int, *, message: Any) -> Turn:
         "text": text,
         "metadata": {"origin": "import:sharegpt"},
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _matches(head: Head) -> Fit:

@@ -25,9 +25,8 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
 from emgas.importers.files.archives import Files
 from emgas.importers.files.documents import at_of, check_values, raw_of
-from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
+from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 DAY = re.compile(r"(?:^|/)([^/]+)/([0-9]{4}-[0-9]{2}-[0-9]{2})\.json$")
 _TS = json_key("ts", r'"[0-9]+\.[0-9]+"')
@@ -98,23 +97,20 @@ def _day(
     common = {"graph": graph or graph_named("slack", channel), "metadata": metadata}
     for number, message in enumerate(messages, start=1):
         try:
-            turn = _turn(message, channel, day, people=people, common=common)
+            yield from _turns(message, channel, day, people=people, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}", "")
-        else:
-            if turn is not None:
-                yield turn
 
 
-def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
-    """Read a message as a turn; None for system messages and messages without text."""
+def _turns(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none for system messages and messages without text."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with user, text and ts")
     if message.get("type", "message") != "message" or message.get("subtype") not in SPOKEN:
-        return None
+        return []
     text = _text(message, people)
     if not text:
-        return None
+        return []
     moment, thread = message.get("ts"), message.get("thread_ts")
     if not isinstance(moment, str) or not re.fullmatch(r"[0-9]{1,11}\.[0-9]{1,9}", moment):
         raise InvalidMessageError("ts: must be like 1683554160.000200")
@@ -126,7 +122,7 @@ def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], commo
         "text": text,
         "at": at_of(moment),
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _speaker(message: dict[str, Any], people: dict[str, str]) -> Any:

@@ -24,10 +24,9 @@ from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head
 from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import at_of, load, raw_of
-from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named
+from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
 from emgas.times import datetime_of
-from emgas.validation import build
 
 FILE = re.compile(r"(^|/)result\.json$")
 _CHATS = re.compile(
@@ -80,12 +79,9 @@ def _chat(number: int, chat: Any, graph: str | None, *, options: Options) -> Ite
     common = {"graph": graph or graph_named("telegram", name)}
     for message in messages:
         try:
-            turn = _turn(message, str(identity), name, options=options, common=common)
+            yield from _turns(message, str(identity), name, options=options, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{_named(message)}: {error}", "chat")
-        else:
-            if turn is not None:
-                yield turn
 
 
 def _named(message: Any) -> str:
@@ -93,15 +89,15 @@ def _named(message: Any) -> str:
     return f"message {number}" if type(number) is int else "message"
 
 
-def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> Turn | None:
-    """Read a message as a turn; None for system messages and messages without text."""
+def _turns(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> list[Turn]:
+    """Read a message as turns, several if it is long; none for system messages and messages without text."""
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise InvalidMessageError("must be an object with id, date and text")
     if message.get("type") != "message":
-        return None
+        return []
     text = " ".join(filter(None, (_text(message.get("text", "")), _shared(message)))).strip()
     if not text:
-        return None
+        return []
     at = _at(message, options)
     fields = {
         **common,
@@ -112,7 +108,7 @@ def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[
         "at": at,
         "metadata": {"origin": "import:telegram", "chat": name[:200], **_references(message)},
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _text(text: Any) -> str:

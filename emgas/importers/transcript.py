@@ -17,9 +17,8 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.files.lines import BadLine, Item, Options, read_lines, stable_id
+from emgas.importers.files.lines import BadLine, Item, Options, read_lines, stable_id, turns_of
 from emgas.messages.turns import Turn
-from emgas.validation import build
 
 SPOKEN = re.compile(r"(?P<speaker>[^\W_][^:\n]{0,39}?)\s?(?::\s+|：\s*)(?P<text>\S.*)", re.DOTALL)
 LOOKED_AT = 20  # a file is recognised by its first lines: most of them must be spoken
@@ -40,7 +39,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield BadLine(number, text.encode(errors="surrogateescape"), "line: has no speaker: write `Name: text`")
             continue
         try:
-            yield _turn(graph, session, position, match)
+            yield from _turns(graph, session, position, match)
         except InvalidMessageError as error:
             yield BadLine(number, text.encode(errors="surrogateescape"), str(error))
 
@@ -64,7 +63,7 @@ def _spoken(stream: IO[bytes]) -> Iterator[tuple[int, list[str] | BadLine]]:
         yield begun, lines
 
 
-def _turn(graph: str, session: str, position: int, match: re.Match[str]) -> Turn:
+def _turns(graph: str, session: str, position: int, match: re.Match[str]) -> list[Turn]:
     fields = {
         "id": stable_id(graph, session, position, text=match[0]),
         "graph": graph,
@@ -73,7 +72,7 @@ def _turn(graph: str, session: str, position: int, match: re.Match[str]) -> Turn
         "text": match["text"],
         "metadata": {"origin": "import:transcript"},
     }
-    return build(Turn, fields)
+    return turns_of(fields)
 
 
 def _matches(head: Head) -> Fit:

@@ -27,11 +27,17 @@ from typing import IO
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
 from emgas.importers.files.archives import Files, read_each
-from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
-from emgas.limits import TEXT_BYTES
-from emgas.messages.turns import Turn
+from emgas.importers.files.lines import (
+    LINE_BYTES,
+    BadLine,
+    Item,
+    Options,
+    check_graph,
+    graph_named,
+    stable_id,
+    turns_of,
+)
 from emgas.times import since_epoch
-from emgas.validation import build
 
 FILE = re.compile(r"(^|/)(_chat|WhatsApp[^/]*)\.txt$")
 ORDERS = ("dmy", "mdy", "ymd")
@@ -86,8 +92,8 @@ class _Message:
     size: int = field(default=0)
 
     def add(self, line: str) -> None:
-        """Append a line; of a message far too long for a turn, only enough is kept to detect that."""
-        if self.size <= 2 * TEXT_BYTES:
+        """Append a line; of a message that is too long to be read, only enough is kept to detect that."""
+        if self.size <= LINE_BYTES:
             self.lines.append(line)
             self.size += len(line) + 1
 
@@ -106,9 +112,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             continue
         if message.when.date() != day:
             day, seen = message.when.date(), Counter()
-        item = _item(message, graph, zone, seen=seen)
-        if item is not None:
-            yield item
+        yield from _items(message, graph, zone, seen=seen)
 
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
@@ -205,15 +209,17 @@ def _when(match: re.Match[str], order: str) -> datetime:
     return datetime.combine(date(year, parts["m"], parts["d"]), moment)
 
 
-def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> Item | None:
-    """Read a message as a turn; None for messages that WhatsApp wrote."""
+def _items(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> list[Item]:
+    """Read a message as turns, several if it is long; none for messages that WhatsApp wrote."""
     text = "\n".join(message.lines).strip()
+    if message.size > LINE_BYTES:
+        return [BadLine(message.number, _raw(text), f"message: is over {LINE_BYTES} bytes: split it")]
     speaker, colon, words = text.partition(": ")
     words = EDITED.sub("", words.strip()).strip()
     if DELETED.fullmatch(words) or OMITTED.fullmatch(words):
-        return None
+        return []
     if not colon or "\n" in speaker or not words or words.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", words):
-        return None
+        return []
     speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")
     words = words.replace(_MARK, "")
     base = stable_id(graph, message.when.isoformat(), 0, text=f"{speaker}\x00{words}")
@@ -228,9 +234,9 @@ def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) ->
         "metadata": {"origin": "import:whatsapp"},
     }
     try:
-        return build(Turn, fields)
+        return [*turns_of(fields)]
     except InvalidMessageError as error:
-        return BadLine(message.number, _raw(text), str(error))
+        return [BadLine(message.number, _raw(text), str(error))]
 
 
 def _raw(line: str) -> bytes:

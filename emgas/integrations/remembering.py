@@ -26,7 +26,7 @@ from emgas.client.sync import Memory
 from emgas.errors import EmgasError, InvalidMessageError, WrongEventLoopError
 from emgas.messages.fields import Role
 from emgas.messages.queries import RecalledPassage, Reply
-from emgas.pieces import fitted, numbered, pieces
+from emgas.pieces import fitted, in_pieces, pieces
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -56,8 +56,8 @@ class Remembering:
         name = fitted(id or uuid4().hex)
         turn = {"graph": graph, "speaker": fitted(speaker), "session": fitted(session), "role": role}
         with self._tolerated("remembering"):
-            for identity, piece in numbered(name, text):
-                await self._recorded({**turn, "id": identity, "text": piece, **({} if at is None else {"at": at})})
+            for piece in in_pieces({**turn, "id": name, "text": text, **({} if at is None else {"at": at})}):
+                await self._recorded(piece)
 
     async def recall(self, graph: str, question: str, **options: Any) -> Reply | None:
         """Query a graph; return None for a blank question or a tolerated failure.  `options`: as MemoryClient.query."""

@@ -9,7 +9,7 @@ gateway's routes, plain commands of the command line, and the schemas with the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
@@ -54,6 +54,12 @@ class Outcome(AnswerMessage):
     )
     moved_to: str | None = Field(None, exclude_if=lambda moved_to: moved_to is None)
     position: Position
+
+    @classmethod
+    def of_pieces(cls, turn: str, outcomes: Sequence[Outcome]) -> Outcome:
+        """Return the outcome of a turn that was sent in pieces: the first that is rejected, or the last."""
+        decisive = next((each for each in outcomes if each.status == "rejected"), outcomes[-1])
+        return decisive.model_copy(update={"turn": turn})
 
 
 FailureCode = Literal[

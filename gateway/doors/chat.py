@@ -36,7 +36,7 @@ from emgas.limits import EXCLUDED, TEXT_BYTES
 from emgas.logs import logger
 from emgas.messages.fields import GraphId, Name
 from emgas.messages.turns import Turn
-from emgas.pieces import fitted, pieces
+from emgas.pieces import fitted, in_pieces, pieces
 from emgas.validation import build
 from gateway.auth.access import any_key, caller
 from gateway.http.errors import (
@@ -123,13 +123,8 @@ class Talk:
         """Build the turns of the message at a place of the conversation: several if it is long."""
         name = uuid4().hex if self.session is None else self._name(place, message)
         common = {"graph": self.graph, "session": fitted(self.session or "main"), "role": message.role}
-        return [
-            build(
-                Turn,
-                {**common, "id": f"{name}/{number}" if number else name, "speaker": speaker_of(message), "text": text},
-            )
-            for number, text in enumerate(pieces(message.text))
-        ]
+        whole = {**common, "id": name, "speaker": speaker_of(message), "text": message.text}
+        return [build(Turn, piece) for piece in in_pieces(whole)]
 
     def shown(self) -> list[str]:
         """Return the ids of the latest turns in the request; none if the conversation has no name."""

@@ -31,7 +31,7 @@ from emgas.messages import queries
 from emgas.messages.fields import GraphId, Milliseconds
 from emgas.messages.filters import Filter
 from emgas.messages.several import Merged
-from emgas.pieces import fitted, numbered, pieces
+from emgas.pieces import fitted, in_pieces, pieces
 from gateway.auth.access import any_key, caller
 from gateway.doors.injections import Injected, Injection, Injections, ListedInjections
 from gateway.http.errors import REFUSALS, RequestRejectedError
@@ -104,8 +104,9 @@ async def _store(memory: MemoryClient, host: str, received: HookInput, graph: st
         return
     session = fitted(received.session or "main")
     common = {"graph": graph, "session": session, "speaker": role, "role": role, "metadata": {"origin": f"hook:{host}"}}
-    for identity, piece in numbered(turn_id(session, role, text), text):
-        outcome = await memory.record({**common, "id": identity, "text": piece, **({} if at is None else {"at": at})})
+    whole = {**common, "id": turn_id(session, role, text), "text": text, **({} if at is None else {"at": at})}
+    for piece in in_pieces(whole):
+        outcome = await memory.record(piece)
         if outcome.status == "rejected":
             raise RequestRejectedError(outcome.reason)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import chain, islice
 from typing import Annotated, Any, cast
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from emgas.messages.forgetting import Forget
 from emgas.messages.requests import Outcome
 from emgas.messages.several import Merged
 from emgas.messages.turns import Turn
+from emgas.pieces import in_pieces_if_long
 from emgas.validation import build
 from gateway.auth.access import any_key, caller, may
 from gateway.http.errors import REFUSALS
@@ -73,8 +75,8 @@ async def record_turn(
     memory: Memory,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Record a turn; respond once it is in the graph."""
-    outcome = await memory.send(build(Turn, command_fields(graph, body, idempotency_key)))
+    """Record a turn, a long one in pieces; respond once it is in the graph."""
+    outcome = await memory.record(command_fields(graph, body, idempotency_key))
     return outcome_response(outcome, 201)
 
 
@@ -90,8 +92,11 @@ async def record_turns(graph: Annotated[Graph, may("write")], body: TurnsBody, m
 
     A rejected turn does not keep the others out.  Sending the same turns again is harmless, because ids are permanent.
     """
-    turns = [build(Turn, {**turn, "graph": graph}) for turn in body.model_dump(exclude_unset=True)["turns"]]
-    return Outcomes(outcomes=[cast("Outcome", outcome) async for _, outcome in memory.publish_many(turns)])
+    wholes = [{**turn, "graph": graph} for turn in body.model_dump(exclude_unset=True)["turns"]]
+    turns = [[build(Turn, piece) for piece in in_pieces_if_long(whole)] for whole in wholes]
+    published = memory.publish_many(chain.from_iterable(turns))
+    outcomes = iter([cast("Outcome", outcome) async for _, outcome in published])
+    return Outcomes(outcomes=[Outcome.of_pieces(pieces[0].id, list(islice(outcomes, len(pieces)))) for pieces in turns])
 
 
 async def _forgotten(memory: MemoryClient, graph: str, **what: Any) -> Response:

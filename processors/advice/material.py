@@ -5,18 +5,16 @@ task_of(graph, text_of, job)     None where what the job is about is not there a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
 from processors.advice.advisor import JudgeWorth, NameTheme, RateLinks, Rewrite, Split, Summarise, Task
 from processors.text.shown import Shown
-from state.events.events import TurnRecorded
-from state.graph.graph import Graph
+from state.graph.graph import Graph, TextOf
 from state.graph.tables.theme_table import ThemeRow
 
 What = Literal["name", "rate", "summarise", "split", "rewrite", "judge"]
-TextOf = Callable[[Graph, int], TurnRecorded]
 
 WORDS: Final = 12  # of a theme that are shown
 RATED: Final = 4  # of a theme whose links are rated: its strongest

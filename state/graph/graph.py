@@ -645,3 +645,6 @@ class Graph(GraphTables):
         self.advice.without(turns, concepts, self.habits.habits)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
+
+
+TextOf = Callable[[Graph, int], TurnRecorded]  # reads what a turn of this number said

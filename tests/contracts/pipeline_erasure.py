@@ -89,6 +89,16 @@ class Erases:
         assert not [name for name in graph.concepts.numbers if "kryptonite" in name]
         assert [name for name in graph.concepts.numbers if "zebrawood" in name], "somebody else said it, too"
 
+    async def test_a_turn_in_pieces_is_erased_as_one(self, encrypted: Pipeline) -> None:
+        text = "\n\n".join(f"Paragraph {number}: the zebrawood lamp {number}." for number in range(1000))
+        await encrypted.memory.record(a_turn("long", "d", text))
+        await encrypted.record("long", id="e", text="The kettle whistles.")
+        await erased(encrypted, "long", turn="d")
+        assert encrypted.ids("long") == ["e"]
+        graph = encrypted.graph("long")
+        assert graph is not None
+        assert not [name for name in graph.concepts.numbers if "zebrawood" in name]
+
     async def test_a_fold_of_the_log_alone_comes_to_what_the_worker_holds_that_never_restarted(
         self, encrypted: Pipeline
     ) -> None:

@@ -17,6 +17,7 @@ from state.events.events import (
     Pinned,
     Retracted,
     TurnRecorded,
+    Unpinned,
     WindowEvent,
     decode,
 )
@@ -149,6 +150,28 @@ class Lives(PipelineSteps):
         assert (await pipeline.memory.record(a_turn(graph, "t2", message["t2"]))).status == "duplicate"
         again = await pipeline.memory.forget(graph, turns=["t2"])
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
+        assert all(each.match for each in await pipeline.verified())
+
+    async def test_a_turn_too_long_for_a_record_is_found_pinned_and_forgotten_as_one(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        text = "\n\n".join(f"Paragraph {number}: the lamp stands on shelf {number}." for number in range(1000))
+        outcome = await pipeline.memory.record(a_turn(graph, "d", f"{text}\n\nThe anchor hangs above the door."))
+        assert (outcome.status, outcome.turn) == ("accepted", "d")
+        await pipeline.record(graph, id="e", text="The kettle whistles.")
+        await pipeline.record(graph, id="e/1", text="The basil grows.")  # nobody's piece: its sender chose the id
+        listed = [turn.id for turn in (await pipeline.memory.turns(graph, limit=100)).turns]
+        pieces = {id for id in listed if not id.startswith("e")}
+        assert len(pieces) > 10
+        reply = await pipeline.memory.query(graph, "Where does the anchor hang?")
+        assert reply.passages[0].id == f"d/{len(pieces) - 1}"
+        for request in (Pin(graph=graph, turns=["d"]), Unpin(graph=graph, turns=["d"])):
+            pinned = only(await self.event_of(pipeline, await pipeline.memory.send(request)))
+            assert isinstance(pinned, Pinned | Unpinned)
+            assert set(pinned.turns) == pieces
+        await pipeline.memory.forget(graph, turns=["d/2"])
+        await pipeline.memory.forget(graph, turns=["d", "e"])
+        assert [turn.id for turn in (await pipeline.memory.turns(graph)).turns] == ["e/1"]
         assert all(each.match for each in await pipeline.verified())
 
     @pytest.mark.source("S28")

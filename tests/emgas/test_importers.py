@@ -48,7 +48,6 @@ def test_any_turns_written_as_lines_are_read_back(written: list[Turn]) -> None:
         (b"[1]", "message: must be a JSON object"),
         (GOOD[:-1] + b',"txt":"x"}', "txt: is not a known field"),
         (GOOD.replace(b'"ada"', b'"../ada"'), "graph: must be 1 to 128"),
-        (GOOD.replace(b"Hello", b"x" * 5_000_000), "text: is 5000000 bytes of UTF-8, the limit is 32768"),
         (GOOD.replace(b"Hello", b"\\u0000"), "text: holds the character U+0000"),
         (GOOD.replace(b"Hello", b"\\ud800"), "message: is not valid JSON"),
     ],
@@ -217,7 +216,6 @@ def test_in_one_graph_the_sessions_of_two_samples_stay_apart() -> None:
         (sample(session_2_date_time=None), "session_2_date_time: must be like"),
         (sample(session_2="text"), "session_2: must be a list"),
         (sample(session_2=["text"]), "turn: must be an object"),
-        (sample(session_2=[{"dia_id": "D2:1", "speaker": "Ada", "text": "x" * 40_000}]), "text: is 40000 bytes"),
         (sample(session_2=[{"dia_id": "D2:1", "text": "Hi"}]), "speaker: must be"),
     ],
 )

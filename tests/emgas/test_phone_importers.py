@@ -137,7 +137,6 @@ def test_a_chat_whose_dates_do_not_tell_their_order_needs_it() -> None:
         (b"[01/02/2023, 13:56:02] Ada: \xff\xfe", "text: holds a lone surrogate, as what is not in UTF-8"),
         (b"[01/02/2023, 13:56:02] Ada: x\x00", "text: holds the character U+0000"),
         (b"[01/02/2023, 13:56:02] " + b"A" * 300 + b": Hi", "speaker: "),
-        (b"[01/02/2023, 13:56:02] Ada: Hi\n" + b"line\n" * 20_000, "text: is "),
     ],
 )
 def test_what_is_wrong_in_a_whatsapp_chat_is_reported_and_the_rest_is_read(line: bytes, reason: str) -> None:

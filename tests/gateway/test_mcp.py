@@ -220,7 +220,6 @@ async def test_a_refusal_is_told_in_the_words_of_the_memory(tmp_path: Path) -> N
         await call(client, "remember", graph="ada", **ARGUMENTS)
         again = await call(client, "remember", graph="ada", **{**ARGUMENTS, "text": "Another text."})
         assert (again["status"], "with another text: use a new id" in again["reason"]) == ("rejected", True)
-        assert "is 40000 bytes" in await call(client, "remember", graph="ada", text="x" * 40_000)
         assert "write it as 2023-05-08" in await call(client, "recall", graph="ada", question="x", as_of="some day")
         secret = "a private remark"
         assert secret not in await call(client, "recall", graph="ada", question=[secret])

@@ -257,7 +257,7 @@ def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:
 
 
 def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_read(tmp_path: Path) -> None:
-    bad = [b'{"id": "t2", "graph":', a_line(id="t3", text="x" * 5_000_000), a_line(id="t4", mood="good")]
+    bad = [b'{"id": "t2", "graph":', a_line(id="t3", speaker="x" * 5_000_000), a_line(id="t4", mood="good")]
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b"\n".join([a_line(), *bad, a_line(id="t5"), a_line(id="t5", text="Another text.")]))
     result = emgas_here(tmp_path, "publish", str(file), "--json")
@@ -269,7 +269,7 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
     reasons = sorted(letter["reason"] for letter in letters)
     assert [reason[:7] for reason in reasons] == ["line 2:", "line 3:", "line 4:", "turn id"]
     assert "is not valid JSON" in reasons[0]
-    assert "the limit is 32768" in reasons[1]
+    assert "speaker: must have at most 256 characters" in reasons[1]
     assert "mood: is not a known field" in reasons[2]
     listed = emgas_here(tmp_path, "dead-letters", "list").out
     assert all(letter["id"] in listed for letter in letters)

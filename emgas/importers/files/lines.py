@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from hashlib import sha256
-from typing import IO
+from typing import IO, Any
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
 from emgas.messages.turns import Turn
-from emgas.times import zone
-from emgas.validation import checked_graph, encode
+from emgas.pieces import in_pieces_if_long
+from emgas.times import format_utc, zone
+from emgas.validation import build, checked_graph, encode
 
 LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and never held whole
 
@@ -110,6 +111,18 @@ def within_record(turn: Turn, size: int) -> Turn:
     if size + 4096 > limits.RECORD_BYTES:
         encode(turn)
     return turn
+
+
+def turns_of(fields: Mapping[str, Any]) -> list[Turn]:
+    """Build the turn of these fields, or the turns of its pieces if its text is long.  Raises InvalidMessageError."""
+    return [build(Turn, piece) for piece in in_pieces_if_long(fields)]
+
+
+def on_its_day(turns: Sequence[Turn]) -> list[Turn]:
+    """Return turns in the session of their day (UTC); those without a time as they are."""
+    return [
+        turn if turn.at is None else turn.model_copy(update={"session": format_utc(turn.at)[:10]}) for turn in turns
+    ]
 
 
 def check_graph(graph: str) -> str:

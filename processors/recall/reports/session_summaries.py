@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -34,7 +33,7 @@ from processors.text.scripts import HAN
 from processors.text.shown import Shown
 from state.arrays import Integers
 from state.events.events import UNSTAMPED, SessionEnded, SessionSummarised, TurnRecorded
-from state.graph.graph import Graph
+from state.graph.graph import Graph, TextOf
 from state.graph.tables.session_table import SessionEnd
 from state.graph.view import GraphView
 
@@ -47,7 +46,6 @@ AUTHOR: Final = "extractive 1"  # who writes it: raise the number where the same
 
 SAME: Final = 0.85  # of the words of a sentence: where another one holds as many, it says the same
 _WORD: Final = re.compile(rf"[{HAN}]|\w+?(?=[{HAN}]|\b)")
-TextOf = Callable[[Graph, int], TurnRecorded]
 
 
 class _Sentence(NamedTuple):

@@ -10,7 +10,7 @@ from uuid import uuid4
 import typer
 
 from emgas.errors import EmgasError
-from emgas.pieces import numbered
+from emgas.pieces import in_pieces
 from streams.cli.shared import output
 from streams.cli.shared.client import has_writer, session
 from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
@@ -38,10 +38,9 @@ def add(
 ) -> None:
     """Store one memory, and wait until it can be queried."""
     marked = lasting(origin, expires_in, expires_at, now_ms)
-    turn = {"graph": graph, "speaker": speaker, "session": conversation, "at": at}
-    identity = uuid4().hex
-    pieces = numbered(identity, text) or [(identity, text)]  # an empty text is refused as a turn
-    outcomes = output.run(_add([{**turn, "id": id, "text": piece} for id, piece in pieces], marked, timeout))
+    turn = {"id": uuid4().hex, "graph": graph, "text": text, "speaker": speaker, "session": conversation, "at": at}
+    pieces = in_pieces(turn) or [turn]  # an empty text is refused as a turn
+    outcomes = output.run(_add(pieces, marked, timeout))
     if json:
         for outcome in outcomes:
             output.print_json(outcome.model_dump())

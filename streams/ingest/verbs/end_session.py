@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from emgas.messages.sessions import EndSession
 from processors.lifecycle.sessions.sessions import ended, going_on
 from processors.recall.reports.session_summaries import summed_up
-from state.events.events import DataEvent, GraphEvent, SessionEnded, TurnRecorded
-from state.graph.graph import Graph
+from state.events.events import DataEvent, GraphEvent, SessionEnded
+from state.graph.graph import Graph, TextOf
 from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import Deciding, decides
-
-TextOf = Callable[[Graph, int], TurnRecorded]
 
 
 @decides(EndSession)

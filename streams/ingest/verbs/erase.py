@@ -14,6 +14,7 @@ from processors.lifecycle.decay.erasing import Erasure, erasures
 from state.erasure import erased_by
 from state.events.events import UNSTAMPED, DataEvent, GraphEvent, Sealed, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
+from state.graph.pieces import is_piece_of
 from state.graph.tables.passage_table import ERASED
 from state.partition import Partition
 from state.sealing.keyring import read_as
@@ -90,6 +91,6 @@ def _unreadable_graph(graph_id: str, state: Partition) -> SubjectErased:
 
 
 def _subject(request: Erase) -> Callable[[TurnRecorded], bool]:
-    if request.turn is not None:
-        return lambda event: event.id == request.turn
+    if (turn := request.turn) is not None:
+        return lambda event: event.id == turn or is_piece_of(event, turn)
     return lambda event: event.speaker == request.speaker

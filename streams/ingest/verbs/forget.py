@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from emgas.messages.forgetting import Forget, PreviewForget
+from emgas.pieces import PIECE_OF
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.decay.forgetting import Leaving, everything, mentioning, requested
 from processors.lifecycle.parts import parts
@@ -14,12 +15,12 @@ from processors.text.chinese import simplified
 from processors.text.language import clean
 from processors.text.scripts import DENSE
 from state.events.events import UNSTAMPED, DataEvent, Forgotten, TurnRecorded
-from state.graph.graph import Graph
+from state.graph.graph import Graph, TextOf
+from state.graph.pieces import with_pieces
 from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import Deciding, concept_ids, decides
 from streams.ingest.verbs.refusals import existing
 
-TextOf = Callable[[Graph, int], TurnRecorded]
 TEXTS_AT_ONCE = 200  # between two steps
 KEPT = "The log keeps what was forgotten until you erase it (`emgas change erase`); undo restores it."
 
@@ -54,9 +55,10 @@ def find_leaving(
     if request.everything:
         return everything(graph)
     ids = [concept_ids(graph, text, extractor) for text in request.concepts]
+    named = list(with_pieces(graph, request.turns, text_of))
     if request.word_only:
-        return requested(graph, [id for each in ids for id in each], request.turns, request.sessions)
-    turns = [*request.turns, *(turn for each in ids for turn in mentioning(graph, each))]
+        return requested(graph, [id for each in ids for id in each], named, request.sessions)
+    turns = [*named, *(turn for each in ids for turn in mentioning(graph, each))]
     if words := [text for text in request.concepts if extractor.of_query(text.casefold()).concepts]:
         turns += yield from _containing(graph, words, text_of)
     return requested(graph, [each[0] for each in ids if len(each) == 1], turns, request.sessions)
@@ -80,7 +82,7 @@ def _containing(graph: Graph, words: Sequence[str], text_of: TextOf) -> Steps[li
 def _texts(event: TurnRecorded) -> Iterator[str]:
     yield event.text
     yield from (attached.caption for attached in event.attachments)
-    yield from (value for value in event.metadata.values() if isinstance(value, str))
+    yield from (value for name, value in event.metadata.items() if isinstance(value, str) and name != PIECE_OF)
 
 
 def _pattern(word: str) -> str:
