@@ -2,7 +2,7 @@
 
     id "d", 76 kB    "d", "d/1", "d/2" …, each but the first with metadata {"piece_of": "d"}
 
-Who forgets, erases or pins "d" does so with all its pieces (state/graph/pieces.py).
+If you forget, erase or pin "d", all its pieces go with it (state/graph/pieces.py).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LONGEST_NAME = limits.NAME_CHARACTERS - 16  # room for the number of a piece
 def pieces(text: str, most: int = PIECE_BYTES) -> list[str]:
     """Split a text into pieces of at most `most` bytes, between paragraphs, lines, sentences or words if possible.
 
-    A secret is never cut, because half of it would not be recognised and replaced: a piece that begins with one may be
-    longer.  Returns no piece for a blank text.
+    A secret is never cut, because half of it would not be recognised and replaced.  So a piece that begins with one
+    may be longer.  Returns no piece for a blank text.
     """
     text = text.replace("\0", "").encode(errors="replace").decode()
     secrets = spans_of_secrets(text) if len(text.encode()) > most else []
@@ -56,27 +56,21 @@ def _end(piece: str) -> int:
 def in_pieces(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the fields of the turns that a turn is stored as; none for a blank text.
 
-    The first piece has the turn's id and its attachments, the next has the id with /1, and names the whole.
+    The first piece keeps the turn's id and its attachments.  The next has the id with /1, and names the whole.
     """
-    whole, name, rest = dict(turn), turn["id"], {**turn}
-    rest.pop("attachments", None)
-    return [
-        {**whole, "text": piece}
-        if number == 0
-        else {
-            **rest,
-            "id": f"{name}/{number}",
-            "text": piece,
-            "metadata": {**(turn.get("metadata") or {}), PIECE_OF: name},
-        }
-        for number, piece in enumerate(pieces(turn["text"]))
-    ]
+    first, *others = pieces(turn["text"]) or [""]
+    if not first:
+        return []
+    marked = {**turn, "metadata": {**(turn.get("metadata") or {}), PIECE_OF: turn["id"]}}
+    marked.pop("attachments", None)
+    rest = ({**marked, "id": f"{turn['id']}/{number}", "text": text} for number, text in enumerate(others, start=1))
+    return [{**turn, "text": first}, *rest]
 
 
 def in_pieces_if_long(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a turn as it is, or in pieces if its text has more bytes than one turn holds (limits.TEXT_BYTES).
 
-    What is invalid for another reason is returned as it is, so that the turn refuses it.
+    A turn that is invalid for another reason stays as it is: building it raises the error.
     """
     text, metadata = turn.get("text"), turn.get("metadata")
     if not isinstance(text, str) or 4 * len(text) <= limits.TEXT_BYTES or not isinstance(turn.get("id"), str):

@@ -22,7 +22,7 @@ def with_pieces(graph: Graph, turns: Iterable[str], text_of: TextOf) -> Iterator
             if place is None:
                 continue  # it was forgotten alone; the next one may be there
             if not is_piece_of(text_of(graph, place), turn):
-                break  # somebody else chose this id
+                break  # a sender chose this id for another turn
             yield piece
 
 

@@ -159,7 +159,7 @@ class Lives(PipelineSteps):
         outcome = await pipeline.memory.record(a_turn(graph, "d", f"{text}\n\nThe anchor hangs above the door."))
         assert (outcome.status, outcome.turn) == ("accepted", "d")
         await pipeline.record(graph, id="e", text="The kettle whistles.")
-        await pipeline.record(graph, id="e/1", text="The basil grows.")  # nobody's piece: its sender chose the id
+        await pipeline.record(graph, id="e/1", text="The basil grows.")  # a turn of its own: its sender chose the id
         listed = [turn.id for turn in (await pipeline.memory.turns(graph, limit=100)).turns]
         pieces = {id for id in listed if not id.startswith("e")}
         assert len(pieces) > 10

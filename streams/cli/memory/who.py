@@ -49,7 +49,9 @@ def who(
     if not reply.found:
         output.fail_unknown(graph, as_of)
     if name is not None and not reply.people:
-        output.fail(f"nothing is known of {name}: `emgas who {graph}` lists who is known", output.MISSING)
+        output.fail(
+            f"this memory knows nothing of {name}: `emgas who {graph}` lists the people that it knows", output.MISSING
+        )
 
 
 def _show(reply: Profiled) -> None:
@@ -64,7 +66,7 @@ def _show(reply: Profiled) -> None:
         output.out.print(
             f"{line} [dim]({format_utc(change.at)}, turn {_short(change.turn)})[/]", highlight=False, soft_wrap=True
         )
-    output.tell(f"{len(reply.people)} of {reply.total} people" if reply.total else "nobody is known yet")
+    output.tell(f"{len(reply.people)} of {reply.total} people" if reply.total else "no people yet")
 
 
 def _lines(person: Person) -> Iterator[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KEPT = ("zstd", "producer")  # how a broker may store what comes: ours is compressed by zstd
 LEAST_FREE = 0.1  # of the disk
 COUNTED = {"graphs": "graph", "turns": "turn", "concepts": "concept", "pairs": "pair", "topics": "theme"}  # field: noun
+SUMMED = (*COUNTED, "forgotten")  # fields, over all partitions
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Findings:
         self.checks.append(Check(name, ok, detail))
 
     def described(self) -> dict[str, Any]:
-        counts = {name: self.holds[name] for name in (*COUNTED, "forgotten")}
+        counts = {name: self.holds[name] for name in SUMMED}
         ok = all(check.ok for check in self.checks)
         return {"ok": ok, "transport": self.transport, **counts, "checks": [asdict(check) for check in self.checks]}
 
@@ -211,7 +212,7 @@ async def _examine_partitions(settings: WorkerSettings, findings: Findings) -> N
                 halted += 1
                 findings.add(f"partition {partition} answers", error.message, ok=False)
                 continue
-            for name in (*COUNTED, "forgotten"):
+            for name in SUMMED:
                 findings.holds[name] += getattr(inspection, name)
             for graph, why in inspection.unavailable.items():
                 findings.add(f"graph {graph} is available", why, ok=False)

@@ -17,7 +17,7 @@ def pin(request: Pin | Unpin, graph: Graph | None, context: Deciding) -> list[Da
     graph = existing(request, graph)
     named = (concept for text in request.concepts for concept in context.concept_ids(graph, text))
     concepts = [concept for concept in dict.fromkeys(named) if concept in graph.concepts.numbers]
-    whole = with_pieces(graph, dict.fromkeys(request.turns), context.state.text_of)
+    whole = with_pieces(graph, request.turns, context.state.text_of)
     turns = [turn for turn in dict.fromkeys(whole) if turn in graph.passages.numbers]
     if not (concepts or turns):
         raise RejectedError(f"none of these is in the graph: nothing to {request.kind}")
