@@ -25,6 +25,7 @@ from state.events.extraction_types import STATEMENTS, Statement
 
 DOES: Final = "does "  # how a slot begins that names a habit: its value is only "yes"
 SKIPS: Final = "skips "  # likewise, of what was left out
+UNDONE: Final = "undone "  # likewise, of what is only wished for, planned or remembered: the words of the clause
 MOST_VALUE: Final = 80  # characters of a value
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
@@ -94,9 +95,10 @@ def _stated(text: str) -> tuple[Statement, ...]:
     for match in _SENTENCE.findall(cleaned):
         sentence = match.strip()
         stated = [] if sentence.endswith(_ASKS) else list(_in_sentence(sentence, rows))
-        if stated and not _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing
-            for one in stated:
-                by_slot.setdefault((one.slot, one.ends), one)
+        if stated and _UNSURE.search(sentence):  # asked last: it takes longer than all else, and most state nothing
+            stated = [one for one in stated if one.slot.startswith(UNDONE)]
+        for one in stated:
+            by_slot.setdefault((one.slot, one.ends), one)
     return tuple(by_slot.values())[:STATEMENTS]
 
 
@@ -112,7 +114,7 @@ def _in_sentence(sentence: str, rows: list[_Row]) -> Iterator[Statement]:
 
 def _statement(row: _Row, groups: dict[str, str], value: str) -> Statement:
     slot = _slot(groups.get("slot", "")) if row.slot == "{slot}" else row.slot
-    if f"{row.slot} " in (DOES, SKIPS):  # of each thing that is done, or left out: no value contradicts another
+    if f"{row.slot} " in (DOES, SKIPS, UNDONE):  # of each thing that is done, or left out: no value contradicts another
         slot, value = f"{row.slot} {value}", "yes"
     whose = _whose(groups.get("who", ""))
     return Statement(f"{whose} {slot}".strip(), value, row.ends)

@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "7cf6ee4f13c8b3b591f5a86f4a3ba4da080a1ef27a3ad75836b182536261be20"
+DEMO_DIGEST = "010d7ea301d274ee1c427ff2ef64345ddea12df1c5ac91dfe34941cc231a8c27"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 

@@ -278,3 +278,27 @@ def test_a_frame_is_compiled_when_a_text_first_holds_one_of_its_words() -> None:
     before, after = map(int, done.stdout.split())
     assert before == 0
     assert 0 < after < 40
+
+
+@pytest.mark.parametrize(
+    ("slot", "texts"),
+    [
+        ("drinks", ["I drink coffee every morning.", "I stopped drinking coffee."]),
+        ("drinks", ["I drink coffee every morning.", "I don't drink coffee any more."]),
+        ("drinks", ["I drink coffee every morning.", "I've given up coffee."]),
+        ("drinks", ["我每天喝咖啡", "我不再喝咖啡了"]),
+        ("drinks", ["我每天喝咖啡", "我早就不喝咖啡了"]),
+        ("hobby", ["I run every morning.", "I don't run any more."]),
+        ("hobby", ["I run every morning.", "I gave up running."]),
+        ("hobby", ["I go swimming every Tuesday.", "I've stopped going swimming."]),
+    ],
+)
+def test_what_somebody_stopped_is_no_longer_on_their_card(slot: str, texts: list[str]) -> None:
+    told = cards((str(number), "Ada", facts(text, speaker="@speaker:ada")) for number, text in enumerate(texts))
+    assert told.current("Ada", slot) == []
+    assert [(change.slot, change.new) for change in told.changes] == [(slot, None)]
+    assert set(told.entries) == {("Ada", slot)}
+
+
+def test_a_value_is_never_cut_in_the_middle_of_a_word() -> None:
+    assert [fact.value for fact in facts("I don't eat meat any more.", speaker="@speaker:ada")] == ["meat"]

@@ -325,3 +325,45 @@ def test_a_text_says_how_often_when_and_when_not(labels: list[str], text: str) -
     days = {"first": NOON, "last": NOON + 40 * DAY_MS, "period": 2 * DAY_MS, "weekdays": [3, 3, 3, 3, 3, 0, 0]}
     existing = habit_texts.Counts(count=29, days=20, hours=MORNINGS, exceptions=BREAKS, **days)  # type: ignore[arg-type]
     assert habit_texts.habit_text("Ada", habit_texts.Named(labels), existing) == text
+
+
+ENDS = {
+    "I stopped drinking latte.": WAYS,
+    "I don't drink latte any more.": WAYS,
+    "Gave up latte, finally.": WAYS,
+    "我不再喝拿铁了。": CHINESE,
+    "拿铁我戒了。": CHINESE,
+}
+
+
+@pytest.mark.parametrize(("text", "ways"), ENDS.items(), ids=list(ENDS))
+def test_who_stopped_did_it_once_less_and_the_habit_says_that_it_is_over(text: str, ways: tuple[str, ...]) -> None:
+    stop = a_turn("stop", text, MORNING + 12 * DAY_MS)
+    (habit,) = habits_about(lived([*mornings(range(12), ways), stop])).habits
+    assert habit.turns == 12
+    assert "stop" not in habit.members
+    assert habit.text.endswith("; over, as said on 2023-05-20" if text.isascii() else ";2023-05-20说已不再")
+
+
+def test_a_habit_that_goes_on_after_its_end_is_not_over() -> None:
+    stop = a_turn("stop", "I stopped drinking latte.", MORNING + 12 * DAY_MS)
+    (habit,) = habits_about(lived([*mornings(range(12)), stop, *mornings(range(13, 20))])).habits
+    assert habit.turns == 19
+    assert "over" not in habit.text
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [("I should have a latte some day.", WAYS), ("I used to have a latte here.", WAYS), ("真想喝拿铁啊。", CHINESE)],
+)
+def test_what_is_only_wished_for_or_remembered_is_not_done(text: str, ways: tuple[str, ...]) -> None:
+    wish = a_turn("wish", text, MORNING + 12 * DAY_MS)
+    (habit,) = habits_about(lived([*mornings(range(12), ways), wish])).habits
+    assert "wish" not in habit.members
+    assert "over" not in habit.text
+    assert "不再" not in habit.text
+
+
+def test_only_wishes_are_no_habit() -> None:
+    wishes = [a_turn(f"w{day}", "I should go swimming some day.", MORNING + day * DAY_MS) for day in range(8)]
+    assert habits_about(lived(wishes)).habits == []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.text import tables
-from processors.text.statements import _Row, _row, _stated, is_same, statements
+from processors.text.statements import SKIPS, UNDONE, _Row, _row, _stated, is_same, statements
 
+HABIT_SENTENCES = Path(__file__).parent / "data" / "habit_sentences.tsv"
 TEXTS = [
     ("I live in Lisbon now.", "lives in", "lisbon", False),
     ("We moved to New York last month!", "lives in", "new york", False),
@@ -69,7 +72,37 @@ def test_what_is_said_of_how_things_are_is_a_slot_and_a_value(text: str, slot: s
     ],
 )
 def test_questions_wishes_and_what_was_once_state_nothing(text: str) -> None:
-    assert statements(text) == []
+    assert [one for one in statements(text) if not one.slot.startswith(UNDONE)] == []
+
+
+HABITS = [tuple(line.split("\t")) for line in HABIT_SENTENCES.read_text("utf-8").splitlines() if line[:1] != "#"]
+MISSED = {"ended": 3, "wish": 2}  # of 20 and of 15, that a rule for the language does not reach; of the others none
+
+
+@pytest.mark.parametrize("kind", ["does", "ended", "wish", "other"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_over_or_only_wished_for_is_known_in_sentences_by_another_hand(language: str, kind: str) -> None:
+    missed = [
+        sentence
+        for its_language, its_kind, thing, sentence in HABITS
+        if (its_language, its_kind) == (language, kind) and _how_done(sentence, thing.casefold()) != EXPECTED[kind]
+    ]
+    assert len(missed) <= MISSED.get(kind, 0), missed
+
+
+EXPECTED = {"ended": "not", "wish": "undone", "does": "", "other": ""}
+
+
+def _how_done(sentence: str, thing: str) -> str:
+    """Return how a sentence says that a thing is not done: "not", as left out or over, or "undone"; "" for neither."""
+    for one in statements(sentence):
+        words = set(one.slot.split())
+        if thing in one.slot if not thing.isascii() else words & set(thing.split()):
+            if one.slot.startswith(UNDONE):
+                return "undone"
+            if one.ends or one.slot.startswith(SKIPS):
+                return "not"
+    return ""
 
 
 def test_a_slot_is_named_alike_however_it_is_spelled() -> None:

@@ -2,6 +2,7 @@
 
     Ada: latte (corner café): 29 times on 29 days since 2025-05-03, about every day, mostly in the morning; last on
     2025-06-12; not on 2025-05-14, from 2025-05-20 to 2025-05-27
+    Eve: coffee: 7 times on 7 days since 2025-05-03, about every day; last on 2025-05-09; over, as said on 2025-05-20
     Bob: mostly latte, sometimes cappuccino (ordered): 30 times on 30 days since 2025-01-05, about every day, …
 
 By no model, so all who fold the same log read the same.  Days and hours are by the speaker's clock.
@@ -19,7 +20,7 @@ from emgas.times import DAY_MS, format_utc
 from processors.text.scripts import HAN
 from state.events.extraction_types import Exempt
 
-BY: Final = "template 2"
+BY: Final = "template 3"
 MOSTLY: Final = 0.6  # of all members: what is said to be so mostly
 ALWAYS: Final = 0.85  # of all members: what is said to be so without a word
 LISTED_EXCEPTIONS: Final = 6  # exceptions that are told, the latest
@@ -34,7 +35,7 @@ _TAGE: Final = ("周一", "周二", "周三", "周四", "周五", "周六", "周
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of a habit; fields as in MemoryConsolidated."""
+    """The counts of a habit; fields as in MemoryConsolidated.  `ended`: the day on which it was said to be over, ms."""
 
     count: int
     days: int
@@ -44,6 +45,7 @@ class Counts:
     hours: Sequence[int]
     weekdays: Sequence[int]
     exceptions: Sequence[Exempt]
+    ended: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def _in_english(speaker: str, named: Named, counts: Counts) -> str:
     ]
     text = f"{', '.join(part for part in parts if part)}; last on {_day(counts.last)}"
     spans = [_span(each, "on {}", "from {} to {}") for each in counts.exceptions[-LISTED_EXCEPTIONS:]]
-    return f"{text}; not {', '.join(spans)}" if spans else text
+    text = f"{text}; not {', '.join(spans)}" if spans else text
+    return text if counts.ended is None else f"{text}; over, as said on {_day(counts.ended)}"
 
 
 def _in_chinese(speaker: str, named: Named, counts: Counts) -> str:
@@ -114,7 +117,8 @@ def _in_chinese(speaker: str, named: Named, counts: Counts) -> str:
     ]
     text = f"{','.join(part for part in parts if part)};最近一次{_day(counts.last)}"
     spans = [_span(each, "{}", "{}至{}") for each in counts.exceptions[-LISTED_EXCEPTIONS:]]
-    return f"{text};{'、'.join(spans)}除外" if spans else text
+    text = f"{text};{'、'.join(spans)}除外" if spans else text
+    return text if counts.ended is None else f"{text};{_day(counts.ended)}说已不再"
 
 
 def _often(counts: Counts) -> str:

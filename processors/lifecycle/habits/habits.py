@@ -6,6 +6,9 @@
     grows                   by new turns with its anchor whose affinity to one of its latest members is above LOWER
     "no latte today"        今天没喝拿铁 does not count, and is an exception; so is a pause of more than twice the
                             usual time between two days
+    "I stopped drinking     我不再喝拿铁了 does not count either; the habit is over, unless it goes on later
+    latte"
+    "I should have a latte" 真想喝拿铁 does not count: it is a wish
 
 A habit is an abstract: a passage of its own (habit_texts.py) with links to its members, which stay.  Its construction
 makes it valid: its content is counted from its members (consistency); every member holds its anchor (coverage) and is
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -29,9 +32,9 @@ from processors.lifecycle.habits.affinity import NEIGHBOURS, PEOPLE, Affinities,
 from processors.lifecycle.habits.habit_texts import Counts, Named
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.text import tables
-from processors.text.statements import SKIPS
+from processors.text.statements import DOES, SKIPS, UNDONE
 from state.events.events import UNSTAMPED, MemoryConsolidated
-from state.events.extraction_types import Exempt
+from state.events.extraction_types import Exempt, Statement
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow
 
@@ -91,7 +94,13 @@ class _Window:
         return is_free
 
     def _skips(self, turn: str) -> bool:
-        return any(one.slot.startswith(SKIPS) for one in self._graph.statements.of_turn(turn)[1])
+        """Check that a turn says of something that it was left out, or that it is over."""
+        return any(_is_skip(one) or _is_end(one) for one in self._graph.statements.of_turn(turn)[1])
+
+    def _is_undone(self, passage: int, concepts: Sequence[int]) -> bool:
+        """Check that a passage only wishes for what is named by one of `concepts`, plans it or remembers it."""
+        stated = self._graph.statements.of_turn(self._passages.ids[passage])[1]
+        return self._names([one for one in stated if one.slot.startswith(UNDONE)], concepts)
 
     def decided(self) -> Steps[list[MemoryConsolidated]]:
         yield from self._read()
@@ -132,7 +141,7 @@ class _Window:
 
     @cached_property
     def _new_skipping(self) -> list[str]:
-        """The new turns that say of something that it was left out."""
+        """The new turns that say of something that it was left out, or that it is over."""
         turns = (self._passages.ids[passage] for passage in self._new_passages)
         return [turn for turn in turns if self._skips(turn)]
 
@@ -146,7 +155,8 @@ class _Window:
 
         If so, it is the latest.
         """
-        if passage in self._taken:
+        numbers = self._graph.concepts.numbers
+        if passage in self._taken or self._is_undone(passage, [numbers[id] for id in habit.concepts if id in numbers]):
             return False
         is_theirs = self._speakers[self._passages.speaker[passage]] == habit.speaker
         near = is_theirs and any(self._affinities.between(passage, each) >= self._below for each in members)
@@ -186,7 +196,8 @@ class _Window:
     def _holders(self, anchor: int, speaker: int) -> list[int]:
         """List the latest LOOKED_AT free turns of a speaker that hold a word, in the order in which they were said."""
         latest, at = self._affinities.holders(anchor, speaker), self._passages.at
-        return sorted([each for each in latest if self._is_free(each)], key=lambda each: (at[each], each))
+        free = [each for each in latest if self._is_free(each) and not self._is_undone(each, [anchor])]
+        return sorted(free, key=lambda each: (at[each], each))
 
     def _clusters(self, free: Sequence[int]) -> Iterator[list[int]]:
         """Yield the clusters of turns that are habits: those of the higher threshold, or the lower if they are regular.
@@ -309,6 +320,7 @@ class _Window:
         concepts = self._about(anchor, members)
         counts = self._counts(members, speaker, concepts)
         fields: dict[str, Any] = {**vars(counts), "hours": list(counts.hours), "weekdays": list(counts.weekdays)}
+        del fields["ended"]  # which only the text tells
         return MemoryConsolidated(
             graph=self._graph.graph_id,
             at=self._at,
@@ -329,7 +341,8 @@ class _Window:
         weekdays = np.bincount((times // DAY_MS + 3) % 7, minlength=7).tolist()
         every = float(np.median(np.diff(days))) if len(days) > 1 else 1.0
         pauses = _pauses(days, every, working=habit_texts.on_weekdays(weekdays))
-        stated = self._stated_exceptions(speaker, concepts, int(times[0]))
+        stated = self._stated_exceptions(speaker, concepts, int(times[0]), _is_skip)
+        ended = self._stated_exceptions(speaker, concepts, int(times[-1]), _is_end)
         exceptions = sorted({*pauses, *stated}, key=lambda each: (each.since, each.turn))[-EXCEPTIONS:]
         return Counts(
             count=len(members),
@@ -340,28 +353,48 @@ class _Window:
             hours=np.bincount(times % DAY_MS // HOUR_MS, minlength=24).tolist(),
             weekdays=weekdays,
             exceptions=_without_covered(exceptions),
+            ended=min((each.since for each in ended), default=None),
         )
 
-    def _stated_exceptions(self, speaker: str, concepts: Sequence[int], since: int) -> list[Exempt]:
-        """List the days on which it was otherwise, as a turn says, from `since` (ms) on."""
+    def _stated_exceptions(
+        self, speaker: str, concepts: Sequence[int], since: int, says: Callable[[Statement], bool]
+    ) -> list[Exempt]:
+        """List the days from `since` (ms) on, on which a turn says that it was otherwise: of what a habit is about."""
         exceptions = []
         for turn in self._skipping:
             passage = self._passages.numbers[turn]
-            if self._local(passage) >= since and self._exempts(turn, speaker, concepts):
+            if self._local(passage) >= since and self._exempts(turn, speaker, concepts, says):
                 day = self._local(passage) // DAY_MS * DAY_MS
                 exceptions.append(Exempt(day, day + DAY_MS, turn))
         return exceptions
 
-    def _exempts(self, turn: str, speaker: str, concepts: Sequence[int]) -> bool:
-        """Return whether a turn of a speaker says of what a habit is about that it was left out."""
+    def _exempts(
+        self, turn: str, speaker: str, concepts: Sequence[int], says: Callable[[Statement], bool] | None = None
+    ) -> bool:
+        """Return whether a turn of a speaker says of what a habit is about that it was left out, or is over."""
         source, stated = self._graph.statements.of_turn(turn)
-        if source != speaker:
+        fitting = [one for one in stated if (says(one) if says else _is_skip(one) or _is_end(one))]
+        return source == speaker and self._names(fitting, concepts)
+
+    def _names(self, stated: Sequence[Statement], concepts: Sequence[int]) -> bool:
+        """Return whether the slot of one of some statements names one of `concepts`."""
+        if not stated:
             return False
-        skipped = " ".join(one.slot for one in stated if one.slot.startswith(SKIPS))
-        graph = self._graph.concepts
-        names = {name.casefold() for concept in concepts for name in (graph.ids[concept], graph.label(concept))}
-        words = set(skipped.split())
-        return any(name in words or (not name.isascii() and name in skipped) for name in names)
+        slots, graph = " ".join(one.slot for one in stated), self._graph.concepts
+        words = slots.split()
+        return any(
+            any(word.startswith(name) for word in words) if name.isascii() else name in slots
+            for concept in concepts
+            for name in (graph.ids[concept].casefold(), graph.label(concept).casefold())
+        )
+
+
+def _is_skip(one: Statement) -> bool:
+    return one.slot.startswith(SKIPS)
+
+
+def _is_end(one: Statement) -> bool:
+    return one.ends and one.slot.startswith(DOES)
 
 
 def _pauses(days: Any, every: float, *, working: bool) -> list[Exempt]:
