@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from processors.text import tables
+from processors.text.patterns import lazy
 
 
 class SlotRules(NamedTuple):
@@ -102,7 +103,7 @@ def _people_patterns() -> dict[tuple[str, str], str]:
 
 @cache
 def pattern(language: str, name: str) -> re.Pattern[str]:
-    """Compile a pattern of people_patterns.tsv, with its parts in their place."""
+    """Return a pattern of people_patterns.tsv, with its parts in their place; it is compiled on its first use."""
     texts, text, before = _people_patterns(), f"{{{name}}}", ""
     words = {"ROLE": either(ROLES[language]), "PET": either(WORDS["宠"])}
     while text != before:
@@ -110,7 +111,7 @@ def pattern(language: str, name: str) -> re.Pattern[str]:
         text = re.sub(
             r"\{(\w+)\}", lambda match: words.get(match[1]) or texts.get((language, match[1])) or match[0], text
         )
-    return re.compile(text.replace("(?i)", ""), re.IGNORECASE if "(?i)" in text else 0)
+    return lazy(text.replace("(?i)", ""), re.IGNORECASE if "(?i)" in text else 0)
 
 
 def is_single(slot: str) -> bool:

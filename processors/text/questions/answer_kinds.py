@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from processors.text import chinese, greetings, tables
+from processors.text.patterns import lazy
 
 LEAST_DEPTH: Final = 3  # passages for the simplest question
 MOST_DEPTH: Final = 20  # and for one that asks for several things over a long time
@@ -37,11 +38,11 @@ EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "
 
 
 def _pattern(shown: str) -> re.Pattern[str]:
-    """Compile all patterns that show one thing of a text."""
+    """Return all patterns that show one thing of a text as one, compiled on its first use."""
     patterns = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
     words = "|".join(pattern for script, pattern in patterns if script == "latin")
     others = (pattern for script, pattern in patterns if script != "latin")
-    return re.compile("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
+    return lazy("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
 
 
 _NUMBER: Final = _pattern("number")

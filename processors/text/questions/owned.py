@@ -9,6 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from processors.text import tables
+from processors.text.patterns import lazy
 from processors.text.scripts import HAN
 
 
@@ -19,7 +20,9 @@ class Owned(NamedTuple):
     thing: str
 
 
-_PATTERNS: Final = [re.compile(pattern, re.IGNORECASE) for (pattern,) in tables.rows(__package__, "owned")]
+_PATTERNS: Final = [
+    (lazy(pattern, re.IGNORECASE), pattern.isascii()) for (pattern,) in tables.rows(__package__, "owned")
+]
 MOST_WORDS: Final = 14
 MOST_HAN: Final = 24
 _HAN: Final = re.compile(f"[{HAN}]")
@@ -31,8 +34,8 @@ def asks_owned(text: str) -> Owned | None:
     signs = len(_HAN.findall(text))
     if len(text.split()) > MOST_WORDS or signs > MOST_HAN or (signs and "," in text):
         return None
-    for pattern in _PATTERNS:
-        match = pattern.search(text)
+    for pattern, is_latin in _PATTERNS:
+        match = pattern.search(text) if is_latin or signs else None
         if match and match["owner"].casefold() not in _NO_OWNER:
             named = match.groupdict()
             return Owned(match["owner"], named.get("thing") or named.get("doing") or "")

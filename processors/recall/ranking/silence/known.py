@@ -11,8 +11,8 @@ of data/known.tsv and writes them, and `emgas measure eval --silence` measures w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+import re
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -23,6 +23,7 @@ from processors.extraction.extractor import Extraction, Extractor
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
+from processors.text.scripts import HAN
 from processors.text.tables import rows
 from state.arrays import Floats
 from state.graph.graph import Graph
@@ -30,7 +31,21 @@ from state.graph.view import GraphView
 
 BELOW: Final = 0.8  # at the median, one threshold silenced 60 % of general questions here and 95 % there
 _DECIDES: Final = np.array([name == "missing" for name in EVIDENCE])  # alone, so it moves no baseline
+_NOT_REACHED: Final = np.array([float(name == "unknown") for name in EVIDENCE])  # by a question in another script
 STEPS: Final = 16  # a graph's baseline is computed again when it has grown by one of so many parts
+
+
+_HAN: Final = re.compile(f"[{HAN}]")
+
+
+def _general() -> dict[str, list[str]]:
+    questions: dict[str, list[str]] = {}
+    for language, text in rows(__package__, "general"):
+        questions.setdefault(language, []).append(text)
+    return questions
+
+
+_GENERAL: Final = _general()
 
 
 class Weights(NamedTuple):
@@ -75,6 +90,7 @@ class Baselines:
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
+        self._questions: dict[str, list[tuple[str, Extraction]]] = {}  # by language, when a graph first needs them
         self._of_graph: WeakKeyDictionary[Graph, tuple[int, Floats]] = WeakKeyDictionary()
 
     def of(self, graph: Graph) -> Floats:
@@ -83,16 +99,21 @@ class Baselines:
         upto = rounded(view.turns)
         kept = self._of_graph.get(graph)
         if kept is None or kept[0] != upto:
-            kept = self._of_graph[graph] = upto, baseline_of(general_evidence(view, self.general, upto))
+            kept = self._of_graph[graph] = upto, baseline_of(general_evidence(view, self.general(graph.concepts.ids), upto))
         return kept[1]
 
-    @cached_property
-    def general(self) -> Mapping[str, list[tuple[str, Extraction]]]:
-        """The general questions with their concepts, by language."""
-        questions: dict[str, list[tuple[str, Extraction]]] = {}
-        for language, text in rows(__package__, "general"):
-            questions.setdefault(language, []).append((text, self._extractor.of_query(text)))
-        return questions
+    def general(self, concepts: Iterable[str]) -> list[list[tuple[str, Extraction]]]:
+        """Return the general questions with their concepts, by language; [] for one in whose script no concept is written.
+
+        What cuts Chinese takes 0.3 s to load, and most graphs need it never.
+        """
+        holds_han = _HAN.search("\n".join(concepts)) is not None
+        return [self._of(language) if holds_han or language != "zh" else [] for language in _GENERAL]
+
+    def _of(self, language: str) -> list[tuple[str, Extraction]]:
+        if language not in self._questions:
+            self._questions[language] = [(text, self._extractor.of_query(text)) for text in _GENERAL[language]]
+        return self._questions[language]
 
 
 def rounded(turns: int) -> int:
@@ -101,8 +122,11 @@ def rounded(turns: int) -> int:
     return turns // step * step
 
 
-def general_evidence(view: GraphView, general: Mapping[str, list[tuple[str, Extraction]]], upto: int) -> list[Floats]:
-    """Compute the evidence of the first `upto` turns of a graph for general questions: (b, e) for each language."""
+def general_evidence(view: GraphView, general: Iterable[list[tuple[str, Extraction]]], upto: int) -> list[Floats]:
+    """Compute the evidence of the first `upto` turns of a graph for general questions: (b, e) for each language.
+
+    Without questions in a language, that for a question in a script which the graph does not hold.
+    """
     nothing = np.zeros(view.concepts)
 
     def of_question(text: str, question: Extraction) -> Floats:
@@ -110,7 +134,7 @@ def general_evidence(view: GraphView, general: Mapping[str, list[tuple[str, Extr
         evidence: Floats = np.where(_DECIDES, 0.0, find_evidence(inquiry, question, text, upto))
         return evidence
 
-    return [np.array([of_question(*each) for each in questions]) for questions in general.values()]
+    return [np.array([of_question(*each) for each in questions] or [_NOT_REACHED]) for questions in general]
 
 
 def baseline_of(general: Sequence[Floats], weights: Weights = WEIGHTS) -> Floats:
