@@ -9,6 +9,7 @@
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
     quoted  a turn of more than `longest` tokens contributes the sentences that answer best, word for word, with […]
             where something is left out (sentences.py): so a budget holds several long turns, where it held one
+    talk    small talk at the beginning and the end of a turn is not shown: "Hey Mel! That's great!" (small_talk.py)
     times   stand above a session, once for each of its days: that of the first turn that is shown
     gaps    an empty line, which costs nothing, stands between sessions
     views   what no one said, a habit or a relation, stands in brackets before the turns: (habit of Ada: …)
@@ -39,7 +40,8 @@ from typing import NamedTuple
 
 from emgas.times import DAY_MS, MINUTE_MS, format_utc
 from processors.dates.resolve import format_minute, format_span
-from processors.recall.context.sentences import QueryWord, best_sentences
+from processors.recall.context.sentences import QueryWord, best_sentences, sentences
+from processors.text import small_talk
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 
@@ -107,7 +109,7 @@ class ContextPacker:
         """Take or skip the next passage; return whether to pass more: False once a passage no longer fits."""
         words = _words(passage.text)
         first = _first(words)
-        passage = quoted(passage, self._longest)
+        passage = quoted(without_small_talk(passage), self._longest)
         cost = tokens(shown := line(passage))
         above = HEADING if passage.speaker else 0
         if cost + above > self._budget or self._packed_texts.repeats(words, first):
@@ -137,6 +139,16 @@ class ContextPacker:
             blocks.append("\n".join(lines if group == VIEWS else [heading(passages[0]), *lines]))
         numbers = tuple(passage.number for passages in groups.values() for passage in passages)
         return PackedContext("\n\n".join(blocks), self._spent + cost, numbers)
+
+
+def without_small_talk(passage: ContextPassage) -> ContextPassage:
+    """Leave out small talk at the beginning and the end of a passage; one that is nothing else stays as it is."""
+    start, end = small_talk.bounds(sentences(passage.text))
+    text = passage.text[start:end].rstrip()
+    if text == passage.text:
+        return passage
+    people = tuple((place - start, name) for place, name in passage.people if start < place <= start + len(text))
+    return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text), people=people)
 
 
 def quoted(passage: ContextPassage, longest: int = LONG_TURN) -> ContextPassage:
