@@ -20,7 +20,6 @@ from typing import Final, NamedTuple, cast
 from emgas.messages.relations import RelationType
 from processors.text import names, tables
 from processors.text.language import Word
-from processors.text.patterns import lazy
 from processors.text.phrases import Phrase, is_verb, made
 
 LONGEST: Final = 3  # words of a noun
@@ -59,7 +58,7 @@ class _RelationRule(NamedTuple):
 
 def _rule(type: str, source: str, target: str, triggers: str, pattern: str) -> _RelationRule:
     is_back = pattern.startswith("back ")
-    expression = lazy(pattern.removeprefix("back "), re.IGNORECASE)
+    expression = tables.lazy(pattern.removeprefix("back "), re.IGNORECASE)
     return _RelationRule(cast(RelationType, type), source, target, tuple(triggers.split("|")), expression, is_back)
 
 

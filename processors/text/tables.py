@@ -9,7 +9,9 @@ writes them.  `importlib.resources` finds them in a clone, in an installed wheel
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
+from typing import Any, cast
 
 
 def rows(package: str, name: str) -> list[list[str]]:
@@ -22,3 +24,23 @@ def rows(package: str, name: str) -> list[list[str]]:
     """
     text = files(package).joinpath("data", f"{name}.tsv").read_text("utf-8")
     return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled on its first use: a command needs a few of our thousand.
+
+    An error in `source` shows only then, as re.error.
+    """
+    return cast("re.Pattern[str]", _Lazy(source, flags))
+
+
+class _Lazy:
+    """Has the attributes of a compiled pattern, each kept as an attribute of its own once it was asked for."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(re.compile(self._source, self._flags), name)  # `re` keeps what it compiled
+        setattr(self, name, attribute)
+        return attribute

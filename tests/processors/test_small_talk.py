@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from processors.recall.context.context import ContextPacker, ContextPassage
 from processors.recall.context.sentences import sentences
-from processors.text.small_talk import bounds, is_small_talk
+from processors.recall.context.small_talk import bounds, is_small_talk
 
 ROWS = [
     [*line.split("\t"), "", ""][1:4]

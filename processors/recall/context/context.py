@@ -40,8 +40,8 @@ from typing import NamedTuple
 
 from emgas.times import DAY_MS, MINUTE_MS, format_utc
 from processors.dates.resolve import format_minute, format_span
+from processors.recall.context import small_talk
 from processors.recall.context.sentences import QueryWord, best_sentences, sentences
-from processors.text import small_talk
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 

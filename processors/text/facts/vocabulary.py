@@ -14,7 +14,6 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from processors.text import tables
-from processors.text.patterns import lazy
 
 
 class SlotRules(NamedTuple):
@@ -111,7 +110,7 @@ def pattern(language: str, name: str) -> re.Pattern[str]:
         text = re.sub(
             r"\{(\w+)\}", lambda match: words.get(match[1]) or texts.get((language, match[1])) or match[0], text
         )
-    return lazy(text.replace("(?i)", ""), re.IGNORECASE if "(?i)" in text else 0)
+    return tables.lazy(text.replace("(?i)", ""), re.IGNORECASE if "(?i)" in text else 0)
 
 
 def is_single(slot: str) -> bool:

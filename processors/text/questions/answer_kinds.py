@@ -18,7 +18,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from processors.text import chinese, greetings, tables
-from processors.text.patterns import lazy
 
 LEAST_DEPTH: Final = 3  # passages for the simplest question
 MOST_DEPTH: Final = 20  # and for one that asks for several things over a long time
@@ -42,7 +41,7 @@ def _pattern(shown: str) -> re.Pattern[str]:
     patterns = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
     words = "|".join(pattern for script, pattern in patterns if script == "latin")
     others = (pattern for script, pattern in patterns if script != "latin")
-    return lazy("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
+    return tables.lazy("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
 
 
 _NUMBER: Final = _pattern("number")

@@ -9,7 +9,6 @@ import re
 from typing import Final, NamedTuple
 
 from processors.text import tables
-from processors.text.patterns import lazy
 from processors.text.scripts import HAN
 
 
@@ -21,7 +20,7 @@ class Owned(NamedTuple):
 
 
 _PATTERNS: Final = [
-    (lazy(pattern, re.IGNORECASE), pattern.isascii()) for (pattern,) in tables.rows(__package__, "owned")
+    (tables.lazy(pattern, re.IGNORECASE), pattern.isascii()) for (pattern,) in tables.rows(__package__, "owned")
 ]
 MOST_WORDS: Final = 14
 MOST_HAN: Final = 24

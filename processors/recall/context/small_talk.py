@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from processors.text import tables
-from processors.text.patterns import lazy
 from processors.text.scripts import HAN
 
 _WORDS: Final = {
@@ -24,7 +23,7 @@ _WORDS: Final = {
 _NAME: Final = r"(?-i:(?:Dr|Mr|Ms|Mrs|Prof|Aunt|Uncle)\.? )?(?-i:[A-Z][a-z]+)"  # of who is called, behind a word
 _CALLED: Final = rf"[{HAN}]{{2,3}}"  # likewise, between a comma and the end or another mark: 小李，您好！
 _MARKS: Final = r"[\s,;.!?…~\-–—()\"'，。！？、～]*"
-_SENTENCE: Final = lazy(
+_SENTENCE: Final = tables.lazy(
     rf"{_MARKS}(?:(?:{_WORDS['en']})(?:[\s,.!]+{_NAME})?(?![\w'’]){_MARKS})+"
     rf"|{_MARKS}(?:{_CALLED}[，,])?{_MARKS}(?:(?:{_WORDS['zh']})(?:[，, ]{_CALLED}(?=[，,。！!~～…]|$))?{_MARKS})+",
     re.IGNORECASE,
