@@ -40,8 +40,8 @@ router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 OF_PATH = ("graph", "kind")
 DryRun = Annotated[bool, Query(description="return what would be done; nothing is changed")]
 NO_CONCEPT = (
-    "this graph has no such concept, or had none at that time: find its concepts with POST …/query, which takes words of "
-    "your own, or with GET …/picture"
+    "this graph has no such concept, or had none at that time: find its concepts with POST …/query, which takes words "
+    "of your own, or with GET …/picture"
 )
 NEVER = (*OF_PATH, "after")  # clients over HTTP have no offset to wait for
 
