@@ -127,10 +127,10 @@ def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str
 def _place(location: tuple[int | str, ...]) -> str:
     """Return the place of a problem: `text`, `spreading.delta`, `metadata.source`."""
     parts = location[:2] if location[:1] == ("metadata",) else location
-    return ".".join(_printable(str(part)) for part in parts) or "message"
+    return ".".join(printable(str(part)) for part in parts) or "message"
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
     """Return a sender's name as printable text: shortened, with other characters escaped."""
     name = name if len(name) <= 40 else name[:40] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)

@@ -215,6 +215,25 @@ def help_texts(group: Any = None) -> Iterator[str]:
         yield from help_texts(group.get_command(None, name))
 
 
+PICTURED = re.compile(r"!\[([^]]*)\]\((?:docs/)?(explorer-[\w-]+)\.png\)")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if PICTURED.search(text(page))])
+def test_a_picture_of_a_page_is_taken_by_the_script_and_described(page: str) -> None:
+    script = text("scripts/pictures")
+    for described, name in PICTURED.findall(text(page)):
+        assert f'Picture("{name}", ' in script
+        assert described
+
+
+def test_the_chinese_readme_shows_the_question_that_it_describes_in_chinese() -> None:
+    ((described, name),) = PICTURED.findall(text("README.zh.md"))
+    language, do = re.findall(rf'Picture\("{name}", "\w+", "(\w+)", (\w+)\)', text("scripts/pictures"))[0]
+    question = re.findall(rf"def {do}\(.*?ask\(visit, \"(.+?)\"\)", text("scripts/pictures"), re.DOTALL)[0]
+    assert language == "zh"
+    assert question in described
+
+
 def test_the_docs_are_few_and_short() -> None:
     assert len(USER_PAGES) <= 16
     assert sum(len(text(page).split()) for page in USER_PAGES) <= 35_000

@@ -226,8 +226,8 @@ class KafkaConnection:
 
     async def _topics_present(self, needed: set[str]) -> set[str]:
         """Return all topics as soon as `needed` are among them, at the latest after a moment."""
-        # A broker learns of a topic a little after the controller has said that it exists: `emgas topics create` and
-        # then this must not fail.  All topics are listed, none is asked for by name: a broker with
+        # A broker learns of a topic a little after the controller has said that it exists: `emgas admin topics create`
+        # and then this must not fail.  All topics are listed, none is asked for by name: a broker with
         # auto.create.topics.enable would create it, with a partition count that is then permanent.
         give_up = time.monotonic() + min(TOPIC_SECONDS, self._timeout / 2)
         present: set[str] = await self._consumer.topics()

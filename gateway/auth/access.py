@@ -11,6 +11,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from contextvars import ContextVar
+from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import BATCH_BYTES, RECORD_BYTES
+from emgas.validation import printable
 from gateway.auth.keys import ANYBODY, Caller, Keys, Right
 from gateway.http.errors import (
     GatewayError,
@@ -220,7 +222,11 @@ def any_key(*parameters: str) -> Any:
 
 
 def _refuse_unknown(request: Request, parameters: Collection[str]) -> None:
-    if not set(request.query_params) <= set(parameters):
-        raise InvalidMessageError(
-            f"query: has an unknown parameter: the known ones are {', '.join(parameters) or 'none'}"
-        )
+    """Raise InvalidMessageError for a parameter that the route does not know, with the one that may be meant."""
+    unknown = next((name for name in request.query_params if name not in parameters), None)
+    if unknown is None:
+        return
+    near = get_close_matches(unknown, parameters, n=1)
+    advice = f"did you mean {near[0]}?" if near else "remove it"
+    known = ", ".join(parameters) or "none"
+    raise InvalidMessageError(f"query: {printable(unknown)} is not a known parameter (known: {known}): {advice}")

@@ -5,6 +5,7 @@ GatewayError
 ├── NoKeyError              no key, or an unknown one                   401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
 ├── UnknownGraphError       the graph does not exist                    404
+├── UnknownConceptError     the graph exists, the concept does not      404
 ├── WrongMethodError        the path takes other methods                405, Allow
 ├── RequestRejectedError    the memory rejected a turn or a request     409 for an id with another text, 429 over a
 │                                                                       quota, else 422
@@ -35,6 +36,10 @@ from emgas.messages.rights import OVER_QUOTA
 
 RETRY_SECONDS = 1  # after which an overloaded memory may be asked again
 PROBLEM_JSON = "application/problem+json"
+NO_GRAPH = (
+    "this graph does not exist, or did not exist at that time: list the graphs that you may read with GET /v1/graphs, "
+    "or record a turn in it"
+)
 
 TITLES = {
     400: "Not JSON",
@@ -114,6 +119,12 @@ class UnknownGraphError(GatewayError):
     """The graph does not exist."""
 
     status, code = 404, "unknown-graph"
+
+
+class UnknownConceptError(GatewayError):
+    """The graph exists, but holds no such concept."""
+
+    status, code = 404, "unknown-concept"
 
 
 class RequestRejectedError(GatewayError):

@@ -17,12 +17,21 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from starlette.responses import JSONResponse
 
+from emgas.client.client import MemoryClient
 from emgas.messages.fields import Message, Position
 from emgas.messages.requests import GraphQuestion, Outcome, Question, Request, Sendable
 from emgas.messages.topics import COMMANDS, QUESTIONS
+from emgas.messages.views import Explore
 from emgas.validation import build
 from gateway.auth.access import may
-from gateway.http.errors import REFUSALS, RequestRejectedError, UnknownGraphError
+from gateway.http.errors import (
+    NO_GRAPH,
+    REFUSALS,
+    GatewayError,
+    RequestRejectedError,
+    UnknownConceptError,
+    UnknownGraphError,
+)
 from gateway.routes.bodies import named_later, without
 from gateway.routes.dependencies import Graph, IdempotencyKey, Memory
 from gateway.routes.examples import TAGS, operation_of
@@ -30,6 +39,10 @@ from gateway.routes.examples import TAGS, operation_of
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 OF_PATH = ("graph", "kind")
 DryRun = Annotated[bool, Query(description="return what would be done; nothing is changed")]
+NO_CONCEPT = (
+    "this graph has no such concept, or had none at that time: find its concepts with POST …/query, which takes words "
+    "of your own, or with GET …/picture"
+)
 NEVER = (*OF_PATH, "after")  # clients over HTTP have no offset to wait for
 
 
@@ -57,7 +70,7 @@ def _command_route(message: type[Request]) -> tuple[Callable[..., Any], Any, Seq
             return await change(graph, body, memory, idempotency_key)
         answer: Any = await memory.send(_preview(preview, graph, body))
         if not answer.found:
-            raise UnknownGraphError("this graph does not exist")
+            raise UnknownGraphError(NO_GRAPH)
         return JSONResponse(answer.model_dump())
 
     return change_or_preview, Outcome | preview.answer, ("dry_run",)
@@ -81,10 +94,13 @@ def _add_question(message: type[GraphQuestion], method: str, path: str) -> None:
             else:
                 fields[field] = value
         answer: Any = await memory.send(build(message, fields))
-        set_etag(response, answer.position, result=answer.found)
+        if not answer.found:
+            raise await _not_found(memory, graph, message)
+        response.headers["ETag"] = etag(answer.position)
         return answer
 
-    fixed = {"graph": Annotated[Graph, may(message.right, *parameters)], "memory": Memory, "response": Response}
+    in_query = [name for name in parameters if f"{{{name}}}" not in path]
+    fixed = {"graph": Annotated[Graph, may(message.right, *in_query)], "memory": Memory, "response": Response}
     ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             *(_keyword(name, annotation) for name, annotation in fixed.items()),
@@ -138,11 +154,16 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def set_etag(response: Response, position: Position, *, result: bool) -> None:
-    """Set the ETag to the position of the graph.  Raises UnknownGraphError if there is no graph."""
-    if not result:
-        raise UnknownGraphError("this graph does not exist, or did not exist at that time")
-    response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+async def _not_found(memory: MemoryClient, graph: str, question: type[GraphQuestion]) -> GatewayError:
+    """Return what is missing: the graph, or of a question for a concept perhaps only that."""
+    if question is Explore and (await memory.describe(graph)).found:
+        return UnknownConceptError(NO_CONCEPT)
+    return UnknownGraphError(NO_GRAPH)
+
+
+def etag(position: Position) -> str:
+    """Return the ETag of an answer: the position in the graph's log."""
+    return f'"{position.partition}-{position.watermark}"'
 
 
 def command_fields(graph_id: str, body: BaseModel, key: str | None) -> Mapping[str, Any]:

@@ -38,6 +38,7 @@ PathName = Annotated[Name, BeforeValidator(unslashed), Path()]
 LISTED = 100  # concepts that a live answer shows
 EXTRACT_SECONDS = 10.0  # that an extraction may take, as any question ...
 EXTRACT_SECONDS_A_TURN = 0.1  # ... and for each turn: it takes 1.5 ms, but 30 times as long where many share a core
+NO_GRAPH_NOTE = "There is no such graph, or there was none at that time. GET /v1/graphs lists those that you may read."
 WATCHED = 2  # live answers of one key that are found at once
 
 
@@ -123,11 +124,19 @@ async def forget_session(graph: Annotated[Graph, may("forget")], session: PathNa
 
 @router.post("/query", tags=["queries"])
 async def query(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
-    """Ask a question; return the turns that answer it and a prompt's context.  `reinforce` needs the right to write."""
+    """Ask a question; return the turns that answer it and a prompt's context.  `reinforce` needs the right to write.
+
+    A graph that does not exist is no failure, because a memory can be asked before its first turn: `found` is false.
+    """
     query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
     if query.reinforce:
         caller().check("write", graph)
-    return await memory.send(query)
+    return _noted(await memory.send(query))
+
+
+def _noted(reply: queries.Reply) -> queries.Reply:
+    """Say in an answer that there is no graph: without passages, it looks like one in which nothing answers."""
+    return reply if reply.found else reply.model_copy(update={"note": NO_GRAPH_NOTE})
 
 
 class SeveralBody(QueryBody):
@@ -170,7 +179,7 @@ async def activated(
 ) -> queries.Reply:
     """Query before the response begins, so that a failure still gets a status."""
     async with request.app.state.watched.of(caller().name):  # else a key's many hold up all that it asks besides
-        return await memory.query(graph, text, explain=True, top_concepts=LISTED)
+        return _noted(await memory.query(graph, text, explain=True, top_concepts=LISTED))
 
 
 @router.get("/activation", tags=["queries"], response_class=EventSourceResponse)
@@ -180,4 +189,5 @@ async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) 
         woken = [concept.model_dump() for concept in reply.concepts if len(concept.path) == length]
         yield ServerSentEvent(event="round", id=str(length), data=woken)
     yield ServerSentEvent(event="passages", data=[passage.model_dump() for passage in reply.passages])
-    yield ServerSentEvent(event="context", data={"context": reply.context, "tokens": reply.tokens})
+    note = {} if reply.note is None else {"note": reply.note}
+    yield ServerSentEvent(event="context", data={"context": reply.context, "tokens": reply.tokens, **note})

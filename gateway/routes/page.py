@@ -53,7 +53,7 @@ def add(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
-        return HTMLResponse(reference(request.app.openapi()), headers=REVALIDATE)
+        return HTMLResponse(reference(request.app.openapi(), str(request.base_url).rstrip("/")), headers=REVALIDATE)
 
     @app.get("/docs.css", include_in_schema=False)
     async def style() -> Response:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
+from shlex import quote
 from typing import Any
+from urllib.parse import quote as in_url
 
 import orjson
+
+from gateway.routes.examples import CALLED_WITH, FIRST, FROM_THE_WIRE, LAST
 
 Schema = Mapping[str, Any]
 HEAD = """<!doctype html>
@@ -16,11 +20,14 @@ HEAD = """<!doctype html>
 INTRODUCTION = """<h1>EMGAS <small>{version}</small></h1>
 <p>{summary} <a href="./">Look at a memory</a> · <a href="openapi.json">openapi.json</a> (OpenAPI {openapi}).
 If this server has keys, send <code>Authorization: Bearer KEY</code>. Errors are
-<code>application/problem+json</code>.</p>"""
+<code>application/problem+json</code>.</p>
+<p>Each call below was made in this order on an empty memory, and got the answer below it. Calls that record
+something come first, and calls that remove something last.</p>"""
+MODEL = ", if you started <code>emgas serve --model URL</code>"
 
 
-def reference(document: Schema) -> str:
-    """Render the page."""
+def reference(document: Schema, address: str) -> str:
+    """Render the page; `address`: of this server, for the calls."""
     schemas = document.get("components", {}).get("schemas", {})
     introduction = INTRODUCTION.format(
         version=escape(document["info"]["version"]),
@@ -28,22 +35,52 @@ def reference(document: Schema) -> str:
         openapi=escape(document["openapi"]),
     )
     operations = [
-        _operation(method, path, operation, schemas)
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
+        _operation(method, path, operation, schemas, address=address)
+        for method, path, operation in sorted(_listed(document), key=lambda each: _place(each[2]))
     ]
     shapes = [_shape(name, schema, schemas) for name, schema in sorted(schemas.items())]
     return "\n".join([HEAD, introduction, *operations, "<h2>Shapes</h2>", *shapes, "</main></body></html>\n"])
 
 
-def _operation(method: str, path: str, operation: Schema, schemas: Schema) -> str:
+def _listed(document: Schema) -> Iterator[tuple[str, str, Schema]]:
+    """Yield the method and the path of each operation, with its description."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def _place(operation: Schema) -> int:
+    """Return where an operation stands: those that record come first, those that remove come last."""
+    name = operation["operationId"]
+    if name in FIRST:
+        return FIRST.index(name) - len(FIRST)
+    return 1 + LAST.index(name) if name in LAST else 0
+
+
+def _operation(method: str, path: str, operation: Schema, schemas: Schema, *, address: str) -> str:
     text = escape(operation.get("description", operation.get("summary", "")))
     parts = [_parameters(operation, schemas), _body(operation, schemas), _answers(operation)]
+    condition = MODEL if "OpenAI" in operation["tags"] else ""
+    call = escape(_curl(method, path, operation, address))
     return (
         f'<details class="route"><summary><b class="{method}">{method.upper()}</b> <code>{escape(path)}</code>'
         f"<span>{text.partition('.')[0]}</span></summary><p>{text}</p>{''.join(parts)}"
-        f"<h4>Try</h4><pre>{escape(_curl(method, path, operation))}</pre></details>"
+        f"<h4>Try{condition}</h4><pre>{call}</pre>{_example(operation)}</details>"
     )
+
+
+def _example(operation: Schema) -> str:
+    """Render the example of the answer, indented if it is JSON."""
+    for answer in operation["responses"].values():
+        for content in answer.get("content", {}).values():
+            if "example" in content:
+                of = " of a larger memory" if operation["operationId"] in FROM_THE_WIRE else ""
+                return f'<h4>Answer{of}</h4><pre class="answer">{escape(_text(content["example"]))}</pre>'
+    return ""
+
+
+def _text(example: Any) -> str:
+    return example if isinstance(example, str) else orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
 
 
 def _parameters(operation: Schema, schemas: Schema) -> str:
@@ -125,18 +162,28 @@ def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
     return f"{head}<table>{''.join(cells)}</table>"
 
 
-def _curl(method: str, path: str, operation: Schema) -> str:
-    parameters = [each for each in operation.get("parameters", ()) if "example" in each]
-    where = path
-    for each in parameters:
-        if each["in"] == "path":
-            where = where.replace(f"{{{each['name']}}}", str(each["example"]))
-    query = "&".join(
-        f"{each['name']}={each['example']}" for each in parameters if each.get("required") and each["in"] == "query"
-    )
+def _curl(method: str, path: str, operation: Schema, address: str) -> str:
     verb = "" if method == "get" else f"-X {method.upper()} "
-    words = [f"curl -s {verb}'http://127.0.0.1:8088{where}{'?' if query else ''}{query}'"]
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
-    if body is not None:
-        words += ["-H 'Content-Type: application/json'", f"-d '{orjson.dumps(body).decode()}'"]
+    words = [f"curl -s {verb}{quote(address + _target(path, operation))}"]
+    for media, content in operation.get("requestBody", {}).get("content", {}).items():
+        if (body := content.get("example")) is not None:
+            flag = "-d" if media == "application/json" else "--data-binary"
+            words += [f"-H {quote(f'Content-Type: {media}')}", f"{flag} {quote(_sent(body))}"]
     return " ".join(words)
+
+
+def _target(path: str, operation: Schema) -> str:
+    """Return the path with its parameters, and the query of a call."""
+    wanted = CALLED_WITH.get(operation["operationId"], ())
+    query = []
+    for each in operation.get("parameters", ()):
+        value = in_url(str(each.get("example", "")), safe="~")
+        if each["in"] == "path":
+            path = path.replace(f"{{{each['name']}}}", value)
+        elif each["in"] == "query" and (each.get("required") or each["name"] in wanted):
+            query.append(f"{each['name']}={value}")
+    return f"{path}?{'&'.join(query)}" if query else path
+
+
+def _sent(body: Any) -> str:
+    return body.strip() if isinstance(body, str) else orjson.dumps(body).decode()

@@ -84,14 +84,19 @@ export function remember(key: string): void {
   sessionStorage.setItem(KEY, key);
 }
 
-/** Nothing answered at all: the server does not run, or is out of reach. */
+/** Nothing answered, or only half an answer came: the server does not run, or is out of reach. */
 export class Unreachable extends Error {}
+
+/** Throw Unreachable for a lost connection and for an answer that ends halfway; throw any other error again. */
+function lost(error: unknown): never {
+  throw error instanceof TypeError || error instanceof SyntaxError ? new Unreachable() : error;
+}
 
 async function asked<T>(path: string, parameters: Parameters = {}, body?: object, signal?: AbortSignal, method = "POST"): Promise<T> {
   const headers: Record<string, string> = body ? { "Content-Type": "application/json" } : {};
   const sent = body ? { method, body: JSON.stringify(body), headers } : { headers };
   const response = await fetched(path, parameters, { ...sent, signal: signal ?? null });
-  return (await response.json()) as T;
+  return (await response.json().catch(lost)) as T;
 }
 
 /** Ask the gateway.  Throws Problem for a refusal, Unreachable without an answer. */
@@ -104,9 +109,7 @@ async function fetched(path: string, parameters: Parameters, options: RequestIni
   }
   const key = sessionStorage.getItem(KEY);
   const headers = key ? { ...options.headers, Authorization: `Bearer ${key}` } : options.headers;
-  const response = await fetch(url, { ...options, headers }).catch((error: unknown) => {
-    throw error instanceof TypeError ? new Unreachable() : error;
-  });
+  const response = await fetch(url, { ...options, headers }).catch(lost);
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}));
     throw new Problem(response.status, problem.detail ?? response.statusText);
@@ -161,16 +164,19 @@ export async function importFile(graph: string, file: File, progress: (counts: I
   const headers = { "Content-Type": "application/octet-stream" };
   const response = await fetched(`${of(graph)}/import`, { name: file.name }, { method: "POST", body: file, headers });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let [rest, counts] = ["", { published: 0, accepted: 0, duplicates: 0, rejected: 0 }];
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+  const read = () => reader.read().catch(lost);
+  let [rest, isDone, counts] = ["", false, { published: 0, accepted: 0, duplicates: 0, rejected: 0 }];
+  for (let piece = await read(); !piece.done; piece = await read()) {
     const events = (rest + piece.value).split("\n\n");
     rest = events.pop()!;
     for (const event of events) {
       const [kind, data] = [/^event: (.*)$/m.exec(event)?.[1], /^data: (.*)$/m.exec(event)?.[1]];
       if (kind === "failed") throw new Problem(JSON.parse(data!).status, JSON.parse(data!).detail);
       if (kind === "progress" || kind === "done") progress((counts = JSON.parse(data!)));
+      isDone ||= kind === "done";
     }
   }
+  if (!isDone) throw new Unreachable(); // a proxy may end a stream properly whose server stopped
   return counts;
 }
 

@@ -70,7 +70,7 @@ class Explorer {
     const select = byId<HTMLSelectElement>("graphs");
     select.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
     const wanted = new URLSearchParams(location.hash.slice(1));
-    const graph = wanted.get("graph");
+    const graph = wanted.get("graph") || null; // `#graph=` names none
     if (!names.length) {
       this.keeping.showRemember();
       return this.notice(words().nothing, "empty");

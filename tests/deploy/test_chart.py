@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from streams.settings import WorkerSettings
+from tests.support.cli import commands
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "helm" / "emgas"
@@ -35,6 +36,12 @@ def test_every_value_that_a_template_asks_for_is_declared_and_every_declared_one
     referenced = set(re.findall(r"\.Values\.([\w.]+)", TEMPLATES + (CHART / "templates" / "_helpers.tpl").read_text()))
     referenced |= set(re.findall(r"\.Values\.([\w.]+)", (CHART / "templates" / "NOTES.txt").read_text()))
     assert referenced == leaves(yaml.safe_load((CHART / "values.yaml").read_text()))
+
+
+def test_the_job_for_topics_runs_a_command_by_its_present_name() -> None:
+    lines = re.search(r"args:\n((?: +- \w+\n)+)", (CHART / "templates" / "topics.yaml").read_text())
+    assert lines
+    assert tuple(lines[1].replace("-", " ").split()) in {words for words, _ in commands()}
 
 
 def test_whoever_stops_a_worker_waits_until_it_has_let_go() -> None:

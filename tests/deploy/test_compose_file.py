@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from streams.cli.main import Commands
 from streams.settings import WorkerSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,11 +72,12 @@ def test_nothing_stands_in_the_way_of_a_second_one(name: str) -> None:
     assert worker["volumes"] == [worker["environment"]["EMGAS_DATA"]]
 
 
-@pytest.mark.parametrize("name", ["topics", "worker", "reader"])
+@pytest.mark.parametrize("name", ["topics", "worker", "reader", "serve"])
 def test_the_command_is_one_that_emgas_has(name: str) -> None:
     emgas = Path(sys.executable).with_name("emgas")
     run = subprocess.run([emgas, *SERVICES[name]["command"], "--help"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+    assert SERVICES[name]["command"][0] not in Commands.aliases, "a former name: write the present one"
 
 
 @pytest.mark.parametrize("name", ["topics", "worker", "reader"])
@@ -94,7 +96,7 @@ def test_the_broker_setting_points_at_the_listener_for_containers(monkeypatch: p
 
 def test_topics_are_created_after_kafka_answers_and_before_a_worker_starts() -> None:
     assert SERVICES["kafka"]["healthcheck"]["test"][0] == "CMD"
-    assert SERVICES["topics"]["command"] == ["topics", "create"]
+    assert SERVICES["topics"]["command"] == ["admin", "topics", "create"]
     assert SERVICES["topics"]["depends_on"] == {"kafka": {"condition": "service_healthy"}}
     assert SERVICES["topics"]["restart"] == "no"  # a service that is started again never completes
     assert SERVICES["worker"]["command"] == ["worker"]
@@ -128,6 +130,21 @@ def test_the_log_outlives_the_container() -> None:
     assert volume in COMPOSE["volumes"]
     assert folder == kafka["environment"]["KAFKA_LOG_DIRS"]
     assert "CLUSTER_ID" in kafka["environment"]
+
+
+def test_a_missing_file_of_keys_fails_instead_of_becoming_a_directory() -> None:
+    mounted = [volume for volume in SERVICES["serve"]["volumes"] if "keys.toml" in str(volume)]
+    assert [volume["target"] for volume in mounted] == ["/keys.toml"]
+    assert mounted[0]["bind"] == {"create_host_path": False}
+    assert SERVICES["serve"]["command"][-2:] == ["--keys", "/keys.toml"]
+
+
+@pytest.mark.parametrize("page", ["docs/how-to.md", "docker-compose.yml"])
+def test_a_recipe_creates_the_file_of_keys_before_it_is_mounted(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    creates = next(n for n, line in enumerate(lines) if "docker run" in line and "--new-key me >> keys.toml" in line)
+    mounts = next(n for n, line in enumerate(lines) if "docker compose --profile serve up" in line)
+    assert creates < mounts
 
 
 def test_kafka_creates_no_topic_by_accident() -> None:

@@ -211,7 +211,7 @@ async def test_a_client_that_hangs_up_is_no_error(sent: bytes, caplog: pytest.Lo
         (b"{}", {"format": "nothing"}, 422, "there is no 'nothing'"),
         (b"{}", {"timezone": "Nowhere/Land"}, 422, "timezone"),
         (b"{}", {"date_order": "ydm"}, 422, "date_order"),
-        (b"{}", {"fromat": "csv"}, 422, "query: has an unknown parameter"),
+        (b"{}", {"fromat": "csv"}, 422, "did you mean format?"),
     ],
 )
 async def test_what_cannot_be_read_at_all_is_a_problem(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import struct
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from xml.etree import ElementTree
 
 import httpx2 as httpx
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Route, expect, sync_playwright
 
 from gateway.auth.keys import Caller, Keys
 from gateway.auth.new_keys import digest
@@ -418,6 +420,81 @@ def test_an_unknown_memory_is_named_and_a_stopped_server_too(visit: Visit, addre
     visit.page.get_by_role("button", name="Try again").click()
     visit.until("ready", "answered")
     visit.problems[:] = [each for each in visit.problems if "ERR_FAILED" not in each]
+
+
+UNREACHABLE = "The memory does not answer. Is `emgas serve` running?"
+PROGRESS = 'event: progress\ndata: {"published": 50, "accepted": 50, "duplicates": 0, "rejected": 0}\n\n'
+
+
+class Halfway(BaseHTTPRequestHandler):
+    """Begins each answer, and hangs up in the middle: as a server that is stopped does."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        half = PROGRESS if self.path.split("?")[0].endswith("/import") else '{"kind": "reply", "found": tr'
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream" if half is PROGRESS else "application/json")
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(half.encode())
+        self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def halfway() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Halfway) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_server_that_stops_halfway_is_named_and_can_be_tried_again(visit: Visit, address: str, halfway: str) -> None:
+    visit.page.route("**/query", lambda route: route.continue_(url=route.request.url.replace(address, halfway)))
+    visit.page.fill("#question", "vet")
+    visit.page.press("#question", "Enter")
+    expect(visit.page.locator("#notice")).to_contain_text(UNREACHABLE)
+    visit.page.unroute_all()
+    visit.page.get_by_role("button", name="Try again").click()
+    visit.until("ready", "answered")
+    forgive_broken_connections(visit)
+
+
+@pytest.mark.parametrize("ends_properly", [False, True])
+def test_an_import_that_stops_halfway_is_not_reported_as_done(
+    visit: Visit, address: str, halfway: str, tmp_path: Path, ends_properly: bool
+) -> None:
+    def answer(route: Route) -> None:
+        if ends_properly:
+            route.fulfill(body=PROGRESS, content_type="text/event-stream")
+        else:
+            route.continue_(url=route.request.url.replace(address, halfway))
+
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"id": "h1", "speaker": "Ben", "text": "Ben bought a guitar."}\n')
+    visit.page.route("**/import?**", answer)
+    visit.page.click("#remember")
+    visit.page.set_input_files("#memory-file", file)
+    expect(visit.page.locator("#notice")).to_contain_text(UNREACHABLE)
+    expect(visit.page.get_by_role("button", name="Try again")).to_be_visible()
+    forgive_broken_connections(visit)
+
+
+def forgive_broken_connections(visit: Visit) -> None:
+    visit.problems[:] = [each for each in visit.problems if "ERR_" not in each]
+
+
+@pytest.mark.parametrize("hash", ["#graph=", "#", "#graph=&q="])
+def test_an_address_that_names_no_memory_opens_the_first(hash: str, visit: Visit, address: str) -> None:
+    visit.page.goto("about:blank")
+    visit.open(f"{address}/{hash}")
+    first = httpx.get(f"{address}/v1/graphs").json()["graphs"][0]
+    expect(visit.page.locator("#graphs")).to_have_value(first)
+    expect(visit.page.locator("#notice")).to_be_hidden()
 
 
 def test_an_empty_memory_begins_on_the_page(browser: Browser, tmp_path: Path) -> None:

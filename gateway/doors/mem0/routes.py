@@ -58,6 +58,7 @@ from gateway.routes.dependencies import Memory
 
 router = APIRouter(responses=REFUSALS, tags=["mem0"])
 SPEAKING_ROLES = {"user", "assistant"}  # no system prompts, no calls of tools
+NO_MEMORY = "there is no such memory: list those of a user with POST /v3/memories/"
 PAGE = 100  # memories, or entities, of one page
 MemoryId = Annotated[str, BeforeValidator(unslashed)]
 IdempotencyKey = Annotated[Name | None, Header(description="the same key again has no effect")]
@@ -146,7 +147,7 @@ async def delete(memory_id: MemoryId, memory: Memory) -> Deleted:
     graph_id, turn_id = _parts(memory_id)
     caller().check("forget", graph_id)
     if (await memory.forget(graph_id, turns=[turn_id])).status == "rejected":
-        raise UnknownGraphError("there is no such memory")
+        raise UnknownGraphError(NO_MEMORY)
     return _deleted("Memory deleted successfully!", graph_id, turn_id)
 
 
@@ -193,7 +194,7 @@ async def delete_entity(kind: MemoryId, name: MemoryId, memory: Memory) -> Delet
     graph_id = graph_of(kind, name)
     caller().check("forget", graph_id)
     if (await memory.forget(graph_id, everything=True)).status == "rejected":
-        raise UnknownGraphError("there is no such entity")
+        raise UnknownGraphError("there is no such entity: list them with GET /v1/entities/")
     return _deleted("Entity deleted successfully!", graph_id)
 
 
@@ -247,7 +248,7 @@ async def _turn(memory: MemoryClient, memory_id: str) -> tuple[str, RecordedTurn
     caller().check("read", graph_id)
     turns = (await memory.turns(graph_id, ids=[turn_id])).turns
     if not turns:
-        raise UnknownGraphError("there is no such memory")
+        raise UnknownGraphError(NO_MEMORY)
     return graph_id, turns[0]
 
 
@@ -259,7 +260,7 @@ def _parts(memory_id: str) -> tuple[str, str]:
     """Split an id into graph and turn.  Raises UnknownGraphError for an invalid id."""
     graph_id, tilde, turn_id = memory_id.partition("~")
     if not (graph_id and tilde and turn_id):
-        raise UnknownGraphError("there is no such memory: an id is graph~turn")
+        raise UnknownGraphError(f"{NO_MEMORY}; an id is graph~turn")
     return checked_graph(graph_id.replace("%7E", "~").replace("%25", "%")), turn_id
 
 
