@@ -9,7 +9,7 @@ roles.tsv        what people are to one another: sister, 表哥, boss
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -75,9 +75,21 @@ MUTUAL: Final = frozenset(
         "relative",
     )
 ) | {"schoolmate"}
+# What asks for people of a relation, whichever of its words they were called by.
+GROUPS: Final = {
+    **dict.fromkeys(("sibling", "兄弟姐妹", "兄弟", "姐妹"), "sibling"),
+    **dict.fromkeys(("parent", "父母", "爸妈", "爹妈"), "parent"),
+    **dict.fromkeys(("child", "kid", "孩子", "子女"), "child"),
+    **dict.fromkeys(("spouse", "partner", "爱人", "另一半"), "spouse"),
+}
 WORDS: Final = _words()
 ROLES: Final = _roles()
 SLOTS: Final = _slots()
+
+
+def members(relation: str) -> Iterator[str]:
+    """Yield the words for people of a relation, in all languages."""
+    return (word for roles in ROLES.values() for word, its_relation in roles.items() if its_relation == relation)
 
 
 @cache

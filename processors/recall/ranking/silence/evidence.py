@@ -28,6 +28,7 @@ from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
 from processors.text import chinese_names
 from processors.text.chinese import STANDARD, simplified
+from processors.text.facts.vocabulary import GROUPS, members
 from processors.text.language import clean
 from processors.text.pronouns.mentions import KIN
 from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
@@ -145,7 +146,8 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
         return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
     if not of_asker(owned.owner):
         thing -= owner | EVERYDAY
-        return bool(thing) and not _are_near(inquiry, of_owner, _turns_of(mentions, words, thing))
+        of_thing = np.concatenate((_turns_of(mentions, words, thing), _of_members(inquiry, thing)))
+        return bool(thing) and not _are_near(inquiry, of_owner, of_thing)
     # A name stands in most turns, so it does not tell that a thing is named.
     return bool(thing) and not thing & spoken_of and not _tells(inquiry, of_owner, inquiry.terms.wants - {"@name"})
 
@@ -153,6 +155,13 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
 def _turns_of(mentions: _Mentions, words: list[str], some: set[str]) -> Integers:
     """Return the turns that mention some of the words, or a relative."""
     return mentions.passage[np.isin(mentions.word, [place for place, word in enumerate(words) if word in some])]
+
+
+def _of_members(inquiry: Inquiry, things: Iterable[str]) -> Integers:
+    """Return the turns that name a member of a group of kin that a question asks for: a sister is a sibling."""
+    words = [word for thing in things if thing in GROUPS for word in members(GROUPS[thing])]
+    numbers = [number for word in words if (number := inquiry.view.number(word)) is not None]
+    return np.concatenate([np.empty(0, np.int64), *(inquiry.view.holders(number)[0] for number in numbers)])
 
 
 def _are_near(inquiry: Inquiry, of_owner: Integers, of_thing: Integers) -> bool:
