@@ -26,6 +26,10 @@ def quoted(text: str, query_words: tuple[QueryWord, ...] = FERRY, budget: int = 
         ('He said "no." Then he left.', ['He said "no." ', "Then he left."]),
         ("我去了泉州。好吃！", ["我去了泉州。", "好吃！"]),
         ("one\ntwo", ["one\n", "two"]),
+        ("วันนี้ฝนตก พรุ่งนี้จะไปตลาด", ["วันนี้ฝนตก ", "พรุ่งนี้จะไปตลาด"]),
+        ("ซื้อ iPhone 15 มา", ["ซื้อ iPhone 15 มา"]),
+        ("मैं घर गया। वह रुका।", ["मैं घर गया। ", "वह रुका।"]),
+        ("أين تسكن؟ هنا.", ["أين تسكن؟ ", "هنا."]),
         ("", []),
     ],
 )
@@ -33,7 +37,7 @@ def test_a_text_is_split_where_sentences_end(text: str, parts: list[str]) -> Non
     assert sentences(text) == parts
 
 
-@given(st.text(alphabet="ab .!?\n。”3", max_size=60))
+@given(st.text(alphabet="ab .!?\n。”3วน।", max_size=60))
 def test_the_sentences_of_a_text_are_the_text(text: str) -> None:
     assert "".join(sentences(text)) == text
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from processors.text.scripts import DENSE
@@ -23,10 +24,12 @@ AROUND: Final = ((-1, 0.9), (-2, 0.7), (-3, 0.4), (1, 0.7), (2, 0.5), (3, 0.3)) 
 BEGINNING: Final = 4  # characters of a word from which longer words may begin with it: adopt, adopted
 
 _SENTENCE: Final = re.compile(
-    r"""(?: [^.!?…。！？；\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" or "v1.2" ends nothing
-        (?: [.!?…。！？；]+["'”’)\]」』]* | \n | $ ) \s*""",
+    r"""(?: [^.!?…。！？；।؟۔။።\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" or "v1.2" ends nothing
+        (?: [.!?…。！？；।؟۔။።]+["'”’)\]」』]* | \n | $ ) \s*""",
     re.VERBOSE,
 )
+# Thai, Lao and Khmer write no mark at the end of a sentence, and spaces between phrases and sentences only.
+_SPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[\u0e00-\u0eff\u1780-\u17ff])")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _DENSE: Final = re.compile(f"[{DENSE}]")
 
@@ -39,8 +42,15 @@ class QueryWord(NamedTuple):
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into its sentences; joined, they are the text."""
-    return [match.group() for match in _SENTENCE.finditer(text) if match.group()]
+    """Split a text into its sentences, or phrases where no mark ends one; joined, they are the text."""
+    found = [match.group() for match in _SENTENCE.finditer(text) if match.group()]
+    return found if text.isascii() else [phrase for sentence in found for phrase in _phrases(sentence)]
+
+
+def _phrases(sentence: str) -> list[str]:
+    """Split a sentence where Thai, Lao or Khmer writes a space."""
+    ends = [0, *(match.end() for match in _SPACED.finditer(sentence)), len(sentence)]
+    return [sentence[start:end] for start, end in pairwise(ends) if end > start]
 
 
 def best_sentences(text: str, query_words: Sequence[QueryWord], budget: int, cost: Callable[[str], int]) -> str:
