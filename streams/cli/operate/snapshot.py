@@ -59,14 +59,19 @@ async def _create(settings: WorkerSettings) -> list[Checkpointed]:
 
 @app.command(name="list")
 def list_(from_: From = None, json: output.Json = False) -> None:
-    """List snapshots, the newest first."""
+    """List snapshots, the newest first.
+
+    Exits with 3 if there is no such directory.
+    """
     with output.explained():
         kept = _kept(_settings(from_, "--from"))
+        if not kept.exist:
+            output.fail(f"there is no directory {kept.root}: `emgas admin snapshot create` makes it", output.MISSING)
         rows = [_row(kept, partition, name) for partition in kept.partitions() for name in kept.names(partition)]
     if rows or json:
         _tell("snapshots", rows, json=json)
     else:
-        output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
+        output.out.print(f"there are no snapshots in {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
 
 
 def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
