@@ -390,6 +390,15 @@ def partition_with(data: Path, graph: str) -> tuple[int, str]:
     raise AssertionError(f"no store holds {graph}")
 
 
+def test_where_every_graph_forgot_everything_the_list_says_so(tmp_path: Path) -> None:
+    emgas_here(tmp_path, "add", "ada", "The kettle broke.")
+    emgas_here(tmp_path, "forget", "ada", "--all")
+    for options in ([], ["--long"]):
+        result = emgas_here(tmp_path, "graphs", *options)
+        assert (result.out, "no graph holds a memory" in result.err) == ("", True)
+    assert emgas_here(tmp_path, "graphs", "--json").json == {"graphs": []}
+
+
 # operating
 
 

@@ -246,7 +246,7 @@ def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, me
 def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
     emgas_here(tmp_path, "add", "ada", "The kettle broke.")
     result = emgas_here(tmp_path, *arguments, "--ask", code=2)
-    assert "confirm with --yes, because there is no terminal" in result.err
+    assert "Confirm with --yes, because there is no terminal" in result.err
     assert "The kettle broke." in emgas_here(tmp_path, "turns", "ada").out
 
 
@@ -255,7 +255,7 @@ def test_on_a_terminal_the_question_decides(answer: str, done: bool, monkeypatch
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(typer, "confirm", lambda _, *, err: answer == "y" and err)
     if done:
-        output.make_sure("the kettle is to go", yes=False)
+        output.make_sure("This removes the kettle", yes=False)
         return
     with pytest.raises(typer.Exit):
-        output.make_sure("the kettle is to go", yes=False)
+        output.make_sure("This removes the kettle", yes=False)

@@ -46,7 +46,9 @@ def create(to: To = None, json: output.Json = False) -> None:
         | {"bytes": each.bytes}
         for each in taken
     ]
-    _tell("snapshots taken", rows, json=json)
+    _tell("snapshots written", rows, json=json)
+    if settings.is_embedded and not json:
+        output.tell(f"If a store in {settings.home} is lost, restore it with `emgas admin snapshot restore`.")
 
 
 async def _create(settings: WorkerSettings) -> list[Checkpointed]:
@@ -92,7 +94,7 @@ def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = 
     Exits with 3 if there is no snapshot, with 1 if none is valid.
     """
     settings = _settings(from_, "--from")
-    output.make_sure(f"the stores in {settings.home} will be replaced by snapshots", yes=yes)
+    output.make_sure(f"This replaces the stores in {settings.home} with snapshots", yes=yes)
     rows = output.run(_restore(settings))
     if any(row["snapshot"] for row in rows):
         _tell("restored", rows, json=json)
@@ -177,11 +179,12 @@ def _tell(title: str, rows: list[dict[str, Any]], *, json: bool) -> None:
     if json:
         output.print_json({title.partition(" ")[0]: rows})
         return
-    shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
+    is_timed = any("created_at" in row for row in rows)
+    shown = output.table(title, "partition#", "snapshot", "records#", "kB#", *["made"] * is_timed, "")
     for row in rows:
         made = format_utc(row["created_at"]) if "created_at" in row else ""
-        size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
+        size = f"{row['bytes'] / 1000:.0f}" if "bytes" in row else ""
         report = row.get("problem") or ("" if row["snapshot"] else "none")
-        at = "" if row.get("watermark") is None else str(row["watermark"])
-        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, report)
+        records = "" if row.get("watermark") is None else str(row["watermark"] + 1)
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", records, size, *[made] * is_timed, report)
     output.out.print(shown)

@@ -155,12 +155,15 @@ def warn(message: str) -> None:
 
 
 def make_sure(what: str, *, yes: bool) -> None:
-    """Continue after --yes, or a yes to the prompt on a terminal; exit otherwise, with nothing done."""
+    """Continue after --yes, or a yes to the prompt on a terminal; exit otherwise, with nothing done.
+
+    what  a sentence without its full stop: "This removes graph ada"
+    """
     if yes:
         return
     if not sys.stdin.isatty():
-        fail(f"{what}: confirm with --yes, because there is no terminal to ask on", USAGE)
-    if not typer.confirm(shown(f"{what}.  Continue?"), err=True):
+        fail(f"{what}. Confirm with --yes, because there is no terminal to ask on", USAGE)
+    if not typer.confirm(shown(f"{what}. Continue?"), err=True):
         fail("not confirmed: nothing was done")
 
 
