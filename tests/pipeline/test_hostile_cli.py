@@ -225,9 +225,12 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
 def test_an_error_about_a_file_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.zip").write_bytes(b"PK\x03\x04 rest")
-    assert "error: broken.zip: is not a whole ZIP" in emgas_here(tmp_path, "publish", "broken.zip", code=2).err
+    assert (
+        "error: broken.zip: is a ZIP that is damaged or incomplete"
+        in emgas_here(tmp_path, "publish", "broken.zip", code=2).err
+    )
     assert "error: broken.zip: is not valid JSON" in emgas_here(tmp_path, "eval", "broken.zip", code=2).err
-    assert f"error: {tmp_path.name}: holds many files" in emgas_here(tmp_path, "import", ".", code=2).err
+    assert f"error: {tmp_path.name}: holds no file of an export of" in emgas_here(tmp_path, "import", ".", code=2).err
 
 
 def test_a_backup_is_written_over_nothing_else(memory: Path, tmp_path: Path) -> None:
