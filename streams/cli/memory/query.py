@@ -30,6 +30,7 @@ def _list_options(requested: bool) -> None:  # noqa: FBT001 - a callback
 
 
 def query(
+    context: typer.Context,
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="Question to search for.")],
     *,
@@ -73,16 +74,19 @@ def query(
 
     only: dict[str, Any] = {"sessions": sessions or [], "speakers": speakers or [], "since": since, "until": until}
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
-    fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
+    written: query_options.Written = context.obj
+    fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [], written)}
+    _check_asks(fields)
     also, timeout = fields.pop("also", []), fields.pop("timeout", output.timeout())
     if timeout <= 0:
-        output.fail(f"--option timeout={timeout}: must be more than 0", output.USAGE)
+        output.fail(f"{written.fields['timeout']}: must be more than 0", output.USAGE)
     for fallback in ("recent", "nearest"):
         fields |= {"fallback": fallback} if fields.pop(fallback, False) else {}
-    fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}
+    fields |= {"guidance": query_options.guidance(fields.pop("guide"), written)} if "guide" in fields else {}
     fields |= {} if top is None else {"top_concepts": top, "top_passages": top}
-    with output.explained():  # a wrong call is reported even if there is no memory
-        only |= query_options.parse("filter", filters or [])
+    only |= query_options.parse("filter", filters or [], written)
+    names = {"budget": f"--budget {budget}", "asker": f"--asker {asker}", **written.fields}
+    with output.explained(), output.naming_options(names):  # a wrong call is reported even if there is no memory
         request = build_query(fields.pop("spreading", None), only, fields)
     if also:
         _show_merged(output.run(_ask_several([graph, *also], request, timeout)), request.timezone or "UTC", json=json)
@@ -97,6 +101,14 @@ def query(
 
 
 query.command_class = query_options.QueryCommand  # type: ignore[attr-defined]  # which takes former options too
+
+
+def _check_asks(fields: dict[str, Any]) -> None:
+    """Exit if the question is empty, and nothing else says what to look for."""
+    if not fields["text"].strip() and not {"like", "memory"} & fields.keys():
+        output.fail(
+            'the question is empty: write what you want to know, as in `emgas query ada "what broke?"`', output.USAGE
+        )
 
 
 async def _ask(request: Query, seconds: float) -> Reply:

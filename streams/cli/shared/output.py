@@ -220,6 +220,16 @@ def naming(file: object) -> Iterator[None]:
         raise InvalidMessageError(f"{file}: {report[6:]}" if report.startswith("file: ") else report) from error
 
 
+@contextlib.contextmanager
+def naming_options(names: Mapping[str, str]) -> Iterator[None]:
+    """Replace the fields in an error by what was typed for them: "load: must …" becomes "--load 7: must …"."""
+    try:
+        yield
+    except InvalidMessageError as error:
+        typed = re.sub(r"(?:^|(?<=; ))[\w.]+(?=: )", lambda at: names.get(at[0].rpartition(".")[2], at[0]), str(error))
+        raise InvalidMessageError(typed) from error
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run one command's work to its end."""
     import asyncio  # here: --help needs none of it
