@@ -16,7 +16,7 @@ from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
-    from emgas.messages.queries import Query, Reply
+    from emgas.messages.queries import Query, RecalledPassage, Reply
     from emgas.messages.settings.modes import How
     from emgas.messages.several import Merged
 
@@ -147,7 +147,7 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
     for match in merged.passages:
         passage = match.passage
         when = format_utc(wall_clock(passage.at, timezone))
-        rows.add_row(escape(match.graph), str(match.rank), when, escape(passage.speaker), escape(passage.text))
+        rows.add_row(escape(match.graph), str(match.rank), when, *map(escape, _who_and_what(passage)))
     output.out.print(rows)
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
@@ -220,16 +220,22 @@ def _show_relations(reply: Reply) -> None:
         output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
+def _who_and_what(passage: RecalledPassage) -> tuple[str, str]:
+    """Return a row's speaker and text; a habit, which no one said, is marked as in the context."""
+    if passage.kind == "habit":
+        return f"(habit of {passage.speaker})", passage.text.removeprefix(f"{passage.speaker}:").strip()
+    return passage.speaker, passage.text if passage.masked is None else passage.masked
+
+
 def _show_passages(reply: Reply) -> None:
     from streams.cli.shared.why import score  # here: --help needs none of it
 
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        utterance = passage.text if passage.masked is None else passage.masked
-        text = escape(utterance) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        who, what = _who_and_what(passage)
+        text = escape(what) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
-        passages.add_row(
-            score(passage.score), format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text
-        )
+        when = format_utc(wall_clock(passage.at, reply.timezone))
+        passages.add_row(score(passage.score), when, escape(who), text)
     if reply.passages:
         output.out.print(passages)
