@@ -238,10 +238,10 @@ def test_a_query_explains_itself(memory: Path) -> None:
         (["--since", "soon"], "is no time"),
         (["--since", "2025-02-01", "--until", "2025-01-01"], "`until` must be later than `since`"),
         (["--kind", "working", "--mode", "literal"], "kinds of memory need the default mode"),
-        (["--mode", "sideways"], "--option mode=sideways: choose one of default, inject, literal, ppr"),
-        (["--weighting", "gold"], "--option weighting=gold: choose one of fan, ppmi, npmi"),
-        (["--guide", "haste=1"], "--option guide.haste: choose one of depth, by_complexity"),
-        (["--spreading", "window"], "--option spreading.window: write KEY=VALUE"),
+        (["--mode", "sideways"], "--mode sideways: choose one of default, inject, literal, ppr"),
+        (["--weighting", "gold"], "--weighting gold: choose one of fan, ppmi, npmi"),
+        (["--guide", "haste=1"], "--guide haste=1: choose one of depth, by_complexity"),
+        (["--spreading", "window"], "--spreading window: write KEY=VALUE"),
     ],
 )
 def test_a_wrong_filter_is_a_wrong_call(memory: Path, options: list[str], message: str) -> None:

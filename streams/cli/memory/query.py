@@ -74,7 +74,7 @@ def query(
 
     only: dict[str, Any] = {"sessions": sessions or [], "speakers": speakers or [], "since": since, "until": until}
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
-    written: query_options.Written = context.obj
+    written: query_options.TypedOptions = context.obj
     fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [], written)}
     _check_asks(fields)
     also, timeout = fields.pop("also", []), fields.pop("timeout", output.timeout())

@@ -80,7 +80,7 @@ FORMER_FLAGS: Final = {"--no-archive": ("--filter", "archive=false")} | {
 TABLES: Final = {"option": OPTIONS, "filter": FILTERS}
 
 
-class Written:
+class TypedOptions:
     """What the caller typed for each key, so that an error repeats it.
 
     typed    KEY=VALUE → the former option that it was typed as, such as `--mode path`
@@ -102,7 +102,7 @@ class QueryCommand(PlainCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, each former option as a KEY=VALUE; remember how it was typed."""
         pieces = list(_pieces(args))
-        ctx.obj = Written({words[1]: typed for typed, words in pieces if len(words) > 1})
+        ctx.obj = TypedOptions({words[1]: typed for typed, words in pieces if len(words) > 1})
         return super().parse_args(ctx, [word for _, words in pieces for word in words])
 
 
@@ -133,7 +133,7 @@ def _table_of(name: str) -> str | None:
     return next((table for table, keys in TABLES.items() if key in keys), None)
 
 
-def parse(table: str, values: Sequence[str], written: Written) -> dict[str, Any]:
+def parse(table: str, values: Sequence[str], written: TypedOptions) -> dict[str, Any]:
     """Parse each KEY=VALUE of --option or --filter into fields; exits with an error if one is wrong."""
     fields: dict[str, Any] = {}
     for each in values:
@@ -184,7 +184,7 @@ def scalar(text: str) -> Any:
     return text if isinstance(value, dict | list) else value
 
 
-def guidance(values: Mapping[str, Any], written: Written) -> dict[str, Any]:
+def guidance(values: Mapping[str, Any], written: TypedOptions) -> dict[str, Any]:
     """Sort the values of `guide` into the fields of `Guidance`: kinds and relations have fields of their own."""
     from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
 
