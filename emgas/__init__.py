@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
     from emgas.client.sync import Memory
     from emgas.errors import (
+        BadSettingError,
         DataDirectoryInUseError,
         EmgasError,
         HaltedError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "PRESETS",
+    "BadSettingError",
     "Compared",
     "DataDirectoryInUseError",
     "Description",
@@ -69,6 +71,7 @@ _HOMES = {
     "emgas.client.client": ("MemoryClient",),
     "emgas.client.sync": ("Memory",),
     "emgas.errors": (
+        "BadSettingError",
         "DataDirectoryInUseError",
         "EmgasError",
         "HaltedError",

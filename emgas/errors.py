@@ -10,6 +10,7 @@ EmgasError
 ├── NotInstalledError        what this needs is not installed here
 ├── WrongEventLoopError      a client was opened in one event loop and used in another
 └── HaltedError              a partition cannot go on without an operator (state/errors.py draws what lies below)
+    └── BadSettingError      a setting names what cannot be used: a model, an extractor, a file of keys
 """
 
 from __future__ import annotations
@@ -69,3 +70,7 @@ class WrongEventLoopError(EmgasError):
 
 class HaltedError(EmgasError):
     """A partition cannot go on without an operator; nothing was lost or skipped."""
+
+
+class BadSettingError(HaltedError):
+    """A setting names something that cannot be used.  Operator action: correct the setting that the text names."""

@@ -7,6 +7,7 @@ value: what people said to each other does not belong in an error message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -51,6 +52,27 @@ _SENTENCES = {
     **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
     **dict.fromkeys(("byte_size", "byte_size_unit"), "write a number and a unit, as in 512MiB"),
 }
+_NOT_JSON = {  # words of the parsers (pydantic's and orjson) in their errors, and ours; the first that fits
+    "eof": "it ends too early",
+    "end of data": "it ends too early",
+    "empty": "it is empty",
+    "trailing comma": "a comma stands before a closing bracket",
+    "trailing char": "something follows the end",
+    "after document": "something follows the end",
+    "control char": "a line break or control character in a text must be written as \\n or \\u0000",
+    "surrogate": "a character is not valid UTF-8",
+    "unicode": "a character is not valid UTF-8",
+    "escape": "a backslash begins no known escape",
+    "recursion": "it is nested too deeply",
+    "allocate": "it is nested too deeply",
+    "key must": "a key must stand in double quotes",
+    "string key": "a key must stand in double quotes",
+    "expected `:": "a colon is missing after a key",
+    "expected ':": "a colon is missing after a key",
+    "expected `,": "a comma or a closing bracket is missing",
+    "expected ',": "a comma or a closing bracket is missing",
+    "number": "a number is not valid",
+}
 _OF_ANY_FIELD = {"missing", "extra_forbidden", "string_unicode", "model_type"}
 _LEAST = {"string_too_short": "character", "too_short": "item"}
 _TIMES = {"at", "as_of", "since", "until"}
@@ -89,6 +111,15 @@ def encode(message: Message) -> bytes:
     return value
 
 
+def not_json(error: object) -> str:
+    """Write what makes a text invalid JSON, and where, from a parser's error.  A single line has no number."""
+    report = str(error)
+    what = next((words for mark, words in _NOT_JSON.items() if mark in report.lower()), "a value is expected")
+    at = re.search(r"line (\d+) column (\d+)", report)
+    line = "" if at is None or at[1] == "1" else f"line {at[1]}, "
+    return f"is not valid JSON: {what}" + ("" if at is None else f" ({line}column {at[2]})")
+
+
 def describe(error: ValidationError) -> str:
     """Write one sentence per problem, in the order of the fields, joined by "; "."""
     tagged = error.title.startswith("tagged-union")  # then the tag comes first in a location, and says nothing
@@ -119,15 +150,30 @@ def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str
         place = _place(location)
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
         if place not in sentences or problem["type"] == "value_error":
-            sentences[place] = sentence(problem, location)
-    # what is wrong between several fields names them itself
-    return "; ".join(each if each.startswith("`") else f"{place}: {each}" for place, each in sentences.items())
+            sentences[place] = sentence(problem, location) if place else _of_whole(problem)
+    missing = [place for place, each in sentences.items() if each == _SENTENCES["missing"] and place]
+    if len(missing) > 1:
+        sentences = {place: each for place, each in sentences.items() if place not in missing}
+        sentences = {"": f"`{'`, `'.join(missing[:-1])}` and `{missing[-1]}` are missing: add them", **sentences}
+    return "; ".join(map(_located, sentences, sentences.values()))
+
+
+def _of_whole(problem: Mapping[str, Any]) -> str:
+    """Write a problem of the message itself.  Our validators name what they mean."""
+    if problem["type"] == "missing":
+        return "there is no JSON object: send one"
+    return sentence(problem) if problem["type"] == "value_error" else f"this {sentence(problem)}"
+
+
+def _located(place: str, each: str) -> str:
+    """Write where a problem is before its sentence; what is wrong between several fields names them itself."""
+    return f"{place}: {each}" if place and not each.startswith("`") else each
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    """Return the place of a problem: `text`, `spreading.delta`, `metadata.source`."""
+    """Return the place of a problem: `text`, `spreading.delta`, `metadata.source`; "" for the message as a whole."""
     parts = location[:2] if location[:1] == ("metadata",) else location
-    return ".".join(printable(str(part)) for part in parts) or "message"
+    return ".".join(printable(str(part)) for part in parts)
 
 
 def printable(name: str) -> str:
@@ -142,7 +188,7 @@ def sentence(problem: Mapping[str, Any], location: tuple[int | str, ...] = ()) -
     if kind == "value_error":
         return str(context["error"])
     if kind == "json_invalid":
-        return f"is not valid JSON in UTF-8 ({context['error']}): send one JSON object"
+        return f"{not_json(context['error'])}. Write one JSON object, in UTF-8"
     if kind == "union_tag_invalid":
         return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
     if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _OF_ANY_FIELD:

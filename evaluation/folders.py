@@ -14,6 +14,7 @@ from typing import Final
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.validation import not_json
 from evaluation.questions import beam, lmeb
 from evaluation.questions.datasets import read
 from evaluation.questions.labelled import DataSet
@@ -103,7 +104,7 @@ def _json(path: Path) -> object:
     try:
         return orjson.loads(_bytes(path))
     except orjson.JSONDecodeError as error:
-        raise InvalidMessageError(f"{path}: is not valid JSON in UTF-8 ({error})") from error
+        raise InvalidMessageError(f"{path}: {not_json(error)}") from error
 
 
 def _bytes(path: Path) -> bytes:

@@ -23,7 +23,7 @@ from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.lines import BadLine, Item, Options, read_lines
 from emgas.messages.turns import Turn
 from emgas.pieces import fitted, in_pieces
-from emgas.validation import build
+from emgas.validation import build, not_json
 
 
 @dataclass
@@ -126,8 +126,8 @@ def entry_of(number: int, raw: bytes) -> Mapping[str, Any] | BadLine:
     try:
         entry = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return BadLine(number, raw, f"line: is not valid JSON ({error})")
-    return entry if isinstance(entry, dict) else BadLine(number, raw, "line: must be a JSON object")
+        return BadLine(number, raw, f"this {not_json(error)}")
+    return entry if isinstance(entry, dict) else BadLine(number, raw, "this must be a JSON object")
 
 
 def guarded(number: int, raw: bytes, read: Callable[[], list[Item]]) -> list[Item]:

@@ -1,11 +1,14 @@
 """Our own format: one Turn per line, as on the wire (emgas/schema/turn.json).
 
 {"id":"1","graph":"demo","speaker":"Mei","text":"…","session":"2025-02-08","role":"user","at":1739005200000}
+
+A line needs `id`, `graph`, `speaker` and `text`; a graph that the caller names replaces the line's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import JSONDecoder
 from typing import IO, Any
 
 import orjson
@@ -18,6 +21,8 @@ from emgas.messages.turns import Turn
 from emgas.validation import parse
 
 _TURN = json_key("(speaker|graph)")
+REQUIRED = tuple(name for name, field in Turn.model_fields.items() if field.is_required())
+EXAMPLE = '{"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello", "at": "2023-05-08T14:00"}'
 
 
 def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
@@ -45,15 +50,34 @@ def _fields(raw: bytes, graph: str | None) -> dict[str, Any]:
         fields = None
     if not isinstance(fields, dict):
         parse(Turn, raw)  # raises what is wrong with it
-        raise InvalidMessageError("message: is not valid JSON: send one JSON object in UTF-8")
+        raise InvalidMessageError("this is not valid JSON. Write one JSON object, in UTF-8")
     return fields if graph is None else {**fields, "graph": graph}
+
+
+def advice(head: Head) -> str:
+    """Say how to write turns in this format, and which fields a file of JSON lacks for it."""
+    how = f"Write one turn per line, as {EXAMPLE}"
+    if not (head.is_array or head.is_object):
+        return f"Name its format with --format, or convert it. {how}"
+    first = _first_object(head.start)
+    if first is None:
+        return f"It holds no JSON objects. {how}"
+    lacking = [f"`{name}`" for name in REQUIRED if name not in first]
+    return f"{how}. The first object lacks {', '.join(lacking)}" if lacking else how
+
+
+def _first_object(start: bytes) -> dict[str, Any] | None:
+    """Decode the first object of a JSON array, or of lines; None if it is none or goes on after `start`."""
+    try:
+        first, _ = JSONDecoder().raw_decode(start.decode(errors="replace").lstrip("[ \t\r\n"))
+    except (ValueError, RecursionError):
+        return None
+    return first if isinstance(first, dict) else None
 
 
 def _matches(head: Head) -> Fit:
     if head.is_array and _TURN.search(head.start):
-        raise InvalidMessageError(
-            "file: is a JSON array of turns: write one turn per line, without brackets and commas"
-        )
+        raise InvalidMessageError(f"file: is a JSON array of turns, which must be lines. {advice(head)}")
     # A file of lines may begin with a bad one, or be empty.
     is_called_so = not head.is_array and head.name.lower().endswith((".jsonl", ".ndjson"))
     return Fit.MAYBE if head.is_object or is_called_so else Fit.NO
@@ -63,10 +87,10 @@ FORMAT = Format(
     name="jsonl",
     order=80,
     summary=FormatSummary(
-        file="our own, one turn per line",
-        graph="the line's",
-        session="the line's",
-        time="the line's, in ms since 1970: 1683554160000",
+        file="our own: lines of `id`, `graph`, `speaker`, `text`, and optionally `session`, `at` and more",
+        graph="`graph`",
+        session="`session`, else main",
+        time="`at`, as 2023-05-08T14:00 or in ms since 1970; else when imported",
     ),
     matches=_matches,
     read=lambda stream, graph, _: read(stream, graph),

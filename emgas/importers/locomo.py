@@ -28,7 +28,7 @@ from emgas.messages.turns import Turn
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
 UNIT = "conversation"
 _CONVERSATION = json_key("(sample_id|conversation)")
-_TEXTS = re.compile(rb'\W*\[\s*\{\s*"(text|content|message)"')  # an array of something else
+_OTHERS = re.compile(rb'\[\s*([^\s{\]]|\{\s*"(?!qa"|event_summary"|observation"|session_summary"))')  # other arrays
 DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -117,7 +117,7 @@ def _matches(head: Head) -> Fit:
         return Fit.NO
     if _CONVERSATION.search(head.start):
         return Fit.SURE
-    return Fit.NO if _TEXTS.match(head.start) else Fit.MAYBE
+    return Fit.NO if _OTHERS.match(head.start) else Fit.MAYBE  # its questions may come first, and fill the head
 
 
 FORMAT = Format(

@@ -23,6 +23,7 @@ from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, He
 from emgas.importers.files.documents import load, raw_of
 from emgas.importers.files.lines import USUAL, BadLine, Item, Options, head_of, read_lines, stable_id, turns_of
 from emgas.messages.turns import Turn
+from emgas.validation import not_json
 
 ROLES = {"function": "tool"}  # what older files call it
 PROMPTS = ("system", "developer")  # older and newer files
@@ -60,7 +61,7 @@ def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
     try:
         messages = orjson.loads(raw)["messages"]
     except orjson.JSONDecodeError as error:
-        yield BadLine(number, raw, f"message: is not valid JSON in UTF-8 ({error}): send one JSON object")
+        yield BadLine(number, raw, f"this {not_json(error)}. Write one JSON object, in UTF-8")
     except (KeyError, TypeError, IndexError):
         yield BadLine(number, raw, "messages: is missing: add the list of messages")
     else:

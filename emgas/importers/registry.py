@@ -18,6 +18,7 @@ from typing import IO
 
 from emgas import importers
 from emgas.errors import InvalidMessageError
+from emgas.importers import jsonl
 from emgas.importers.chat_format import Fit, Format, Head
 from emgas.importers.files.archives import Files, Folder, Zipped
 from emgas.importers.files.lines import HEAD_BYTES, BadLine, Item, Options, check_graph, head_of
@@ -87,7 +88,7 @@ def detect(head: bytes, name: str = "") -> Format:
         return may_be
     if not start.start:
         raise InvalidMessageError(f"{name or 'file'}: is empty")
-    raise InvalidMessageError(f"{name or 'file'}: is in none of the formats {NAMES}: convert it, or name its format")
+    raise InvalidMessageError(f"{name or 'file'}: is in none of the formats {NAMES}. {jsonl.advice(start)}")
 
 
 def _named(format: str | None) -> Format | None:
@@ -101,11 +102,18 @@ def _read_files(files: Files, graph: str | None, chosen: Format | None, *, optio
     """Yield the items of the files that belong to `chosen`, or to the first format that matches any file."""
     format = chosen or _of_files(files)
     if format is None or format.read_files is None:
-        names = ", ".join(sorted(each.name for each in OF_MANY_FILES))
-        raise InvalidMessageError(f"{options.name}: holds many files and is no export of {names}")
+        raise InvalidMessageError(f"{options.name}: {_why_not(files)}")
     if not format.has_files_among(files.names(format.below)):
         raise InvalidMessageError(f"{options.name}: holds none of the files that an export of {format.name} has")
     return format.read_files(files, graph, replace(options, below=format.below))
+
+
+def _why_not(files: Files) -> str:
+    """Say why no format fits these files."""
+    if not files.names():
+        return "holds no file: name a file, or the folder of an export"
+    names = ", ".join(sorted(each.name for each in OF_MANY_FILES))
+    return f"holds no file of an export of {names}. Import files of other formats one by one"
 
 
 def _of_files(files: Files) -> Format | None:

@@ -32,6 +32,7 @@ from emgas.importers.files.lines import (
     turns_of,
 )
 from emgas.messages.turns import Turn
+from emgas.validation import not_json
 
 ROLES = {
     "human": "user",
@@ -76,7 +77,7 @@ def _conversations(stream: IO[bytes], options: Options, *, is_array: bool) -> It
         try:
             yield line[0], orjson.loads(line[1])
         except orjson.JSONDecodeError as error:
-            yield line[0], BadLine(*line, f"conversation: is not valid JSON in UTF-8 ({error})")
+            yield line[0], BadLine(*line, f"this {not_json(error)}")
 
 
 def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator[Item]:

@@ -27,6 +27,7 @@ from emgas.importers.files.archives import Files
 from emgas.importers.files.documents import at_of, check_values, raw_of
 from emgas.importers.files.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
+from emgas.validation import not_json
 
 DAY = re.compile(r"(?:^|/)([^/]+)/([0-9]{4}-[0-9]{2}-[0-9]{2})\.json$")
 _TS = json_key("ts", r'"[0-9]+\.[0-9]+"')
@@ -69,7 +70,7 @@ def _load(files: Files, name: str, options: Options) -> list[Any] | BadLine:
     except InvalidMessageError as error:
         return BadLine(1, raw[:LINE_BYTES], f"{name}: {error}", "")
     except orjson.JSONDecodeError as error:
-        return BadLine(1, raw[:LINE_BYTES], f"{name}: is not valid JSON in UTF-8 ({error})", "")
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: {not_json(error)}", "")
     if not isinstance(loaded, list):
         return BadLine(1, raw[:LINE_BYTES], f"{name}: must be a JSON array", "")
     return loaded

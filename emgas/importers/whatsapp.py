@@ -11,7 +11,8 @@
 
 The order of day, month and year depends on the phone.  A year of four digits in front decides it, and so does any
 number over 12 in the file; else set `date_order`.  WhatsApp's own messages are left out: a message without "name: ",
-one that begins with the mark U+200E, <Media omitted> in any language, and the note in place of a deleted message.
+one that begins with the mark U+200E, <Media omitted> in any language, and the note in place of a message that was
+deleted or could not be shown, or of a missed call.
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ DELETED = re.compile(
     r"|(Данное|Это) сообщение удалено|Вы удалили (данное|это) сообщение|Bu mesaj silindi|Bu mesajı sildiniz"
     r"|(此|该|这条)(消息|信息)已(被)?(删除|撤回)|(您|你)(已)?(删除|撤回)(了)?(此|该|这条|一条)(消息|信息)"
     r"|(此|該|這則)(訊息|信息)已(被)?(刪除|收回)|(您|你)(已)?(刪除|收回)(了)?(此|該|這則|一則)(訊息|信息)"
+    r"|(管理员|管理員)(删除|刪除)了(此|该|這則|这条|該)(消息|信息|訊息)"
+    r"|(此|该|这条)(消息|信息)已被管理员删除|(此|該|這則)(訊息|信息)已被管理員刪除"
+    r"|管理者がこのメッセージを削除しました|このメッセージは管理者によって削除されました"
+    r"|관리자가 (이 )?메시지를 삭제했습니다|관리자가 삭제한 메시지입니다"
     r"|このメッセージは削除されました|このメッセージを削除しました|삭제된 메시지입니다|메시지를 삭제했습니다)[.。]?"
 )
 # What it writes in the place of a photo or another file, where the mark U+200E got lost on the way.
@@ -73,6 +78,27 @@ OMITTED = re.compile(
     r"|(image|vidéo|audio|GIF|sticker|document|Fiche contact) (absente?|omise?)"
     r"|(图像|图片|视频|音频|GIF|贴图|文档|文件)(已忽略|已省略)|忽略(图像|图片|视频|音频|贴图|文档|文件)"
 )
+# What it writes in the place of a call that was missed, and of a message that it could not show.
+NOTES = re.compile(
+    r"(null"
+    r"|Missed (group )?(voice|video) call( at \d{1,2}[:.]\d{2}(\s?[AaPp][Mm])?)?(, Tap to call back)?"
+    r"|Verpasster (Gruppen-?)?(Sprach|Video|sprach|video)anruf( um \d{1,2}[:.]\d{2}( Uhr)?)?"
+    r"|(Llamada de voz|Videollamada|Llamada de video)( grupal)? perdida( a las? \d{1,2}[:.]\d{2})?"
+    r"|Appel (vocal|vidéo)( de groupe)? manqué( à \d{1,2}[:.]\d{2})?"
+    r"|(Chiamata vocale|Videochiamata) persa|(Chamada de (voz|vídeo)|Videochamada) perdida"
+    r"|Gemiste (spraakoproep|video-?oproep)|Пропущенный (аудио|видео)звонок|Cevapsız (sesli|görüntülü) arama"
+    r"|未接(语音|视频)(通话|来电)|未接(語音|視訊|視像|影像)(通話|來電)"
+    r"|不在着信[（(](音声|ビデオ)通話[）)]|(音声|ビデオ)通話の?不在着信|부재중 (음성|영상) ?통화"
+    r"|Waiting for this message\. This may take a while"
+    r"|Warten? auf diese Nachricht\. (Das|Dies) kann (einen Moment|eine Weile|etwas) dauern"
+    r"|Esperando este mensaje\. (Esto )?puede (tardar|demorar) (un poco|un momento|unos minutos)"
+    r"|En attente de ce message\. (Cela|Ça) peut prendre (un moment|un certain temps|du temps|quelques instants)"
+    r"|(正在)?等待(此|该|这条)(消息|信息)。(这|此过程)?可能需要(一些|一点|一段|较长)时间"
+    r"|(正在)?等待(此|該|這則)(訊息|信息)。(這)?可能需要(一些|一點|一段|較長)時間"
+    r"|(この)?メッセージを待っています。(少し|しばらく)時間がかかる(場合|こと)があります"
+    r"|이? ?메시지를 기다리는 중(입니다)?\. (시간이|다소 시간이) 걸릴 수 있습니다)[.。]?"
+)
+WRITTEN = (DELETED, OMITTED, NOTES)  # by WhatsApp alone, if the whole message is one of them
 # What it writes behind a message that was edited.
 EDITED = re.compile(
     r"\s*(?:\u200e<[^<>\n]{1,100}>|<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje"
@@ -216,7 +242,7 @@ def _items(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -
         return [BadLine(message.number, _raw(text), f"message: is over {LINE_BYTES} bytes: split it")]
     speaker, colon, words = text.partition(": ")
     words = EDITED.sub("", words.strip()).strip()
-    if DELETED.fullmatch(words) or OMITTED.fullmatch(words):
+    if any(written.fullmatch(words.replace(_MARK, "")) for written in WRITTEN):
         return []
     if not colon or "\n" in speaker or not words or words.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", words):
         return []

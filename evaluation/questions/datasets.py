@@ -35,7 +35,7 @@ from emgas.errors import InvalidMessageError
 from emgas.importers import locomo
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
-from emgas.validation import build
+from emgas.validation import build, not_json
 from evaluation.questions import long_mem_eval, real_mem
 from evaluation.questions.answer_strings import answers, holding
 from evaluation.questions.labelled import SPOKEN_AT, UNANSWERABLE, WRITER, DataSet, LabelledQuestion
@@ -84,7 +84,7 @@ def _parsed(raw: bytes) -> Any:
     try:
         return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        raise InvalidMessageError(f"file: is not valid JSON in UTF-8 ({error})") from error
+        raise InvalidMessageError(f"file: {not_json(error)}") from error
 
 
 def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: bool) -> DataSet:

@@ -62,12 +62,18 @@ class Snapshots:
         except OSError as error:
             raise SnapshotsUnreachableError(f"cannot use the snapshots at {root}: {error}") from error
         self._files: Any = files  # an fsspec file system: fsspec has no types
+        self._root = base
         self._base = f"{base.rstrip('/')}/{prefix}"
 
     @property
     def outlast(self) -> bool:
         """Return whether snapshots still exist after this process has ended."""
         return not isinstance(self._files, MemoryFileSystem)
+
+    @property
+    def exist(self) -> bool:
+        """Return whether the place is there; true of a remote one, where directories come with their files."""
+        return not isinstance(self._files, LocalFileSystem) or bool(self._files.isdir(self._root))
 
     def check_writable(self) -> None:
         """Make the directory that snapshots are written into, where it is a local one."""

@@ -67,7 +67,7 @@ class MeasureCommands(LazyGroup):
 look = typer.Typer(
     cls=LookCommands,
     no_args_is_help=True,
-    help="Look closer at a memory: themes, timeline, habits, trends, concepts, secrets, storage.",
+    help="See what a memory has learned: topics, habits, trends and linked concepts; check it for passwords.",
 )
 change = typer.Typer(
     cls=ChangeCommands,

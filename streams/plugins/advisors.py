@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from emgas.errors import HaltedError
+from emgas.errors import BadSettingError
 from processors.advice.advisor import Advisor
 from streams.plugins.advisor_client import AdvisorClient, Budget
 
@@ -40,7 +40,7 @@ class AdvisorSettings(Protocol):
 def chosen(
     settings: AdvisorSettings, monotonic: Callable[[], float], count: Callable[[str, str], object] = lambda *_: None
 ) -> AdvisorClient | None:
-    """Build the client of the configured advisor, None without one.  Raises HaltedError when it cannot be used."""
+    """Build the client of the configured advisor, None without one.  Raises BadSettingError when it cannot be used."""
     if not settings.advisor:
         return None
     advisor = _served(settings) if "://" in settings.advisor else _loaded(settings.advisor)
@@ -52,7 +52,7 @@ def _served(settings: AdvisorSettings) -> Advisor:
     from streams.plugins.openai_advisor import OpenAIAdvisor, key_in  # here: only this advisor needs it
 
     if not settings.advisor_model:
-        raise HaltedError("EMGAS_ADVISOR names a server: name the model as well, by EMGAS_ADVISOR_MODEL")
+        raise BadSettingError("EMGAS_ADVISOR names a server: name the model as well, by EMGAS_ADVISOR_MODEL")
     key = key_in(settings.advisor_key_file)
     return OpenAIAdvisor(settings.advisor or "", settings.advisor_model, key, settings.advisor_options)
 
@@ -63,7 +63,7 @@ def _loaded(path: str) -> Advisor:
         advisor: Advisor = getattr(import_module(module), name)()
         _ = advisor.name, advisor.advise, advisor.close
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise HaltedError(
+        raise BadSettingError(
             f"EMGAS_ADVISOR={path} names no advisor ({error}): name a server (https://…), or an importable "
             "package.module.name that is called without arguments and returns what processors/advice/advisor.py tells"
         ) from error

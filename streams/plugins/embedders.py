@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from emgas.errors import HaltedError, InvalidMessageError, NotInstalledError
+from emgas.errors import BadSettingError, InvalidMessageError, NotInstalledError
 from emgas.limits import DIMENSIONS
 from processors.recall.ranking.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
@@ -71,7 +71,7 @@ def _installed(path: str) -> Embedder:
 
 
 def chosen(path: Path | None, data: Path) -> Embedder | None:
-    """Load the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used.
+    """Load the model that EMGAS_EMBEDDER names, None without one.  Raises BadSettingError when it cannot be used.
 
     data  the data directory: `emgas admin model add` puts models there
     """
@@ -80,10 +80,12 @@ def chosen(path: Path | None, data: Path) -> Embedder | None:
     try:
         embedder = load(path)
     except (InvalidMessageError, NotInstalledError) as error:
-        raise HaltedError(f"EMGAS_EMBEDDER: {error}. Without the setting, turns are not embedded.") from error
+        raise BadSettingError(f"EMGAS_EMBEDDER: {error}. Without the setting, turns are not embedded.") from error
     width = embedder.embed(["warm up"]).shape[1]
     if not 1 <= width <= DIMENSIONS:
-        raise HaltedError(f"EMGAS_EMBEDDER: {path} gives {width} numbers a text, at most {DIMENSIONS} can be recorded")
+        raise BadSettingError(
+            f"EMGAS_EMBEDDER: {path} gives {width} numbers a text, at most {DIMENSIONS} can be recorded"
+        )
     return embedder
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 
-from emgas.errors import HaltedError
+from emgas.errors import BadSettingError
 from processors.recall.answer.perceptual import AttachmentEncoder
 
 
 def chosen(paths: Iterable[str]) -> tuple[AttachmentEncoder, ...]:
-    """Load the encoders of these names.  Raises HaltedError when one cannot be used."""
+    """Load the encoders of these names.  Raises BadSettingError when one cannot be used."""
     return tuple(_loaded(path) for path in paths)
 
 
@@ -24,7 +24,7 @@ def _loaded(path: str) -> AttachmentEncoder:
         encoder: AttachmentEncoder = getattr(import_module(module), name)()
         _ = encoder.name, encoder.version, encoder.kind, encoder.encode
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise HaltedError(
+        raise BadSettingError(
             f"EMGAS_ENCODERS: {path} names no encoder ({error}): name an importable package.module.name that is called "
             "without arguments and returns what processors/recall/answer/perceptual.py describes"
         ) from error

@@ -15,7 +15,7 @@ from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
-from emgas.errors import HaltedError
+from emgas.errors import BadSettingError
 from processors.extraction.extractor import Extractor
 
 
@@ -24,16 +24,16 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
 
     words   Chinese words that its dictionary lacks
 
-    Raises HaltedError when there is none.
+    Raises BadSettingError when there is none.
     """
     module, _, name = path.rpartition(".")
     try:
         made: Extractor = getattr(_imported(module or path), name)(language, *([words] if words else []))
         _ = made.version, made.of_turn, made.of_query
     except ValueError as error:
-        raise HaltedError(f"EMGAS_EXTRACTOR={path}, EMGAS_LANGUAGE={language}: {error}") from error
+        raise BadSettingError(f"EMGAS_EXTRACTOR={path}, EMGAS_LANGUAGE={language}: {error}") from error
     except (ImportError, AttributeError, TypeError) as error:
-        raise HaltedError(
+        raise BadSettingError(
             f"EMGAS_EXTRACTOR={path} names no extractor ({error}): name an importable package.module.name that is "
             "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py "
             "describes"

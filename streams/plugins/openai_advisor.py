@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
-from emgas.errors import HaltedError
+from emgas.errors import BadSettingError
 from processors.advice.advisor import AdviceContent, AdviceError, Task
 from processors.advice.prompts import VERSION, answers, messages
 
@@ -34,13 +34,13 @@ class OpenAIAdvisor:
         url      to which /chat/completions is appended     key   sent as a bearer's token, None: nothing is
         options  beside model and messages: temperature …
 
-        Raises HaltedError for an invalid address, and for a key that would be sent unencrypted over a network.
+        Raises BadSettingError for an invalid address, and for a key that would be sent unencrypted over a network.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise HaltedError("EMGAS_ADVISOR must be http(s)://host[:port]/path, and hold no name or password")
+            raise BadSettingError("EMGAS_ADVISOR must be http(s)://host[:port]/path, and hold no name or password")
         if key is not None and parts.scheme == "http" and not _is_loopback(parts.hostname):
-            raise HaltedError("EMGAS_ADVISOR: a key goes over https:// alone, but to this machine itself")
+            raise BadSettingError("EMGAS_ADVISOR: a key goes over https:// alone, but to this machine itself")
         self._url = f"{url.rstrip('/')}/chat/completions"
         self._model, self._key = model, key
         self._options = dict(options or {})
@@ -83,15 +83,15 @@ class OpenAIAdvisor:
 
 
 def key_in(file: Path | None) -> str | None:
-    """Read a key from a file, None without one.  Raises HaltedError; it never repeats what the file holds."""
+    """Read a key from a file, None without one.  Raises BadSettingError; it never repeats what the file holds."""
     if file is None:
         return None
     try:
         key = file.expanduser().read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise HaltedError(f"EMGAS_ADVISOR_KEY_FILE={file} cannot be read ({type(error).__name__})") from None
+        raise BadSettingError(f"EMGAS_ADVISOR_KEY_FILE={file} cannot be read ({type(error).__name__})") from None
     if not key or not key.isprintable() or " " in key:
-        raise HaltedError(f"EMGAS_ADVISOR_KEY_FILE={file} must hold one key, on one line")
+        raise BadSettingError(f"EMGAS_ADVISOR_KEY_FILE={file} must hold one key, on one line")
     return key
 
 

@@ -55,14 +55,14 @@ def test_a_zip_bomb_is_given_up_before_it_is_unpacked(monkeypatch: pytest.Monkey
 def test_a_zip_that_is_cut_off_or_packed_unusually_is_refused_in_words(tmp_path: Path) -> None:
     whole = zipped(SLACK)
     for cut in range(4, len(whole) - 1, 53):
-        with pytest.raises(InvalidMessageError, match="is not a whole ZIP"):
+        with pytest.raises(InvalidMessageError, match="is a ZIP that is damaged or incomplete"):
             items(whole[:cut])
     assert all("is packed unusually" in reason for reason in reasons(items(zipped(SLACK, zipfile.ZIP_BZIP2))))
-    with pytest.raises(InvalidMessageError, match="is no export of chatgpt, claude"):
+    with pytest.raises(InvalidMessageError, match="holds no file of an export of chatgpt, claude"):
         items(zipped({"holiday.jpg": b"x"}), "photos.zip")
     with pytest.raises(InvalidMessageError, match="none of the files that an export of telegram has"):
         items(whole, format="telegram")
-    with pytest.raises(InvalidMessageError, match="is no export of chatgpt"):
+    with pytest.raises(InvalidMessageError, match="holds no file: name a file"):
         read_folder(tmp_path, format="jsonl")
 
 

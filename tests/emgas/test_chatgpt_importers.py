@@ -103,7 +103,7 @@ def test_sharegpt_is_read_as_an_array_and_as_lines(raw: bytes) -> None:
         (b'{"conversations":[]}', "id: is missing"),
         (b'{"id":"x","conversations":[{"from":"alien","value":"x"}]}', "conversations[0]: must be"),
         (b'{"id":"x","conversations":[{"from":"gpt","value":5}]}', "conversations[0]: must be"),
-        (b'{"id":"x","conversations":[', "conversation: is not valid JSON"),
+        (b'{"id":"x","conversations":[', "this is not valid JSON"),
         (b"[", "file: is not valid JSON"),
     ],
 )

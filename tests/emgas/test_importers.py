@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.importers import locomo
+from emgas.importers import jsonl, locomo
 from emgas.importers.files import documents, lines
 from emgas.importers.registry import FORMATS, BadLine, Item, detect, read
 from emgas.messages.turns import Turn
@@ -43,13 +43,13 @@ def test_any_turns_written_as_lines_are_read_back(written: list[Turn]) -> None:
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (b"{", "message: is not valid JSON"),
-        (b"\xff\xfe", "message: is not valid JSON"),
-        (b"[1]", "message: must be a JSON object"),
+        (b"{", "this is not valid JSON: "),
+        (b"\xff\xfe", "this is not valid JSON: "),
+        (b"[1]", "this must be a JSON object"),
         (GOOD[:-1] + b',"txt":"x"}', "txt: is not a known field"),
         (GOOD.replace(b'"ada"', b'"../ada"'), "graph: must be 1 to 128"),
         (GOOD.replace(b"Hello", b"\\u0000"), "text: holds the character U+0000"),
-        (GOOD.replace(b"Hello", b"\\ud800"), "message: is not valid JSON"),
+        (GOOD.replace(b"Hello", b"\\ud800"), "this is not valid JSON: "),
     ],
 )
 def test_a_bad_line_is_reported_with_its_number_and_bytes_and_reading_goes_on(bad: bytes, reason: str) -> None:
@@ -131,7 +131,7 @@ def test_openai_messages_without_a_graph_are_refused() -> None:
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        (b'{"messages":[', "message: is not valid JSON"),
+        (b'{"messages":[', "this is not valid JSON: "),
         (b"5", "messages: is missing"),
         (b'{"message":[]}', "messages: is missing"),
         (b'{"messages":{}}', "messages: must be a list"),
@@ -271,6 +271,38 @@ def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
         items(GOOD, format="pdf")
 
 
+@pytest.mark.parametrize(
+    ("raw", "advice"),
+    [
+        (b'[{"text": "Hello"}, {"id": "2"}]', "The first object lacks `id`, `graph`, `speaker`"),
+        (b'[{"text": "Hello", "speaker": "Ada"}]', "The first object lacks `id`, `graph`"),
+        (b'[{"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello"}]', '"at": "2023-05-08T14:00"}'),
+        (b"[1, 2, 3]", "It holds no JSON objects"),
+        (b'["Hello"]', "It holds no JSON objects"),
+        (b"[" * 60_000, "It holds no JSON objects"),
+        (b'[{"a": ' + b'{"a": ' * 9_000, "It holds no JSON objects"),
+        (b"Dear diary", "Name its format with --format"),
+    ],
+)
+def test_json_in_no_known_format_is_told_which_fields_a_turn_needs(raw: bytes, advice: str) -> None:
+    with pytest.raises(InvalidMessageError) as refused:
+        items(raw, "notes.json")
+    assert advice in str(refused.value)
+    assert 'Write one turn per line, as {"id": "1", "graph": "ada"' in str(refused.value)
+
+
+def test_the_example_of_a_turn_is_one() -> None:
+    (turn,) = items(jsonl.EXAMPLE.encode(), "notes.jsonl")
+    assert isinstance(turn, Turn)
+    assert turn.at == 1_683_554_400_000
+
+
+def test_a_line_without_several_fields_names_them_together() -> None:
+    (reason,) = reasons(items(b'{"text": "Hello", "mood": 1}', "notes.jsonl"))
+    assert reason.startswith("`id`, `graph` and `speaker` are missing: add them; mood: is not a known field")
+    assert reasons(items(b'{"text": "Hello", "graph": "ada", "id": "1"}')) == ["speaker: is missing: add it"]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_invalid_graph_is_refused_once_and_not_per_line(format: str) -> None:
     with pytest.raises(InvalidMessageError, match="graph: must be 1 to 128 printable"):
@@ -329,7 +361,9 @@ def test_an_empty_file_and_a_zip_where_there_can_be_none_are_told_as_what_they_a
 
 
 def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> None:
-    with pytest.raises(InvalidMessageError, match="is a JSON array of turns: write one turn per line"):
+    with pytest.raises(
+        InvalidMessageError, match=r"is a JSON array of turns, which must be lines\. Write one turn per line"
+    ):
         items(b"[" + GOOD + b"]", "turns.json")
     with pytest.raises(InvalidMessageError, match="Slack exports a ZIP"):
         items(b'[{"type":"message","user":"U1","text":"Hi","ts":"1683554160.000200"}]', "2023-05-08.json")
@@ -338,14 +372,14 @@ def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> N
 @pytest.mark.parametrize(
     ("format", "raw", "message"),
     [
-        ("jsonl", GOOD + b"\n{", "line 2: message: is not valid JSON"),
-        ("locomo", b'[{"sample_id":', "file: is not valid JSON in UTF-8 (unexpected end of data"),
+        ("jsonl", GOOD + b"\n{", "line 2: this is not valid JSON: it ends too early (column 1)"),
+        ("locomo", b'[{"sample_id":', "file: is not valid JSON: it ends too early (column 15)"),
         ("locomo", b"[5]", "conversation 1: conversation: must be an object"),
         ("chatgpt", b"[5]", "conversation 1: conversation: must be an object"),
         ("sharegpt", b'[{"id":"x","conversations":[5]}]', "conversation 1: conversations[0]: must be"),
         ("sharegpt", b'\n{"id":"x","conversations":[5]}', "line 2: conversations[0]: must be"),
         ("telegram", b'{"id":1,"messages":[{"id":7,"type":"message","text":5}]}', "chat 1: message 7: text: must be"),
-        ("telegram", b"[", "file: is not valid JSON in UTF-8"),
+        ("telegram", b"[", "file: is not valid JSON: it ends too early"),
     ],
 )
 def test_what_is_wrong_is_told_by_what_a_format_is_made_of(format: str, raw: bytes, message: str) -> None:

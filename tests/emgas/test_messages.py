@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 import pytest
 from hypothesis import given
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
@@ -17,7 +19,7 @@ from emgas.messages.queries import Describe, Query
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
 from emgas.times import milliseconds
-from emgas.validation import build, describe, encode, parse
+from emgas.validation import build, describe, encode, not_json, parse
 from tests.emgas.messages import turns
 
 VALID: dict[str, Any] = {"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello"}
@@ -165,7 +167,7 @@ def test_a_hostile_field_name_is_made_printable_and_cut() -> None:
     "raw", [b"", b"{", b"\xff", b'{"id":"\\ud800"}', b"[" * 100_000, b"NaN", b'{"at":' + b"9" * 5000]
 )
 def test_what_is_not_json_is_told_as_such(raw: bytes) -> None:
-    with pytest.raises(InvalidMessageError, match=r"message: (is not valid JSON in UTF-8|must be a JSON object)"):
+    with pytest.raises(InvalidMessageError, match=r"this (is not valid JSON: .*|must be a JSON object)"):
         parse(Turn, raw)
 
 
@@ -189,7 +191,7 @@ def test_the_requests_are_told_apart_by_kind() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "problem"),
-    [(b'{"graph":"g","text":"?"}', "message: has no `kind`"), (b'{"kind":"order"}', "message: has an unknown `kind`")],
+    [(b'{"graph":"g","text":"?"}', "this has no `kind`"), (b'{"kind":"order"}', "this has an unknown `kind`")],
 )
 def test_a_request_of_no_known_kind_is_told_so(raw: bytes, problem: str) -> None:
     with pytest.raises(ValidationError) as caught:
@@ -211,3 +213,26 @@ def test_a_time_of_early_1970_survives_the_wire() -> None:
     turn = build(Turn, VALID | {"at": "1970-01-20T11:39:14.4"})
     assert turn.at == 1_683_554_400
     assert parse(Turn, encode(turn)) == turn
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ('{"a":', "it ends too early (column {})"),
+        ('{"a": 1,}', "a comma stands before a closing bracket (column {})"),
+        ('{"a": 1} x', "something follows the end (column {})"),
+        ("{a: 1}", "a key must stand in double quotes (column {})"),
+        ('{"a" 1}', "a colon is missing after a key (column {})"),
+        ('{"a": 1 "b": 2}', "a comma or a closing bracket is missing (column {})"),
+        ('{"a": "\\q"}', "a backslash begins no known escape (column {})"),
+        ('{"a": "\t"}', "a line break or control character in a text must be written as \\n or \\u0000 (column {})"),
+        ('{"a": 01}', "a number is not valid (column {})"),
+        ('\n\n {"a": b}', "a value is expected (line 3, column {})"),
+    ],
+)
+def test_what_is_no_json_is_told_in_plain_words_whatever_parser_found_it(raw: str, problem: str) -> None:
+    for parse_json in (from_json, orjson.loads):
+        with pytest.raises(ValueError, match="column") as found:
+            parse_json(raw.encode())
+        words = not_json(found.value)
+        assert re.sub(r"column \d+", "column {}", words) == f"is not valid JSON: {problem}"

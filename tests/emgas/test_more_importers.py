@@ -228,7 +228,7 @@ def test_a_folder_is_not_searched_below_its_top(tmp_path: Path) -> None:
     below = tmp_path / "Downloads" / "export"
     below.mkdir(parents=True)
     (below / "conversations.json").write_text(json.dumps(CLAUDE))
-    with pytest.raises(InvalidMessageError, match="is no export"):
+    with pytest.raises(InvalidMessageError, match="holds no file: name a file, or the folder of an export"):
         read_folder(tmp_path)
     assert len(utterances(list(read_folder(below)))) == 2
 

@@ -207,7 +207,7 @@ async def test_a_client_that_hangs_up_is_no_error(sent: bytes, caplog: pytest.Lo
     [
         (b"", {}, 422, "file: is empty"),
         (b"\x1f\x8b rest", {}, 422, "is compressed by gzip"),
-        (b"PK\x03\x04 rest", {}, 422, "is not a whole ZIP"),
+        (b"PK\x03\x04 rest", {}, 422, "is a ZIP that is damaged or incomplete"),
         (b"{}", {"format": "nothing"}, 422, "there is no 'nothing'"),
         (b"{}", {"timezone": "Nowhere/Land"}, 422, "timezone"),
         (b"{}", {"date_order": "ydm"}, 422, "date_order"),

@@ -203,13 +203,13 @@ def test_the_document_knows_no_other_form_of_problem() -> None:
 JSON = {"Content-Type": "application/json", **KEY}
 TURN = b'{"id": "t2", "speaker": "Ada", "text": "%s"}'
 BAD: dict[str, tuple[bytes, dict[str, str], int, str]] = {
-    "nothing": (b"", JSON, 422, "message"),
+    "nothing": (b"", JSON, 422, "there is no JSON object: send one"),
     "not JSON": (b'{"id": ', JSON, 400, "send one JSON object"),
     "not UTF-8": (TURN % b"\xff", JSON, 400, ""),
     "too deep": (b'{"id":' * 40_000, JSON, 400, ""),
     "too deep lists": (b"[" * 200_000, JSON, 400, ""),
     "an endless number": (b'{"id": ' + b"9" * 5000 + b"}", JSON, 400, ""),
-    "not an object": (b"[]", JSON, 422, "message: must be a JSON object"),
+    "not an object": (b"[]", JSON, 422, "this must be a JSON object"),
     "NaN": (b'{"id": "t2", "speaker": "A", "text": "x", "metadata": {"n": NaN}}', JSON, 422, "metadata"),
     "a lone surrogate": (TURN % rb"\ud800", JSON, 422, "text: holds a lone surrogate"),
     "a field that is a lone surrogate": (rb'{"\ud800": 1}', JSON, 422, "lone surrogate"),

@@ -299,7 +299,7 @@ KEY = f'[[key]]\nname = "a"\nsha256 = "{digest("a")}"\n'
         (KEY + "colour = 1\n", "colour: is not a known field"),
         (KEY + KEY, "the same name"),
         (KEY + KEY.replace('"a"', '"b"', 1), "the same sha256"),
-        ('[oidc]\nissuer = "x"\n', "audience: is missing"),
+        ('[oidc]\nissuer = "x"\n', "`oidc.audience` and `oidc.jwks` are missing"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told(text: str, message: str, tmp_path: Path) -> None:

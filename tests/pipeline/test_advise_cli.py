@@ -63,7 +63,7 @@ async def test_an_advisor_that_fails_is_told_and_nothing_is_recorded(tmp_path: P
         settings = {"advisor": model.url, "advisor_model": "tiny"}
         result = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=1, **settings)
     assert "status 500" in result.out
-    alone = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=1)
+    alone = await asyncio.to_thread(emgas, tmp_path, "advise", "ada", "--judge", "t1", code=2)
     assert "EMGAS_ADVISOR" in alone.err
     await asyncio.to_thread(emgas, tmp_path, "advise", "ada", code=2)
     unknown = {"advisor": "http://127.0.0.1:9/v1", "advisor_model": "tiny"}

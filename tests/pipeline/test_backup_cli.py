@@ -243,7 +243,7 @@ def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> Non
         (["export", "--out", "{tmp}/x", "--graph", "nobody"], 3, "there is no graph nobody"),
         (["export", "--out", "{tmp}/x", "--graph", "nobody", "--format", "gexf"], 3, "there is no graph"),
         (["import", "no-such-file"], 2, "there is no file no-such-file"),
-        (["import", "{tmp}"], 2, "is no export of chatgpt, claude"),
+        (["import", "{tmp}"], 2, "holds no file: name a file, or the folder of an export"),
         (["import", "-", "--turns"], 2, "- is not a backup"),
         (["import", "{backup}", "--graph", "ada"], 2, "leave out --graph and --format"),
         (["publish", "{backup}"], 2, "`emgas import` reads it"),

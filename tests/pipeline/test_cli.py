@@ -238,10 +238,10 @@ def test_a_query_explains_itself(memory: Path) -> None:
         (["--since", "soon"], "is no time"),
         (["--since", "2025-02-01", "--until", "2025-01-01"], "`until` must be later than `since`"),
         (["--kind", "working", "--mode", "literal"], "kinds of memory need the default mode"),
-        (["--mode", "sideways"], "--option mode=sideways: choose one of default, inject, literal, ppr"),
-        (["--weighting", "gold"], "--option weighting=gold: choose one of fan, ppmi, npmi"),
-        (["--guide", "haste=1"], "--option guide.haste: choose one of depth, by_complexity"),
-        (["--spreading", "window"], "--option spreading.window: write KEY=VALUE"),
+        (["--mode", "sideways"], "--mode sideways: choose one of default, inject, literal, ppr"),
+        (["--weighting", "gold"], "--weighting gold: choose one of fan, ppmi, npmi"),
+        (["--guide", "haste=1"], "--guide haste=1: choose one of depth, by_complexity"),
+        (["--spreading", "window"], "--spreading window: write KEY=VALUE"),
     ],
 )
 def test_a_wrong_filter_is_a_wrong_call(memory: Path, options: list[str], message: str) -> None:
@@ -388,6 +388,15 @@ def partition_with(data: Path, graph: str) -> tuple[int, str]:
         if value:
             return partition, graph
     raise AssertionError(f"no store holds {graph}")
+
+
+def test_where_every_graph_forgot_everything_the_list_says_so(tmp_path: Path) -> None:
+    emgas_here(tmp_path, "add", "ada", "The kettle broke.")
+    emgas_here(tmp_path, "forget", "ada", "--all")
+    for options in ([], ["--long"]):
+        result = emgas_here(tmp_path, "graphs", *options)
+        assert (result.out, "no graph holds a memory" in result.err) == ("", True)
+    assert emgas_here(tmp_path, "graphs", "--json").json == {"graphs": []}
 
 
 # operating

@@ -72,7 +72,7 @@ def test_who_erases_again_is_told_that_it_is_done_with_the_digest_of_the_first_p
     assert (first["erased_before"], again["erased_before"]) == (False, True)
     assert again["digests"]["before"] == again["digests"]["after"] == first["digests"]["after"]
     assert (again["log"]["destroyed_offsets"], again["log"]["opens_now"]) == ([], first["log"]["opens_now"])
-    assert "already erased" in erase(data, "ada", *subject, "--yes").out
+    assert "Already erased" in erase(data, "ada", *subject, "--yes").out
     assert emgas_here(data, "dead-letters", "list", "--json").json["dead_letters"] == []
 
 
@@ -159,10 +159,11 @@ def test_doctor_tells_whether_graphs_are_encrypted_and_where_the_keys_are(data: 
 
 
 def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: Path) -> None:
-    erase(data, "nobody", "--yes", code=MISSING)
+    for sure in ([], ["--yes"]):
+        assert "there is no graph nobody" in erase(data, "nobody", *sure, code=MISSING).err
     assert "holds no such turn" in erase(data, "ada", "--turn", "t9", "--yes", code=FAILURE).err
     erase(data, "ada", "--turn", "t1", "--speaker", "Ada", "--yes", code=USAGE)
-    assert "confirm with --yes" in erase(data, "ada", code=USAGE).err
+    assert "Confirm with --yes" in erase(data, "ada", code=USAGE).err
     (tmp_path / "there.json").write_text("")
     erase(data, "ada", "--yes", "--report", str(tmp_path / "there.json"), code=USAGE)
     assert len(digests(data)) == 2
@@ -236,7 +237,7 @@ def test_a_graph_in_clear_is_erased_by_an_encrypted_copy_in_its_place(
     said = b"kryptonite"
     assert any(said in file.read_bytes() for file in data.rglob("*") if file.is_file())
     asked = emgas_here(data, "erase", "ada", *subject, code=USAGE).err
-    assert "an encrypted copy without it replaces the whole memory" in asked.replace("\n", " ")
+    assert "an encrypted copy of the rest replaces the whole memory" in asked.replace("\n", " ")
     result = emgas_here(data, "erase", "ada", *subject, "--yes", "--json").json
     assert result["copied"]["turns"] == len(TURNS) - {(): 3, ("--turn", "t1"): 1, ("--speaker", "Ada"): 2}[subject]
     assert not any(said in file.read_bytes() for file in data.rglob("*") if file.is_file())

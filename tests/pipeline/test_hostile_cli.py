@@ -80,7 +80,7 @@ def test_where_no_memory_is_every_command_that_reads_exits_with_3_and_makes_noth
     result = emgas_here(tmp_path / "data", *filled, *json_too, code=3)
     assert result.out == ""
     assert f"there is no memory at {tmp_path}" in result.err
-    assert "`emgas import` begins one" in result.err
+    assert "Start one with `emgas add` or `emgas import`" in result.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -104,12 +104,37 @@ def test_a_graph_that_nobody_wrote_to_or_that_cannot_be_has_one_code_each(
         assert message in emgas_here(memory, *named, code=code).err
 
 
-@pytest.mark.parametrize("command", ["publish", "doctor"])
-def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp_path: Path, command: str) -> None:
-    (tmp_path / "file").write_text("where a directory should be")
+@pytest.mark.parametrize("command", ["publish", "doctor", "graphs"])
+@pytest.mark.parametrize("below", ["", "below"])
+def test_a_file_as_data_directory_is_a_wrong_setting(memory: Path, tmp_path: Path, command: str, below: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("where a directory should be")
     arguments = [command, str(memory / "said.jsonl")] if command == "publish" else [command]
-    result = emgas_here(tmp_path / "file", *arguments, code=1)
-    assert "cannot use the data directory" in result.out + result.err
+    result = emgas_here(file / below, *arguments, code=2)
+    assert f"{file} is a file: set EMGAS_DATA (or --data) to a directory" in result.err
+
+
+def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path) -> None:
+    result = emgas_here(Path("/proc/emgas"), "publish", str(memory / "said.jsonl"), code=1)
+    assert "cannot use the data directory" in result.err
+
+
+def test_the_doctor_says_that_there_is_no_memory_and_makes_none(tmp_path: Path) -> None:
+    report = emgas_here(tmp_path / "data", "doctor", "--json", code=3).json
+    assert [check["name"] for check in report["checks"] if not check["ok"]] == ["memory"]
+    shown = " ".join(emgas_here(tmp_path / "data", "doctor", code=3).out.replace("│", " ").split())
+    assert "Start one with `emgas add` or `emgas import`" in shown
+    assert "0 graphs" not in shown
+    emgas_here(tmp_path / "data", "doctor", code=1, extractor="nothing.here")  # which is worse than no memory
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "setting", [{"extractor": "nothing.here"}, {"embedder": "nothing"}, {"kek_file": "nothing"}, {"language": "xx"}]
+)
+def test_a_setting_that_names_what_cannot_be_used_is_a_wrong_call(memory: Path, setting: dict[str, str]) -> None:
+    (name,) = setting
+    assert f"EMGAS_{name.upper()}" in emgas_here(memory, "query", "ada", "kettle", code=2, **setting).err
 
 
 def test_a_graph_of_which_nothing_is_in_a_table_is_told_so_and_not_by_an_empty_one(memory: Path) -> None:
@@ -200,9 +225,12 @@ def test_a_file_of_which_nothing_can_be_read_begins_no_memory(memory: Path, tmp_
 def test_an_error_about_a_file_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.zip").write_bytes(b"PK\x03\x04 rest")
-    assert "error: broken.zip: is not a whole ZIP" in emgas_here(tmp_path, "publish", "broken.zip", code=2).err
+    assert (
+        "error: broken.zip: is a ZIP that is damaged or incomplete"
+        in emgas_here(tmp_path, "publish", "broken.zip", code=2).err
+    )
     assert "error: broken.zip: is not valid JSON" in emgas_here(tmp_path, "eval", "broken.zip", code=2).err
-    assert f"error: {tmp_path.name}: holds many files" in emgas_here(tmp_path, "import", ".", code=2).err
+    assert f"error: {tmp_path.name}: holds no file of an export of" in emgas_here(tmp_path, "import", ".", code=2).err
 
 
 def test_a_backup_is_written_over_nothing_else(memory: Path, tmp_path: Path) -> None:

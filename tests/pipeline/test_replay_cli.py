@@ -100,7 +100,7 @@ def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str],
 
 def test_replaying_where_no_worker_ever_ran_is_an_error_and_makes_nothing(tmp_path: Path) -> None:
     for words in (("replay", "rebuild"), ("replay", "verify"), ("replay", "digest")):
-        assert "no worker has ever run in this data directory" in emgas_here(tmp_path, *words, code=3).err
+        assert "Start one with `emgas add` or `emgas import`" in emgas_here(tmp_path, *words, code=3).err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -276,8 +276,12 @@ def test_a_damaged_snapshot_is_named_and_the_older_one_restored(copy: Path, tmp_
 def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, tmp_path: Path) -> None:
     for command in ("create", "list", "restore"):
         assert "set EMGAS_SNAPSHOTS" in emgas_here(copy, "snapshot", command, code=2).err
-    assert emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "none"), "--json").json == {"snapshots": []}
-    assert "no snapshots at" in emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "none")).out
+    (tmp_path / "empty").mkdir()
+    assert emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "empty"), "--json").json == {"snapshots": []}
+    assert "there are no snapshots in" in emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "empty")).out
+    for options in ([], ["--json"]):
+        missing = emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "none"), *options, code=3)
+        assert f"there is no directory {tmp_path / 'none'}" in missing.err
     nothing = emgas_here(copy, "snapshot", "restore", "--from", str(tmp_path / "none"), code=3)
     assert f"there is no snapshot of emgas at {tmp_path / 'none'}" in nothing.err
     assert nothing.out == ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
@@ -14,8 +16,9 @@ from rich.text import Text
 from emgas.logs import logger
 from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
+from emgas.messages.views import Habit, HabitGroup, Recurring
 from streams.cli.exchange.publish import Pace
-from streams.cli.memory import query
+from streams.cli.memory import habits, query
 from streams.cli.shared import output
 
 JOINERS = "\u200c\u200d"  # Persian, Hindi, emoji
@@ -70,6 +73,33 @@ def test_brackets_in_a_turn_are_shown_as_they_are(capsys: pytest.CaptureFixture[
     )
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("[b]Ada", "a [/b] and [bold]x", "[x]"))
+
+
+def test_a_habit_does_not_look_like_something_that_a_person_said(capsys: pytest.CaptureFixture[str]) -> None:
+    fields: dict[str, Any] = {"session": "main", "speaker": "Ada", "role": None, "at": 0, "score": 1.0}
+    turn = RecalledPassage(id="t1", text="Ada: my favourite book.", **fields)
+    habit = RecalledPassage(id="habit-1", text="Ada: latte: 15 times", kind="habit", **fields)
+    position, timing = Position(partition=0, watermark=0, source=0), Timing(waited_ms=0.0, recall_ms=0.0)
+    found: dict[str, Any] = {"found": True, "seeds": [], "concepts": [], "context": "", "tokens": 0}
+    query.show(Reply(graph="ada", passages=[turn, habit], position=position, timing=timing, **found))
+    shown = [re.sub(r"\s+", " ", line) for line in capsys.readouterr().out.splitlines()]
+    assert any("│ Ada │ Ada: my favourite book. │" in line for line in shown), "a turn stays as it is"
+    assert any("│ (habit of Ada) │ latte: 15 times │" in line for line in shown)
+
+
+def test_similar_habits_are_named_by_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    common: dict[str, Any] = {"turns": 3, "days": 3, "first": 0, "last": 0, "period": 1.0, "hours": [], "weekdays": []}
+    common |= {"exceptions": [], "members": ["t1"], "by": "rules", "speaker": "Ada"}
+    rows = [
+        Habit(id=f"habit-{name}", text=f"Ada: {name}: 3 times", concepts=[name], **common) for name in ("tea", "gym")
+    ]
+    group = HabitGroup(above=0.7, habits=["habit-tea", "habit-gym"])
+    position = Position(partition=0, watermark=0, source=0)
+    habits.show(Recurring(graph="ada", found=True, total=2, habits=rows, groups=[group], position=position))
+    captured = capsys.readouterr()
+    assert "similar habits: tea (Ada); gym (Ada)" in captured.err
+    assert "2 of 2 habits" in captured.err
+    assert "habit-tea, latest turns: t1" in captured.out
 
 
 @pytest.mark.parametrize("how", ["string", "cell", "text"])

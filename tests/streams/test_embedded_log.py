@@ -264,7 +264,7 @@ def test_a_reader_in_another_connection_sees_what_is_committed_while_the_owner_a
 
 
 def test_a_directory_without_a_log_is_told_to_its_reader(tmp_path: Path) -> None:
-    with pytest.raises(TransportError, match="no worker has ever run"):
+    with pytest.raises(TransportError, match="there is no memory at"):
         ReadOnlyLog(tmp_path)
 
 

@@ -29,7 +29,7 @@ async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None
 
 
 async def test_reading_makes_no_log(tmp_path: Path) -> None:
-    with pytest.raises(TransportError, match="no worker has ever run in this data directory"):
+    with pytest.raises(TransportError, match="Start one with `emgas add`"):
         async with select.readable(WorkerSettings(data=tmp_path / "data", broker=None)):
             pass
     assert not (tmp_path / "data").exists()

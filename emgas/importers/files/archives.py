@@ -67,8 +67,8 @@ class Zipped:
         opening = _Opening(stream)
         try:
             self._zip = zipfile.ZipFile(cast("IO[bytes]", opening))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise InvalidMessageError(f"file: is not a whole ZIP ({error}): download it again") from None
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+            raise InvalidMessageError("file: is a ZIP that is damaged or incomplete: download it again") from None
         opening.most = None
         self._read = 0
 
@@ -94,8 +94,8 @@ class Zipped:
         try:
             with self._zip.open(info) as file:
                 return file.read(size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError) as error:
-            raise InvalidMessageError(f"file: cannot be unpacked ({error}): download the archive again") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError):
+            raise InvalidMessageError("file: is damaged in the archive: download the archive again") from None
 
 
 class Folder:

@@ -12,6 +12,7 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.files.lines import LINE_BYTES, BadLine, Options
+from emgas.validation import not_json
 
 DOCUMENT_BYTES = 256 * 1024 * 1024
 STRUCTURE = (b"{", b"[", b",", b":")  # a JSON value has one of them before it, or is the only one
@@ -27,7 +28,7 @@ def load(stream: IO[bytes], options: Options) -> Any:
     try:
         return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        return BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
+        return BadLine(1, raw[:LINE_BYTES], f"file: {not_json(error)}", "")
 
 
 def check_values(raw: bytes, options: Options) -> None:

@@ -87,7 +87,7 @@ def _existing(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         value = None
     if not isinstance(value, dict):
-        output.fail(f"{path} is no JSON object: correct it, then run this again")
+        output.fail(f"{path} is not a JSON object: correct it, then run this again", output.USAGE)
     return value
 
 

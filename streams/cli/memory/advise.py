@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from emgas.errors import EmgasError
+from emgas.errors import BadSettingError, EmgasError
 from emgas.limits import READ_TURNS
 from emgas.messages.advice import Advice
 from emgas.messages.views import Habits
@@ -74,7 +74,7 @@ async def _advised(
     settings = output.settings()
     asking = advisors.chosen(settings, time.monotonic)
     if asking is None:
-        raise EmgasError("there is no advisor: set EMGAS_ADVISOR and EMGAS_ADVISOR_MODEL (docs/lifecycle.md)")
+        raise BadSettingError("there is no advisor: set EMGAS_ADVISOR and EMGAS_ADVISOR_MODEL (docs/lifecycle.md)")
     try:
         async with connected_session(settings, timeout, begins=False) as connected:
             memory = connected.memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -54,7 +55,10 @@ def configure(
         weights = _weights(weight or [], default_weights)
         defaults = {"mode": mode, "rerank": rerank, "timezone": timezone}
         defaults = {name: value for name, value in defaults.items() if value is not None}
-    described = output.run(_configure(graph, preset, changes, weights=weights, defaults=defaults, timeout=timeout))
+    shown = {**{name: spoken(name, value) for name, value in changes.items()}, **defaults}
+    typed = {name: f"--{name.replace('_', '-')} {value}" for name, value in shown.items()}
+    with output.explained(), output.naming_options(typed):
+        described = asyncio.run(_configure(graph, preset, changes, weights=weights, defaults=defaults, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
     elif described.found:

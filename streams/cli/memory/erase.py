@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from state.sealing.keyring import Keyring
     from streams.settings import WorkerSettings
 
+ELSEWHERE = "elsewhere"  # in the report: where no topic keeps plain text
 Readability = Mapping[int, bool]  # offset of an encrypted record of the graph → whether a key opens it
 
 
@@ -55,9 +56,10 @@ def erase(
         output.fail(f"{report} already exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
     settings = output.settings()
-    by_copy = settings.is_embedded and output.run(is_in_clear(settings, graph))
-    warning = ": it is not encrypted, so an encrypted copy without it replaces the whole memory" if by_copy else ""
-    output.make_sure(f"{_erased_part(graph, turn, speaker)} will be erased permanently{warning}", yes=yes)
+    by_copy = output.run(is_in_clear(settings, graph)) if settings.is_embedded else False
+    if by_copy is None:
+        output.fail_unknown(graph)  # before a question that would be pointless
+    output.make_sure(_question(graph, turn, speaker, by_copy=by_copy), yes=yes)
     result = erase_by_copy(settings, graph, subject) if by_copy else output.run(_erase(graph, subject, timeout))
     if result is None:
         output.fail_unknown(graph)
@@ -69,10 +71,13 @@ def erase(
         _show(result)
 
 
-def _erased_part(graph: str, turn: str | None, speaker: str | None) -> str:
-    if turn is not None:
-        return f"turn {turn} of graph {graph}"
-    return f"all of graph {graph}" if speaker is None else f"all that {speaker} said in graph {graph}"
+def _question(graph: str, turn: str | None, speaker: str | None, *, by_copy: bool) -> str:
+    """Write what a yes permits: what is erased, and what becomes of a memory that is not encrypted."""
+    part = f"everything that {speaker} said in graph {graph}" if speaker is not None else f"graph {graph}"
+    question = f"This permanently erases {part if turn is None else f'turn {turn} of graph {graph}'}"
+    if not by_copy:
+        return question
+    return f"{question}. The graph is not encrypted, so an encrypted copy of the rest replaces the whole memory"
 
 
 async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict[str, Any] | None:
@@ -170,7 +175,7 @@ async def _in_clear(settings: WorkerSettings) -> dict[str, str]:
     from streams.transport import select  # here: --help needs none of it
 
     if settings.is_embedded:
-        return {"elsewhere": "exports of the graph as GraphML or JSON, and what programs of yours keep"}
+        return {ELSEWHERE: "exports of the graph as GraphML or JSON, and copies that your programs keep"}
     configs = {topic.name: topic.config for topic in await select.describe(settings)}
     result = {name: config.get("retention.ms", "?") for name, config in configs.items()}
     names = settings.topics
@@ -191,6 +196,11 @@ def _compacted(config: Mapping[str, str], settings: WorkerSettings) -> str:
     return f"until {format_utc(now_ms() + within)} at the latest, if a worker runs and the broker's cleaner keeps up"
 
 
+def _place(where: str) -> str:
+    """Write a key of the report's `in_clear`, a topic or "elsewhere", for people."""
+    return where if where == ELSEWHERE else f"in topic {where}"
+
+
 def _write(path: Path, result: Mapping[str, Any]) -> None:
     try:
         with path.open("xb") as file:
@@ -202,20 +212,21 @@ def _write(path: Path, result: Mapping[str, Any]) -> None:
 def _show(result: Mapping[str, Any]) -> None:
     if copied := result.get("copied"):
         output.out.print(
-            f"erased: {result['graph']} was not encrypted, so the memory was replaced by an encrypted copy of the rest "
-            f"({copied['turns']} turns). Delete backups of the old memory",
+            f"Erased. Graph {result['graph']} was not encrypted, so an encrypted copy of the rest "
+            f"({output.counted(copied['turns'], 'turn')}) replaced the memory. Delete your backups of the old memory.",
             highlight=False,
             soft_wrap=True,
             markup=False,
         )
         return
     log, digests = result["log"], result["digests"]
-    counted = f"{log['opened_before']} opened before, {log['opens_now']} open now"
+    others = f"{output.counted(digests['others'], 'other graph')} in its partition"
+    readable = f"{log['opened_before']} could be read before, {log['opens_now']} can be read now"
     lines = [
-        *(["already erased: no key was left to destroy"] if result["erased_before"] else []),
-        f"erased: of {log['records']} records of {result['graph']} in the log {counted}",
-        f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
-        *(f"in clear, {where}: {until}" for where, until in result["in_clear"].items()),
+        "Already erased: no key was left to destroy." if result["erased_before"] else "Erased.",
+        f"{output.counted(log['records'], 'record')} of graph {result['graph']} in the log: {readable}.",
+        f"{others}: {len(digests['others_changed'])} changed.",
+        *(f"Plain text may remain {_place(where)}: {until}." for where, until in result["in_clear"].items()),
     ]
     for line in lines:
         output.out.print(line, highlight=False, soft_wrap=True, markup=False)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 BESIDE = "erasing"
 
 
-async def is_in_clear(settings: WorkerSettings, graph: str) -> bool:
-    """Return whether the log holds events of a graph that are not encrypted."""
+async def is_in_clear(settings: WorkerSettings, graph: str) -> bool | None:
+    """Return whether the log holds events of a graph that are not encrypted; None if it holds none of the graph."""
     from replay.accepted_events import read_records  # here: --help needs none of it
     from state.events.events import Sealed, SubjectErased, decode
     from streams.transport.select import readable
@@ -38,10 +38,13 @@ async def is_in_clear(settings: WorkerSettings, graph: str) -> bool:
         log = topics.reader(settings.topics.events)
         partition = partition_of(graph, topics.partitions)
         _, end = await log.bounds(partition)
+        is_there = False
         async for record in read_records(log, partition, 0, end):
-            if record.key == graph.encode() and not isinstance(decode(record.value), Sealed | SubjectErased):
-                return True
-    return False
+            if record.key == graph.encode():
+                is_there = True
+                if not isinstance(decode(record.value), Sealed | SubjectErased):
+                    return True
+    return False if is_there else None
 
 
 def erase_by_copy(settings: WorkerSettings, graph: str, subject: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,8 @@ def _list(preview: ForgetPreview) -> None:
 
 def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str:
     what = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    return f"{preview.graph} will forget {what or 'everything it holds'}: {output.counted(preview.total, 'turn')}"
+    counted = output.counted(preview.total, "turn")
+    return f"This makes graph {preview.graph} forget {what or 'everything it holds'}: {counted}"
 
 
 async def _preview(graph: str, request: Mapping[str, Any], timeout: float) -> ForgetPreview:

@@ -23,11 +23,13 @@ def graphs(
     timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
-    """List all graphs that have any content left."""
+    """List the graphs that hold memories."""
     names, described = output.run(_listed(timeout, long=long))
     if json:
         report = [each.model_dump(include=set(SHOWN)) for each in described] if long else names
         output.print_json({"graphs": report})
+    elif not names:
+        output.tell("no graph holds a memory: store one with `emgas add` or `emgas import`")
     elif long:
         _show(described)
     else:

@@ -51,13 +51,12 @@ def habits(
 
 def show(reply: Recurring) -> None:
     """Print habits, and which of them are similar."""
+    names = {habit.id: f"{', '.join(habit.concepts) or habit.id} ({habit.speaker})" for habit in reply.habits}
     for habit in reply.habits:
         output.out.print(escape(habit.text), highlight=False, soft_wrap=True)
-        output.out.print(
-            f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True
-        )
+        turns = escape(f"{habit.id}, latest turns: {', '.join(habit.members[-5:])}")
+        output.out.print(f"  [dim]{turns}[/]", highlight=False, soft_wrap=True)
     for group in reply.groups:
-        output.tell(f"similar, above {group.above}: {', '.join(group.habits)}")
-    output.tell(
-        f"{len(reply.habits)} of {reply.total} habits" if reply.total else "no habits: nothing recurred often enough"
-    )
+        output.tell(f"similar habits: {'; '.join(names[habit] for habit in group.habits)}")
+    counted = f"{len(reply.habits)} of {output.counted(reply.total, 'habit')}"
+    output.tell(counted if reply.total else "no habits: nothing recurred often enough")

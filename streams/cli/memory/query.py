@@ -16,7 +16,7 @@ from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
-    from emgas.messages.queries import Query, Reply
+    from emgas.messages.queries import Query, RecalledPassage, Reply
     from emgas.messages.settings.modes import How
     from emgas.messages.several import Merged
 
@@ -30,6 +30,7 @@ def _list_options(requested: bool) -> None:  # noqa: FBT001 - a callback
 
 
 def query(
+    context: typer.Context,
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="Question to search for.")],
     *,
@@ -73,16 +74,19 @@ def query(
 
     only: dict[str, Any] = {"sessions": sessions or [], "speakers": speakers or [], "since": since, "until": until}
     fields: dict[str, Any] = {"graph": graph, "text": text, "budget": budget, "explain": explain, "asker": asker}
-    fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [])}
+    written: query_options.TypedOptions = context.obj
+    fields |= {"reinforce": reinforce, "as_of": as_of, **query_options.parse("option", options or [], written)}
+    _check_asks(fields)
     also, timeout = fields.pop("also", []), fields.pop("timeout", output.timeout())
     if timeout <= 0:
-        output.fail(f"--option timeout={timeout}: must be more than 0", output.USAGE)
+        output.fail(f"{written.fields['timeout']}: must be more than 0", output.USAGE)
     for fallback in ("recent", "nearest"):
         fields |= {"fallback": fallback} if fields.pop(fallback, False) else {}
-    fields |= {"guidance": query_options.guidance(fields.pop("guide"))} if "guide" in fields else {}
+    fields |= {"guidance": query_options.guidance(fields.pop("guide"), written)} if "guide" in fields else {}
     fields |= {} if top is None else {"top_concepts": top, "top_passages": top}
-    with output.explained():  # a wrong call is reported even if there is no memory
-        only |= query_options.parse("filter", filters or [])
+    only |= query_options.parse("filter", filters or [], written)
+    names = {"budget": f"--budget {budget}", "asker": f"--asker {asker}", **written.fields}
+    with output.explained(), output.naming_options(names):  # a wrong call is reported even if there is no memory
         request = build_query(fields.pop("spreading", None), only, fields)
     if also:
         _show_merged(output.run(_ask_several([graph, *also], request, timeout)), request.timezone or "UTC", json=json)
@@ -97,6 +101,14 @@ def query(
 
 
 query.command_class = query_options.QueryCommand  # type: ignore[attr-defined]  # which takes former options too
+
+
+def _check_asks(fields: dict[str, Any]) -> None:
+    """Exit if the question is empty, and nothing else says what to look for."""
+    if not fields["text"].strip() and not {"like", "memory"} & fields.keys():
+        output.fail(
+            'the question is empty: write what you want to know, as in `emgas query ada "what broke?"`', output.USAGE
+        )
 
 
 async def _ask(request: Query, seconds: float) -> Reply:
@@ -135,7 +147,7 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
     for match in merged.passages:
         passage = match.passage
         when = format_utc(wall_clock(passage.at, timezone))
-        rows.add_row(escape(match.graph), str(match.rank), when, escape(passage.speaker), escape(passage.text))
+        rows.add_row(escape(match.graph), str(match.rank), when, *map(escape, _who_and_what(passage)))
     output.out.print(rows)
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
@@ -208,16 +220,22 @@ def _show_relations(reply: Reply) -> None:
         output.out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
+def _who_and_what(passage: RecalledPassage) -> tuple[str, str]:
+    """Return a row's speaker and text; a habit, which no one said, is marked as in the context."""
+    if passage.kind == "habit":
+        return f"(habit of {passage.speaker})", passage.text.removeprefix(f"{passage.speaker}:").strip()
+    return passage.speaker, passage.text if passage.masked is None else passage.masked
+
+
 def _show_passages(reply: Reply) -> None:
     from streams.cli.shared.why import score  # here: --help needs none of it
 
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        utterance = passage.text if passage.masked is None else passage.masked
-        text = escape(utterance) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        who, what = _who_and_what(passage)
+        text = escape(what) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
-        passages.add_row(
-            score(passage.score), format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text
-        )
+        when = format_utc(wall_clock(passage.at, reply.timezone))
+        passages.add_row(score(passage.score), when, escape(who), text)
     if reply.passages:
         output.out.print(passages)

@@ -80,29 +80,52 @@ FORMER_FLAGS: Final = {"--no-archive": ("--filter", "archive=false")} | {
 TABLES: Final = {"option": OPTIONS, "filter": FILTERS}
 
 
+class TypedOptions:
+    """What the caller typed for each key, so that an error repeats it.
+
+    typed    KEY=VALUE → the former option that it was typed as, such as `--mode path`
+    fields   field of a message → what was typed for it
+    """
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self._typed = typed
+        self.fields: dict[str, str] = {}
+
+    def of(self, table: str, pair: str) -> str:
+        """Return what was typed for a KEY=VALUE of --option or --filter."""
+        return self._typed.get(pair, f"--{table} {pair}")
+
+
 class QueryCommand(PlainCommand):
     """The command `query`, which also takes its former options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, each former option as a KEY=VALUE."""
-        return super().parse_args(ctx, list(_present(args)))
+        """Parse the arguments, each former option as a KEY=VALUE; remember how it was typed."""
+        pieces = list(_pieces(args))
+        ctx.obj = TypedOptions({words[1]: typed for typed, words in pieces if len(words) > 1})
+        return super().parse_args(ctx, [word for _, words in pieces for word in words])
 
 
 def _present(args: Iterable[str]) -> Iterator[str]:
     """Write former options as present ones."""
+    return (word for _, words in _pieces(args) for word in words)
+
+
+def _pieces(args: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what was typed, and the words that it stands for: two for a former option, else itself."""
     rest = iter(args)
     for each in rest:
         name, equals, value = each.partition("=")
         if each == "--":
-            yield from (each, *rest)
+            yield from ((word, (word,)) for word in (each, *rest))
         elif each in FORMER_FLAGS:
-            yield from FORMER_FLAGS[each]
+            yield each, FORMER_FLAGS[each]
         elif (table := _table_of(name)) is not None:
             setting = value if equals else next(rest, "")
             pair = "." if TABLES[table][name[2:]].form == "pair" else "="
-            yield from (f"--{table}", f"{name[2:]}{pair}{setting}")
+            yield each if equals else f"{each} {setting}".rstrip(), (f"--{table}", f"{name[2:]}{pair}{setting}")
         else:
-            yield each
+            yield each, (each,)
 
 
 def _table_of(name: str) -> str | None:
@@ -110,43 +133,45 @@ def _table_of(name: str) -> str | None:
     return next((table for table, keys in TABLES.items() if key in keys), None)
 
 
-def parse(table: str, values: Sequence[str]) -> dict[str, Any]:
+def parse(table: str, values: Sequence[str], written: TypedOptions) -> dict[str, Any]:
     """Parse each KEY=VALUE of --option or --filter into fields; exits with an error if one is wrong."""
     fields: dict[str, Any] = {}
     for each in values:
+        typed = written.of(table, each)
         name, equals, value = each.partition("=")
         if not equals:
-            output.fail(f"--{table} {each}: write KEY=VALUE", output.USAGE)
+            output.fail(f"{typed}: write KEY=VALUE", output.USAGE)
         first, _, rest = name.partition(".")
         key = TABLES[table].get(first)
         if key is None or (key.form == "pair") != bool(rest):
             choices = ", ".join(f"{name}.KEY" if key.form == "pair" else name for name, key in TABLES[table].items())
-            output.fail(f"--{table} {name}: choose one of {choices}; see `emgas query --options`", output.USAGE)
+            output.fail(f"{typed}: choose one of {choices}; see `emgas query --options`", output.USAGE)
+        written.fields[rest or key.field] = typed
         if key.form == "pair":
             fields[key.field] = fields.get(key.field, {}) | {rest: scalar(value)}
         elif key.form == "texts":
-            fields[key.field] = [*fields.get(key.field, []), _chosen(f"--{table} {first}", key, value)]
+            fields[key.field] = [*fields.get(key.field, []), _chosen(typed, key, value)]
         else:
-            fields[key.field] = _single(f"--{table} {first}", key, value)
+            fields[key.field] = _single(typed, key, value)
     return fields
 
 
-def _chosen(name: str, key: Key, text: str) -> str:
+def _chosen(typed: str, key: Key, text: str) -> str:
     """Return a value that is one of the choices, if there are any; exits with an error if it is none."""
     if key.choices and text not in key.choices:
-        output.fail(f"{name}={text}: choose one of {', '.join(key.choices)}", output.USAGE)
+        output.fail(f"{typed}: choose one of {', '.join(key.choices)}", output.USAGE)
     return text
 
 
-def _single(name: str, key: Key, text: str) -> Any:
-    text = _chosen(name, key, text)
+def _single(typed: str, key: Key, text: str) -> Any:
+    text = _chosen(typed, key, text)
     if key.form == "text":
         return text
     value = scalar(text)
     if key.form == "flag" and not isinstance(value, bool):
-        output.fail(f"{name}={text}: write true or false", output.USAGE)
+        output.fail(f"{typed}: write true or false", output.USAGE)
     if key.form == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):
-        output.fail(f"{name}={text}: write a number", output.USAGE)
+        output.fail(f"{typed}: write a number", output.USAGE)
     return value
 
 
@@ -159,13 +184,13 @@ def scalar(text: str) -> Any:
     return text if isinstance(value, dict | list) else value
 
 
-def guidance(values: Mapping[str, Any]) -> dict[str, Any]:
+def guidance(values: Mapping[str, Any], written: TypedOptions) -> dict[str, Any]:
     """Sort the values of `guide` into the fields of `Guidance`: kinds and relations have fields of their own."""
     from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
 
     for key in values:
         if key not in (choices := (*GUIDANCE, *RELATION_TYPES)):
-            output.fail(f"--option guide.{key}: choose one of {', '.join(choices)}", output.USAGE)
+            output.fail(f"{written.fields[key]}: choose one of {', '.join(choices)}", output.USAGE)
     fields = {key: value for key, value in values.items() if key in Guidance.model_fields}
     kinds = {key: value for key, value in values.items() if key in get_args(Preference)}
     types = {key: value for key, value in values.items() if key in RELATION_TYPES}

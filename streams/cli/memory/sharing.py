@@ -123,10 +123,11 @@ def _show(described: Description, *, json: bool) -> None:
     if json:
         output.print_json({"graph": described.graph, **switches, "unrecorded": described.unrecorded})
         return
-    report = "; ".join(f"{name} is {'on' if is_on else 'paused'}" for name, is_on in switches.items())
-    output.out.print(f"{described.graph}: {report}", highlight=False, markup=False)
+    records = "records turns" if switches["recording"] else "records no turns"
+    recalls = "answers queries" if switches["recalling"] else "answers no queries"
+    output.out.print(f"{described.graph} {records} and {recalls}", highlight=False, markup=False)
     if described.unrecorded:
-        output.tell(f"not recorded while paused: {output.counted(described.unrecorded, 'turn')}")
+        output.tell(f"{output.counted(described.unrecorded, 'turn')} sent while recording was paused: not recorded")
 
 
 def _show_access(described: Description, *, json: bool) -> None:

@@ -117,7 +117,7 @@ def explore(
     if json:
         output.print_json(reply.model_dump())
     if reply.concept is None:
-        output.fail(f"graph {graph} has no concept {concept}", output.MISSING)
+        output.fail(f"there is no concept {concept} in graph {graph}, or no such graph", output.MISSING)
     elif not json:
         _show_concept(reply.concept, reply)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from emgas.errors import EmgasError, QueryFailedError
+from emgas.errors import EmgasError, NoMemoryError, QueryFailedError
 from emgas.messages.operator import Inspect
 from emgas.times import DAY_MS
 from streams.cli.shared import output
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from streams.transport.topic_plan import TopicDescription
 
 KEPT = ("zstd", "producer")  # how a broker may store what comes: ours is compressed by zstd
+MEMORY = "memory"  # the check that fails where nothing was ever stored
 LEAST_FREE = 0.1  # of the disk
 COUNTED = {"graphs": "graph", "turns": "turn", "concepts": "concept", "pairs": "pair", "topics": "theme"}  # field: noun
 SUMMED = (*COUNTED, "forgotten")  # fields, over all partitions
@@ -48,6 +49,11 @@ class Findings:
     def add(self, name: str, detail: str, *, ok: bool) -> None:
         self.checks.append(Check(name, ok, detail))
 
+    @property
+    def lacks_only_memory(self) -> bool:
+        """Whether nothing is wrong but that there is no memory yet."""
+        return [check.name for check in self.checks if not check.ok] == [MEMORY]
+
     def described(self) -> dict[str, Any]:
         counts = {name: self.holds[name] for name in SUMMED}
         ok = all(check.ok for check in self.checks)
@@ -57,7 +63,7 @@ class Findings:
 def doctor(json: output.Json = False) -> None:
     """Diagnose an installation: check settings, disk, broker, topics and workers.
 
-    Exits with 1 if a check fails.
+    Exits with 1 if a check fails, with 3 if there is no memory yet.
     """
     settings = output.settings()
     findings = output.run(_examine(settings))
@@ -67,7 +73,7 @@ def doctor(json: output.Json = False) -> None:
     else:
         _show(findings, described)
     if not described["ok"]:
-        raise typer.Exit(output.FAILURE)
+        raise typer.Exit(output.MISSING if findings.lacks_only_memory else output.FAILURE)
 
 
 async def _examine(settings: WorkerSettings) -> Findings:
@@ -76,20 +82,32 @@ async def _examine(settings: WorkerSettings) -> Findings:
     _examine_plugin("extractor", lambda: _extractor(settings), findings)
     _examine_plugin("embedder", lambda: _embedder(settings), findings)
     try:
-        if not settings.is_embedded:
-            await _examine_topics(settings, findings)
-            await _examine_roles(settings, findings)
-        await examine_keys(settings, findings)
-        await _examine_partitions(settings, findings)
-        await _examine_log(settings, findings)
+        await _examine_memory(settings, findings)
+    except NoMemoryError as error:
+        findings.add(MEMORY, str(error), ok=False)
     except EmgasError as error:
         findings.add("transport", str(error), ok=False)
     return findings
 
 
+async def _examine_memory(settings: WorkerSettings, findings: Findings) -> None:
+    """Check what is stored.  Raises NoMemoryError before anything is created."""
+    from streams.transport import select  # here: --help needs none of it
+
+    if settings.is_embedded:
+        select.check_there(settings)
+    else:
+        await _examine_topics(settings, findings)
+        await _examine_roles(settings, findings)
+    await examine_keys(settings, findings)
+    await _examine_partitions(settings, findings)
+    await _examine_log(settings, findings)
+
+
 def _examine_disk(home: Path, findings: Findings) -> None:
     there = next(path for path in (home, *home.parents) if path.exists())
-    findings.add("data directory", str(home), ok=os.access(there, os.W_OK))
+    detail = str(home) if there == home else f"{home}, which is created when you store something"
+    findings.add("data directory", detail, ok=os.access(there, os.W_OK))
     usage = shutil.disk_usage(there)
     findings.add("disk", f"{usage.free / 2**30:.1f} GiB free", ok=usage.free > LEAST_FREE * usage.total)
 
@@ -239,5 +257,7 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
+    if findings.lacks_only_memory:
+        return
     counts = [output.counted(described[name], noun) for name, noun in COUNTED.items()]
     output.out.print(", ".join([*counts, f"{described['forgotten']} forgotten"]))

@@ -53,7 +53,7 @@ def skip(
     skipped.
     """
     partition, offset = map(int, place.split(":"))
-    output.make_sure(f"the record at {place} of the log will be skipped permanently, by every reader", yes=yes)
+    output.make_sure(f"Every reader will skip the record at {place} of the log permanently", yes=yes)
     done = output.run(_skip(partition, offset, reason))
     if json:
         output.print_json(

@@ -49,9 +49,11 @@ def quota(
         output.fail("--lift takes no limit", output.USAGE)
     if lift or (turns, bytes) != (None, None):
         report = output.run(_set(Quota(graph=graph, subject=subject, turns=turns, bytes=bytes)))
+    elif (used := output.run(_used(graph, subject))) is None:
+        output.fail_unknown(graph)
     else:
-        report = output.run(_used(graph, subject))
-    output.print_json(report) if json else _show(graph, report)
+        report = used
+    output.print_json(report) if json else _show(graph if subject is None else f"{subject} in {graph}", report)
 
 
 async def _set(request: Quota) -> dict[str, Any]:
@@ -62,24 +64,29 @@ async def _set(request: Quota) -> dict[str, Any]:
     return {**asdict(QuotaUse(request.turns, request.bytes, 0, 0)), "before": outcome.remains}
 
 
-async def _used(graph: str, subject: str | None) -> dict[str, Any]:
-    """Read from the log what of a quota is used; exit if there is none."""
+async def _used(graph: str, subject: str | None) -> dict[str, Any] | None:
+    """Read from the log what of a quota is used; None if there is neither a quota nor such a graph."""
     from replay.usage import quota_of  # here: --help needs none of it
     from streams.transport.event_topic import reading
 
-    async with reading(output.settings()) as log:
+    settings = output.settings()
+    async with reading(settings) as log:
         limit = await quota_of(log, partition_of(graph, await log.partitions()), graph, subject)
     if limit is None:
-        output.fail(f"graph {graph!r} has no such quota: set one with --turns or --bytes")
+        async with session(settings, TIMEOUT, begins=False) as here:
+            found = (await here.memory.describe(graph)).found
+        return asdict(QuotaUse(None, None, 0, 0)) if found else None
     return asdict(QuotaUse(limit.turns, limit.bytes, limit.used_turns, limit.used_bytes))
 
 
-def _show(graph: str, report: dict[str, Any]) -> None:
+def _show(name: str, report: dict[str, Any]) -> None:
+    """Print a quota; `name`: the graph, or the subject in it."""
     limits = [
         f"{report['used_' + unit]} of {report[unit]} {unit} used"
         for unit in ("turns", "bytes")
         if report[unit] is not None
     ]
-    output.out.print(f"{graph}: {', '.join(limits) or 'no quota'}", highlight=False, markup=False)
+    sentence = f"{name}: {', '.join(limits)}" if limits else f"{name} has no quota: set one with --turns or --bytes"
+    output.out.print(sentence, highlight=False, markup=False, soft_wrap=True)
     if report.get("before"):
         output.out.print(report["before"], highlight=False, markup=False)

@@ -46,7 +46,9 @@ def create(to: To = None, json: output.Json = False) -> None:
         | {"bytes": each.bytes}
         for each in taken
     ]
-    _tell("snapshots taken", rows, json=json)
+    _tell("snapshots written", rows, json=json)
+    if settings.is_embedded and not json:
+        output.tell(f"If a store in {settings.home} is lost, restore it with `emgas admin snapshot restore`.")
 
 
 async def _create(settings: WorkerSettings) -> list[Checkpointed]:
@@ -59,14 +61,19 @@ async def _create(settings: WorkerSettings) -> list[Checkpointed]:
 
 @app.command(name="list")
 def list_(from_: From = None, json: output.Json = False) -> None:
-    """List snapshots, the newest first."""
+    """List snapshots, the newest first.
+
+    Exits with 3 if there is no such directory.
+    """
     with output.explained():
         kept = _kept(_settings(from_, "--from"))
+        if not kept.exist:
+            output.fail(f"there is no directory {kept.root}: `emgas admin snapshot create` makes it", output.MISSING)
         rows = [_row(kept, partition, name) for partition in kept.partitions() for name in kept.names(partition)]
     if rows or json:
         _tell("snapshots", rows, json=json)
     else:
-        output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
+        output.out.print(f"there are no snapshots in {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
 
 
 def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
@@ -87,7 +94,7 @@ def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = 
     Exits with 3 if there is no snapshot, with 1 if none is valid.
     """
     settings = _settings(from_, "--from")
-    output.make_sure(f"the stores in {settings.home} will be replaced by snapshots", yes=yes)
+    output.make_sure(f"This replaces the stores in {settings.home} with snapshots", yes=yes)
     rows = output.run(_restore(settings))
     if any(row["snapshot"] for row in rows):
         _tell("restored", rows, json=json)
@@ -172,11 +179,12 @@ def _tell(title: str, rows: list[dict[str, Any]], *, json: bool) -> None:
     if json:
         output.print_json({title.partition(" ")[0]: rows})
         return
-    shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
+    is_timed = any("created_at" in row for row in rows)
+    shown = output.table(title, "partition#", "snapshot", "records#", "kB#", *["made"] * is_timed, "")
     for row in rows:
         made = format_utc(row["created_at"]) if "created_at" in row else ""
-        size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
+        size = f"{row['bytes'] / 1000:.0f}" if "bytes" in row else ""
         report = row.get("problem") or ("" if row["snapshot"] else "none")
-        at = "" if row.get("watermark") is None else str(row["watermark"])
-        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, report)
+        records = "" if row.get("watermark") is None else str(row["watermark"] + 1)
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", records, size, *[made] * is_timed, report)
     output.out.print(shown)

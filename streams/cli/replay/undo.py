@@ -89,7 +89,7 @@ def undo(
     if not json:
         _show(graph, going)
     if not dry_run:
-        output.make_sure(f"{output.counted(len(going), 'event')} of {graph} will be undone", yes=yes)
+        output.make_sure(f"This undoes {output.counted(len(going), 'event')} of graph {graph}", yes=yes)
     undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)

@@ -21,11 +21,13 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
+from emgas.errors import BadSettingError, EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
 from emgas.masking import masked
 from emgas.times import datetime_of, format_utc
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import Progress, ProgressColumn
 
     from streams.settings import WorkerSettings
@@ -153,12 +155,15 @@ def warn(message: str) -> None:
 
 
 def make_sure(what: str, *, yes: bool) -> None:
-    """Continue after --yes, or a yes to the prompt on a terminal; exit otherwise, with nothing done."""
+    """Continue after --yes, or a yes to the prompt on a terminal; exit otherwise, with nothing done.
+
+    what  a sentence without its full stop: "This removes graph ada"
+    """
     if yes:
         return
     if not sys.stdin.isatty():
-        fail(f"{what}: confirm with --yes, because there is no terminal to ask on", USAGE)
-    if not typer.confirm(shown(f"{what}.  Continue?"), err=True):
+        fail(f"{what}. Confirm with --yes, because there is no terminal to ask on", USAGE)
+    if not typer.confirm(shown(f"{what}. Continue?"), err=True):
         fail("not confirmed: nothing was done")
 
 
@@ -190,7 +195,7 @@ def explained() -> Iterator[None]:
     """Turn errors that we raise on purpose into a sentence and an exit code; anything else is a bug and shows."""
     try:
         yield
-    except InvalidMessageError as error:  # of the command line; errors in lines of a file are reported one by one
+    except (InvalidMessageError, BadSettingError) as error:  # of the call; a file's bad lines are reported one by one
         fail(str(error), USAGE)
     except NoMemoryError as error:
         fail(str(error), MISSING)
@@ -215,6 +220,16 @@ def naming(file: object) -> Iterator[None]:
         raise InvalidMessageError(f"{file}: {report[6:]}" if report.startswith("file: ") else report) from error
 
 
+@contextlib.contextmanager
+def naming_options(names: Mapping[str, str]) -> Iterator[None]:
+    """Replace the fields in an error by what was typed for them: "load: must …" becomes "--load 7: must …"."""
+    try:
+        yield
+    except InvalidMessageError as error:
+        typed = re.sub(r"(?:^|(?<=; ))[\w.]+(?=: )", lambda at: names.get(at[0].rpartition(".")[2], at[0]), str(error))
+        raise InvalidMessageError(typed) from error
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run one command's work to its end."""
     import asyncio  # here: --help needs none of it
@@ -231,9 +246,20 @@ def settings() -> WorkerSettings:
     from streams.settings import WorkerSettings  # here: a wrong call needs none
 
     try:
-        return WorkerSettings()
+        read = WorkerSettings()
     except ValidationError as error:
         fail(describe_variables(error), USAGE)
+    if (file := _file_in_the_way(read.data.expanduser())) is not None:
+        fail(f"{file} is a file: set EMGAS_DATA (or --data) to a directory", USAGE)
+    return read
+
+
+def _file_in_the_way(directory: Path) -> Path | None:
+    """Return what is on the way to a directory and is no directory; None if the directory is there or can be made."""
+    with contextlib.suppress(OSError):  # such as a name that is too long, which opening the directory reports
+        there = next(path for path in (directory, *directory.parents) if path.exists())
+        return None if there.is_dir() else there
+    return None
 
 
 class PlainLines(logging.Formatter):

@@ -88,7 +88,7 @@ def limit(request: Quota, graph: Graph | None, context: Deciding) -> list[DataEv
     quota = context.state.quota(request.graph)
     before = quota.limits.get(tag) if quota is not None else None
     if before is not None:
-        context.notes.append(f"the former quota had {before.used_turns} turns and {before.used_bytes} bytes used")
+        context.notes.append(f"of the former quota, {before.used_turns} turns and {before.used_bytes} bytes were used")
     elif request.turns is None and request.bytes is None:
         raise AlreadyDoneError(f"graph {request.graph!r} has no such quota: nothing to lift")
     fields: dict[str, Any] = {"turns": request.turns, "bytes": request.bytes, **UNSTAMPED}

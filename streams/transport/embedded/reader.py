@@ -92,8 +92,8 @@ def _notified(log: LogBounds) -> AppendNotifier:
 
 def _nothing_at(path: Path) -> str:
     return (
-        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas import` begins "
-        "one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
+        f"there is no memory at {path.parent} yet. Start one with `emgas add` or `emgas import`. If you have one "
+        "elsewhere, set EMGAS_DATA (and EMGAS_PREFIX) to it"
     )
 
 
@@ -129,7 +129,7 @@ class ReadOnlyLog:
         """Count the partitions of `topic`."""
         count = sum(name == topic for name, _ in self._partitions())
         if count == 0:
-            raise NoMemoryError(f"topic {topic} does not exist: start a worker once, it creates the topics")
+            raise NoMemoryError(f"topic {topic} does not exist: `emgas add` or `emgas import` creates it")
         return count
 
     def describe(self, topics: Iterable[str]) -> list[TopicDescription]:

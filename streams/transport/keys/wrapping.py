@@ -15,6 +15,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from emgas.errors import BadSettingError
 from state.errors import KeysError, KeyStoreError
 
 WRAPPED: Final = b"K1"
@@ -51,15 +52,19 @@ class Wrapping:
             ) from None
 
 
+class KekFileError(KeysError, BadSettingError):
+    """EMGAS_KEK_FILE names no file of a key.  Operator action: make one, as the text says."""
+
+
 def wrapping_by(file: Path | None) -> Wrapping:
-    """Read a KEK, 64 hexadecimal digits, from a file; without a file, nothing is wrapped.  Raises KeysError."""
+    """Read a KEK, 64 hexadecimal digits, from a file; without a file, nothing is wrapped.  Raises KekFileError."""
     if file is None:
         return Wrapping()
     try:
         kek = bytes.fromhex(file.expanduser().read_text("ascii").strip())
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it does not hold 64 hexadecimal digits"
-        raise KeysError(f"EMGAS_KEK_FILE={file} cannot be used ({why}): {_HOW}") from None
+        raise KekFileError(f"EMGAS_KEK_FILE={file} cannot be used ({why}): {_HOW}") from None
     if len(kek) != KEK_BYTES:
-        raise KeysError(f"EMGAS_KEK_FILE={file} holds {len(kek)} bytes, not {KEK_BYTES}: {_HOW}")
+        raise KekFileError(f"EMGAS_KEK_FILE={file} holds {len(kek)} bytes, not {KEK_BYTES}: {_HOW}")
     return Wrapping(kek)
