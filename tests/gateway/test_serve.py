@@ -64,7 +64,7 @@ def test_a_bad_line_of_an_import_is_reported_and_the_others_are_stored_through_a
     with serve(tmp_path):
         (tmp_path / "chat.jsonl").write_text('{"graph": "ada"}\n' + json.dumps(TURN) + "\n")
         run = emgas(tmp_path, "import", str(tmp_path / "chat.jsonl"), "--json")
-    assert "rejected line 1: id: is missing" in run.err
+    assert "rejected line 1: `id`, `speaker` and `text` are missing" in run.err
     assert {name: run.json[name] for name in ("published", "accepted", "rejected")} == {
         "published": 2, "accepted": 1, "rejected": 1,
     }  # fmt: skip
