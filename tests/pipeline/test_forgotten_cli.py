@@ -75,7 +75,7 @@ def test_what_a_command_forgets_no_command_shows(data: Path, tmp_path: Path) -> 
         "export graphml",
     }
     assert told <= before, "else nothing is tested"
-    forgotten = emgas_here(data, "forget", "ada", "--concept", "penicillin")
+    forgotten = emgas_here(data, "forget", "ada", "penicillin")
     assert f"and {len(MENTION)} turns; {len(TALK) - len(MENTION)} turns left" in forgotten.out
     assert "I am allergic to penicillin" in forgotten.err, "it lists what it forgets"
     assert [name for name, output in read(data, tmp_path).items() if SECRET in output] == []

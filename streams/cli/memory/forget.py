@@ -1,4 +1,4 @@
-"""`emgas forget GRAPH`: delete concepts, turns, sessions or everything from a graph; the log keeps the past."""
+"""`emgas forget GRAPH [CONCEPT]...`: delete concepts, turns, sessions or everything; the log keeps the past."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ WIDTH = 100  # characters of a listed turn
 
 def forget(
     graph: output.Graph,
-    *,
-    concept: Annotated[
-        list[str] | None, typer.Option(help="Concept to forget, with every turn that mentions it; repeatable.")
+    concepts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[concept]...", help="Concepts to forget, with every turn that mentions one."),
     ] = None,
+    *,
+    concept: Annotated[list[str] | None, typer.Option(hidden=True)] = None,  # what `concepts` was before
     turn: Annotated[list[str] | None, typer.Option(help="Turn id to forget; repeatable.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="Session id to forget; repeatable.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Forget everything in the graph.")] = False,
@@ -47,9 +49,9 @@ def forget(
 
     Lists the turns first, and asks.  Exits with 3 for an unknown graph, with 1 if the graph holds none of them.
     """
-    named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
+    named = {"concepts": [*(concepts or []), *(concept or [])], "turns": turn or [], "sessions": session or []}
     if any(named.values()) == everything:
-        output.fail("nothing named to forget: give --concept, --turn or --session, or --all alone", output.USAGE)
+        output.fail("nothing named to forget: name a concept, give --turn or --session, or --all alone", output.USAGE)
     request = {**named, "everything": everything, "word_only": word_only}
     preview = output.run(_preview(graph, request, timeout))
     if not preview.found:
