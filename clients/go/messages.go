@@ -398,6 +398,8 @@ type RecalledPassage struct {
 	Score   float64 `json:"score"`
 	// how likely it holds the answer, 0 to 1, in modes whose scores tell
 	Likelihood *float64 `json:"likelihood"`
+	// the context quotes it, whole or in part
+	InContext bool `json:"in_context"`
 	// it had faded, and was found in the archive
 	Archived bool `json:"archived"`
 	// a user pinned it

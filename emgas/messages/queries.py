@@ -49,6 +49,9 @@ class RecalledPassage(Message):
         description="how likely it holds the answer, 0 to 1, in modes whose scores tell",
         exclude_if=lambda it: it is None,
     )
+    in_context: bool = Field(
+        default=False, description="the context quotes it, whole or in part", exclude_if=lambda it: not it
+    )
     archived: bool = Field(
         default=False, description="it had faded, and was found in the archive", exclude_if=lambda it: not it
     )

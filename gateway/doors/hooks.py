@@ -42,7 +42,6 @@ BUDGET: Final = 600  # tokens that a prompt gets, at most
 LISTED: Final = 1000
 AGAIN: Final = 3  # times that turns are left out of an answer, at most
 LEAST: Final = 0.2  # of the best turn's likelihood
-SHOWN_START: Final = 24  # characters by which a turn is found in a context, which may explain times behind them
 CARD_TOPICS: Final = 6
 ROLES: Final = {"prompt": "user", "answer": "assistant"}
 HostName = Annotated[str, Path(description="one of " + ", ".join(HOSTS))]
@@ -153,8 +152,7 @@ async def injection_for_prompt(
     if not merged.context:
         return None
     matched = [each.graph for each in merged.graphs if each.matched]
-    shown = (each for each in merged.passages if each.passage.text[:SHOWN_START].splitlines()[0] in merged.context)
-    turns = [(each.graph, each.passage.id) for each in shown]
+    turns = [(each.graph, each.passage.id) for each in merged.passages if each.passage.in_context]
     return _injected(host, received, merged.context, graphs=matched, turns=turns, tokens=merged.tokens)
 
 

@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "010d7ea301d274ee1c427ff2ef64345ddea12df1c5ac91dfe34941cc231a8c27"
+DEMO_DIGEST = "7a60e8d81e52c846c007662ad36120becd8aad599fcad2320bf27040be11a0c9"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -202,7 +202,7 @@ def test_a_query_can_be_narrowed(memory: Path, options: list[str], passes: Calla
     assert len(narrowed) < len(whole)
     assert all(map(passes, narrowed))
     if "--concept" not in options:
-        likely = {"likelihood": 0}  # it is a share of what a query lets through
+        likely = {"likelihood": 0, "in_context": None}  # which depend on all that a query lets through
         assert [each | likely for each in narrowed] == [each | likely for each in whole if passes(each)]
 
 

@@ -64,9 +64,9 @@ def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options:
 
 
 def passages(only: dict[str, Any] | None = None, **options: Any) -> list[RecalledPassage]:
-    """List what comes back; a likelihood is a share of what was found, so it is another one with each filter."""
+    """List what comes back, without what depends on all that was found: likelihood, and whether a context quotes it."""
     found = ask(only=only, top_passages=100, **options).passages
-    return [each.model_copy(update={"likelihood": None}) for each in found]
+    return [each.model_copy(update={"likelihood": None, "in_context": False}) for each in found]
 
 
 def turn(passage: RecalledPassage) -> TurnRecorded:
@@ -304,3 +304,12 @@ def test_what_one_speaker_said_twice_in_the_same_words_is_listed_once() -> None:
     texts = [each.text for each in reply.passages]
     assert texts[0] == "The gate code is on the calendar"
     assert len(texts) == len(set(texts))
+
+
+def test_a_reply_tells_which_of_its_passages_the_context_quotes() -> None:
+    reply = ask(budget=40, top_passages=100)
+    quoted = [each.text for each in reply.passages if each.in_context]
+    assert 0 < len(quoted) < len(reply.passages)
+    assert all(text in reply.context for text in quoted)
+    assert not any(each.text in reply.context for each in reply.passages if not each.in_context)
+    assert not any(each.in_context for each in ask(budget=0).passages)

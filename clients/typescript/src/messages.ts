@@ -642,6 +642,10 @@ export interface RecalledPassage {
    */
   likelihood?: number | null;
   /**
+   * the context quotes it, whole or in part
+   */
+  in_context: boolean;
+  /**
    * it had faded, and was found in the archive
    */
   archived?: boolean;

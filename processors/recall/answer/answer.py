@@ -11,7 +11,7 @@ start; if that is impossible, it raises GraphChangedError and must begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -535,12 +535,17 @@ class _ReplyWriter:
         shown = self._shown(listed)
         archived = self._from_archive() if query.reinforce else ()
         context = yield from self._packed()
+        quoted = set(context.passages)
+        likelihoods = self._likelihoods(len(listed))
+        passages = list(
+            map(self._passage, listed, shown, whys, likelihoods, (each.number in quoted for each in listed))
+        )
         reply = Reply(
             graph=query.graph,
             found=True,
             seeds=list(result.seeds),
             concepts=list(result.concepts),
-            passages=self._with_habits(list(map(self._passage, listed, shown, whys, self._likelihoods(len(listed))))),
+            passages=self._with_habits(passages, quoted),
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
@@ -563,11 +568,12 @@ class _ReplyWriter:
         recalled, restored = (result.recalled, archived) if query.reinforce else ((), ())
         return Answer(reply, recalled, restored, packed)
 
-    def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
+    def _with_habits(self, passages: list[RecalledPassage], quoted: Collection[int]) -> list[RecalledPassage]:
         """Put habits before the turns; each habit takes the place of one turn if the query limits their number."""
         best = passages[0].score if passages else 0.0
         top = self._query.top_passages
-        result = [*(_habit(habit, best) for habit in self._matches.habits), *passages]
+        habits = enumerate(self._matches.habits, start=1)
+        result = [*(_habit(habit, best, in_context=-place in quoted) for place, habit in habits), *passages]
         return result if top is None else result[:top]
 
     def _likelihoods(self, listed: int) -> list[float | None]:
@@ -759,7 +765,14 @@ class _ReplyWriter:
     def _meant(self) -> QueryTerms:
         return _terms(self._question, self._result)
 
-    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None, likelihood: float | None) -> RecalledPassage:
+    def _passage(
+        self,
+        ranked: Ranked,
+        shown: _Shown,
+        why: Why | None,
+        likelihood: float | None,
+        in_context: bool,  # noqa: FBT001 - mapped
+    ) -> RecalledPassage:
         turn, topic = self._turn(ranked), self._result.topics.get(ranked.number)
         return RecalledPassage(
             id=turn.id,
@@ -770,6 +783,7 @@ class _ReplyWriter:
             at=turn.at,
             score=ranked.score,
             likelihood=likelihood,
+            in_context=in_context,
             archived=shown.archived,
             pinned=shown.pinned,
             superseded_by=shown.superseded_by,
@@ -783,7 +797,7 @@ class _ReplyWriter:
         )
 
 
-def _habit(habit: HabitRow, score: float) -> RecalledPassage:
+def _habit(habit: HabitRow, score: float, *, in_context: bool) -> RecalledPassage:
     """Return what recurs as a passage, of the score of the best turn."""
     return RecalledPassage(
         id=habit.id,
@@ -793,6 +807,7 @@ def _habit(habit: HabitRow, score: float) -> RecalledPassage:
         text=habit.text,
         at=habit.last,
         score=score,
+        in_context=in_context,
         kind="habit",
         members=list(habit.members[-MEMBERS:]),
     )

@@ -69,8 +69,8 @@ def forget(
     if json:
         output.print_json(result)
         return
-    concepts, turns = output.counted(result["concepts"], "concept"), output.counted(result["turns"], "turn")
-    report = f"{graph} forgot {concepts} and {turns}"
+    gone, turns = output.counted(result["concepts"], "concept"), output.counted(result["turns"], "turn")
+    report = f"{graph} forgot {gone} and {turns}"
     output.out.print(f"{report}; {output.counted(preview.remains, 'turn')} left", highlight=False, soft_wrap=True)
     output.err.print(KEPT, style="dim", highlight=False)
 
