@@ -5,7 +5,7 @@ From the fields of `AllSettings` come
     what the wire accepts                   `Settings` below: each field optional, with the same bounds
     what the event GraphConfigured records  state/events/memory_settings.py
     options of `configure` and `branch`     streams/cli/shared/setting_options.py
-    the table in docs/lifecycle.md          scripts/docs
+    the table in docs/reference.md          scripts/docs
 
 so whatever the wire lets through can be recorded.
 
