@@ -62,6 +62,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
 }  # fmt: skip
 ALONE = {"gateway": {"emgas", "gateway"}}  # layer: the only ones that it may import, though more lie below it
 MOST_MODULES = 20  # in one folder: more of them are no longer surveyed
+LISTS = {"emgas/importers"}  # folders of one module for each format, which grow by a file: nobody surveys a list
 MOST_ROOMS = {
     "processors": (8, 13),
     "processors/recall": (6, 9),
@@ -213,7 +214,7 @@ def test_no_rooms_import_each_other_in_a_circle(folder: str) -> None:
 @pytest.mark.parametrize("folder", folders(ARROWS))
 def test_a_folder_has_at_most_twenty_modules(folder: str) -> None:
     modules = [file for file in FILES if file.rpartition("/")[0] == folder and not file.endswith("__init__.py")]
-    assert len(modules) <= MOST_MODULES
+    assert len(modules) <= MOST_MODULES or folder in LISTS
 
 
 @pytest.mark.parametrize("folder", MOST_ROOMS)
