@@ -1,4 +1,4 @@
-"""Graphs that move between two homes while somebody writes to them, and what must hold of them in the end.
+"""Graphs that move between two homes while a client writes to them, and what must hold of them in the end.
 
 A home is a memory and the graph's name there.  With two names in one memory, a move changes the partition.
 
