@@ -93,29 +93,39 @@ class MovedGraph:
 
     async def speak(self, patience: float) -> None:
         """Send a new turn until the graph takes it, wherever it is by then.  Raises TimeoutError."""
-        number, self._spoken = self._spoken, self._spoken + 1
+        turn = self.new_turn()
         give_up, failure = time.monotonic() + patience, ""
         while time.monotonic() < give_up:
-            turn = Turn(
-                id=f"m{number}", graph=self.home.graph, speaker="Ada", at=FIRST_MS + number * DAY_MS // 4,
-                text=f"The kettle of day {number} stood beside lantern {number % 7}.", session=str(number // 12),
-            )  # fmt: skip
             try:
-                outcome = await self.home.memory.record(turn, timeout=TRY_SECONDS)
+                failure = await self.offer(turn)
             except EmgasError as error:
                 failure = str(error)
-            else:
-                failure = str(outcome.reason)
-                if outcome.status != "rejected":
-                    self.taken.add(turn.id)
-                    return
-                if outcome.moved_to is not None:
-                    self.at = 1 - self.at
-                elif not any(each in failure for each in ON_ITS_WAY):
-                    self.broken.append(f"turn {turn.id} of {self.home.label} was rejected: {failure}")
-                    return
+            if not failure:
+                return
             await asyncio.sleep(AGAIN_SECONDS)
         raise TimeoutError(f"{self.home.label} takes no turn: {failure}")
+
+    def new_turn(self) -> Turn:
+        """Make the next turn."""
+        number, self._spoken = self._spoken, self._spoken + 1
+        return Turn(
+            id=f"m{number}", graph=self.home.graph, speaker="Ada", at=FIRST_MS + number * DAY_MS // 4,
+            text=f"The kettle of day {number} stood beside lantern {number % 7}.", session=str(number // 12),
+        )  # fmt: skip
+
+    async def offer(self, turn: Turn) -> str:
+        """Send a turn once, where the graph was last seen; return why it was not taken.  Raises EmgasError."""
+        here = turn.model_copy(update={"graph": self.home.graph})
+        outcome = await self.home.memory.record(here, timeout=TRY_SECONDS)
+        if outcome.status != "rejected":
+            self.taken.add(turn.id)
+            return ""
+        reason = str(outcome.reason)
+        if outcome.moved_to is not None:
+            self.at = 1 - self.at
+        elif not any(each in reason for each in ON_ITS_WAY):
+            self.broken.append(f"turn {turn.id} of {self.home.label} was rejected: {reason}")
+        return reason
 
     async def complaints(self) -> list[str]:
         """List what does not hold of where it is; note where that is."""

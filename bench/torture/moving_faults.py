@@ -27,6 +27,7 @@ PAUSE_SECONDS = 0.3  # between two turns to a graph that moves
 TURNS = 12  # of a graph beforehand
 GRAPHS = 6  # that are born before a repartition
 TALKERS = 2  # of those that are written to during one
+HAS_LEFT = "lives there: move it back"  # what cancelling says then
 DIES = 0.4  # share of commands that die at a step first
 NARROW, WIDE = ("narrow", 3), ("wide", 5)
 HAZARDS = (
@@ -39,12 +40,23 @@ HAZARDS = (
 @kind("graph moved to another partition")
 async def moved_to_partition(scene: Scene) -> AsyncIterator[None]:
     """Move a graph to another partition, under another name, and back."""
-    name = f"moved-{secrets.token_hex(4)}"
-    names = (f"{name}-{number}" for number in range(100 * PARTITIONS))
-    other = next(each for each in names if partition_of(each, PARTITIONS) != partition_of(name, PARTITIONS))
-    async with aclosing(_to_and_fro(scene, scene.home(name), scene.home(other))) as moving:
+    async with aclosing(_to_and_fro(scene, *_in_two_partitions(scene))) as moving:
         async for _ in moving:
             yield
+
+
+@kind("move cancelled")
+async def move_cancelled(scene: Scene) -> AsyncIterator[None]:
+    """Kill a move to another partition at a step, and cancel it; then move the graph after all."""
+    graph = _born(scene, *_in_two_partitions(scene))
+    for _ in range(TURNS):
+        await graph.speak(PATIENCE)
+    for work in (_cancelled(scene, graph, _step(scene)), _move(scene, graph, 1, _death(scene))):
+        async with aclosing(_during_a_fault(scene, [graph], work)) as moving:
+            async for _ in moving:
+                yield
+        await graph.speak(PATIENCE)
+    graph.arrived(1)
 
 
 @kind("graph moved to another memory")
@@ -77,6 +89,14 @@ async def repartitioned(scene: Scene) -> AsyncIterator[None]:
         await graph.speak(PATIENCE)
 
 
+def _in_two_partitions(scene: Scene) -> tuple[Home, Home]:
+    """Return two homes for a graph, in two partitions of the memory."""
+    name = f"moved-{secrets.token_hex(4)}"
+    names = (f"{name}-{number}" for number in range(100 * PARTITIONS))
+    other = next(each for each in names if partition_of(each, PARTITIONS) != partition_of(name, PARTITIONS))
+    return scene.home(name), scene.home(other)
+
+
 def _born(scene: Scene, here: Home, there: Home, at: int = 0) -> MovedGraph:
     graph = MovedGraph((here, there), at)
     scene.findings.moved.append(graph)
@@ -100,19 +120,31 @@ async def _to_and_fro(
 
 
 async def _move(scene: Scene, graph: MovedGraph, at: int, dies_at: str) -> None:
+    prefix = graph.homes[1 - at].settings.prefix
+    await _insisted(scene, *_options(graph, at), prefix=prefix, dies_at=dies_at)
+
+
+async def _cancelled(scene: Scene, graph: MovedGraph, dies_at: str) -> None:
+    """Let a move from the first home die at a step, and cancel it, unless the graph has left.  Raises TimeoutError."""
+    await scene.emgas("admin", *_options(graph, 1), codes=None, **{VARIABLE: dies_at})
+    await _insisted(scene, *_options(graph, 1), "--cancel", prefix=graph.homes[0].settings.prefix)
+
+
+def _options(graph: MovedGraph, at: int) -> tuple[str, ...]:
     source, target = graph.homes[1 - at], graph.homes[at]
-    options = ("graph", "move", source.graph, "--to", target.settings.prefix, "--as", target.graph)
-    await _insisted(scene, *options, prefix=source.settings.prefix, dies_at=dies_at)
+    return ("graph", "move", source.graph, "--to", target.settings.prefix, "--as", target.graph)
 
 
-async def _insisted(scene: Scene, *options: str, prefix: str, dies_at: str) -> dict[str, Any]:
-    """Run a command until it succeeds; the first time, it may die at a step.  Raises TimeoutError."""
+async def _insisted(scene: Scene, *options: str, prefix: str, dies_at: str = "") -> dict[str, Any]:
+    """Run a command until it succeeds, or is too late; the first time, it may die at a step.  Raises TimeoutError."""
     give_up, more = time.monotonic() + PATIENCE, {VARIABLE: dies_at}
     while True:
         code, printed = await scene.emgas("admin", *options, "--json", codes=None, prefix=prefix, **more)
         if not code:
             report: dict[str, Any] = json.loads(printed)
             return report
+        if HAS_LEFT in " ".join(printed.split()):  # lines are wrapped
+            return {}
         if time.monotonic() > give_up:
             raise TimeoutError(f"emgas admin {' '.join(options)} exits with {code}: {printed}")
         more = {}
@@ -148,8 +180,12 @@ async def _talk(graph: MovedGraph, ended: asyncio.Event) -> None:
 
 def _death(scene: Scene) -> str:
     """Choose where a command dies; "" for nowhere."""
-    where = f"{scene.random.choice(list(MoveStep))}:{scene.random.randint(1, 4)}"
+    where = _step(scene)
     return where if scene.random.random() < DIES else ""
+
+
+def _step(scene: Scene) -> str:
+    return f"{scene.random.choice(list(MoveStep))}:{scene.random.randint(1, 2)}"
 
 
 def _some_die(scene: Scene, *neighbours: NeighbourMemory) -> None:

@@ -55,8 +55,9 @@ IN_CLEAR = (
     "this memory"
 )
 LEFT = (
-    "graph {!r} was moved to {}, and lives there: move it back from there. If that memory is lost, export the graph "
-    "here (`--exact`), and import it under another name"
+    "graph {!r} was moved to {}, and lives there: move it back from there. If it is incomplete there, run "
+    "`emgas admin graph move` again first. If that memory is lost, export the graph here (`--exact`), and import it "
+    "under another name"
 )
 STAYED = (
     "graph {!r} stays here: its move did not begin first, or was cancelled. To move it, run `emgas admin graph move` "
