@@ -168,7 +168,7 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     there, log_there, _ = received([*half, turn("t9"), {**sent[-1], "id": "end"}])
     assert there.placement("ada") == Placement("receiving", header.origin)
     not_yet, short = reasons(log_there)
-    assert not_yet == ("graph 'ada' is incomplete: if its import was interrupted, run the same command again")
+    assert not_yet.startswith("graph 'ada' is incomplete: send this again in a moment.")
     assert "send event 3 next" in short
     assert there.graph_ids_with_content() == []
     there, log_there, _ = received([*half, *half, *sent, turn("t9")])
@@ -312,6 +312,18 @@ def test_a_mover_whose_move_was_cancelled_behind_its_last_message_leaves_a_close
     assert not reasons(log_there)
     assert there.placement("ada") == Placement("received", later.origin, events=later.total)
     assert digest_of(there) == digest_of(here)
+
+
+def test_what_a_cancelled_move_brought_can_be_erased() -> None:
+    _, log = lived([*spoken(), turn("t7", f"{SECRET} is green.")], MemoryKeys(), is_encrypted=True)
+    _, _, (events, opening) = asyncio.run(exported(log))
+    there, log_there, keys = received([events, request("erase", whole=True)], is_encrypted=True)
+    assert not reasons(log_there)
+    assert all(key.is_destroyed for key in keys.every() if key.graph == "ada")
+    there, log_there, _ = received([events, request("erase", whole=True), opening], is_encrypted=True)
+    (reason,) = reasons(log_there)
+    assert "choose another name" in reason
+    assert there.graph_ids_with_content() == []
 
 
 def test_an_opening_that_comes_when_the_graph_has_moved_on_opens_nothing() -> None:
