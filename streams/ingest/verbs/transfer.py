@@ -154,8 +154,8 @@ def _complete(request: Receive, graph: Graph | None, placement: Placement | None
     if count != request.total or digest != request.digest:
         raise RejectedError(
             f"graph {request.graph!r} has {count} events and digest {digest} here, and was to have {request.total} and "
-            f"{request.digest}: it stays closed. If what had arrived was erased here, choose another name (`--as NAME`). "
-            "Else send the rest; if it has all, report this"
+            f"{request.digest}: it stays closed. If what had arrived was erased here, choose another name (`--as "
+            "NAME`). Else send the rest; if it has all, report this"
         )
     if request.opens and placement is not None and placement.events:
         context.notes.append(f"it came back: {placement.events} of its events were here from before it left")
