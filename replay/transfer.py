@@ -63,8 +63,9 @@ class Survey:
     """The events of a graph in a log.
 
     end     offset in the log before which its events are       events   how many they are
-    origin  tells the graph's history from any other: the hash of its first event, where it was born
-    erased  what was erased of it
+    origin    tells the graph's history from any other: the hash of its first event, where it was born
+    has_left  whether it lives elsewhere now
+    erased    what was erased of it
     """
 
     partition: int
@@ -73,6 +74,7 @@ class Survey:
     events: int
     origin: str
     is_encrypted: bool
+    has_left: bool
     erased: Erased = field(repr=False)
 
 
@@ -94,10 +96,10 @@ class Transferred:
             raise TypeError
         return made
 
-    def message(self, first: int, events: list[str]) -> Receive:
-        """Build the message that holds these events."""
+    def message(self, first: int, events: list[str], *, opens: bool = True) -> Receive:
+        """Build the message that holds these events; without any, the one that checks the graph, and may open it."""
         return Receive(
-            id=f"{self.origin[:16]}-{first}-{len(events)}",
+            id=f"{self.origin[:16]}-{first}-{len(events)}{'' if opens else '-check'}",
             graph=self.graph,
             origin=self.origin,
             first=first,
@@ -105,6 +107,7 @@ class Transferred:
             digest=self.digest,
             encrypted=self.is_encrypted,
             events=events,
+            opens=opens,
         )
 
 
@@ -120,6 +123,7 @@ class _Found:
     origin: str = ""
     events: int = 0
     is_encrypted: bool = False
+    has_left: bool = False
     erasures: dict[int, SubjectErased] = field(default_factory=dict)
 
     def add(self, event: GraphEvent, record: Record) -> None:
@@ -130,7 +134,8 @@ class _Found:
         self.events += 1
 
     def survey(self, partition: int, graph: str, end: int) -> Survey:
-        return Survey(partition, graph, end, self.events, self.origin, self.is_encrypted, erased_by(self.erasures))
+        erased = erased_by(self.erasures)
+        return Survey(partition, graph, end, self.events, self.origin, self.is_encrypted, self.has_left, erased)
 
 
 async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
@@ -138,11 +143,12 @@ async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
     _, end = await log.bounds(partition)
     found = _Found()
 
-    def note_origin(event: AnyEvent) -> None:
-        if isinstance(event, GraphReceived) and event.graph == graph:
-            found.origin = event.origin
+    def note_place(event: AnyEvent) -> None:
+        if isinstance(event, GraphReceived | GraphMoved) and event.graph == graph:
+            found.origin = event.origin if isinstance(event, GraphReceived) else found.origin
+            found.has_left = isinstance(event, GraphMoved) and event.phase == "left"
 
-    async for event, record in AcceptedEvents(on_control=note_origin).read(log, partition, end, of=graph):
+    async for event, record in AcceptedEvents(on_control=note_place).read(log, partition, end, of=graph):
         if event.graph == graph:
             found.add(event, record)
     return found.survey(partition, graph, end) if found.events else None
@@ -160,6 +166,7 @@ class SortedPartition:
         self._records: dict[str, list[Record]] = {}
         self._origins: dict[str, str] = {}
         self._elsewhere: set[str] = set()  # graphs that have left, or are not all here yet
+        self._left: dict[str, str] = {}  # graph → where it went
 
     def _note(self, event: AnyEvent) -> None:
         if isinstance(event, GraphReceived):
@@ -167,6 +174,9 @@ class SortedPartition:
         if isinstance(event, GraphReceived | GraphMoved):
             is_here = event.complete if isinstance(event, GraphReceived) else event.phase != "left"
             (self._elsewhere.discard if is_here else self._elsewhere.add)(event.graph)
+            self._left.pop(event.graph, None)
+            if isinstance(event, GraphMoved) and event.phase == "left":
+                self._left[event.graph] = event.to
 
     async def read_on(self) -> None:
         """Read what the log holds by now.  Raises as `AcceptedEvents.read`."""
@@ -176,6 +186,10 @@ class SortedPartition:
     def graphs(self) -> list[str]:
         """List the graphs that are here."""
         return sorted(self._records.keys() - self._elsewhere)
+
+    def left_to(self, place: str) -> list[str]:
+        """List the graphs that left for a place."""
+        return sorted(graph for graph, to in self._left.items() if to == place)
 
     def events(self, graph: str) -> int:
         """Count the events of a graph."""
@@ -188,7 +202,7 @@ class SortedPartition:
 
     def survey(self, graph: str) -> Survey:
         """Find what there is of a graph.  Raises KeysError where a key is missing."""
-        found = _Found(self._origins.get(graph, ""))
+        found = _Found(self._origins.get(graph, ""), has_left=graph in self._left)
         for record in self._records[graph]:
             found.add(graph_event(record.value, self._keys), record)
         return found.survey(self._partition, graph, self._accepted.position.watermark + 1)
@@ -299,14 +313,16 @@ class GraphLog:
             yield batch
 
 
-async def messages(records: AsyncIterator[Record], header: Transferred) -> AsyncIterator[Receive]:
-    """Yield the messages by which an export is received; the last one, once all events came, completes it."""
+async def messages(
+    records: AsyncIterator[Record], header: Transferred, *, opens: bool = True
+) -> AsyncIterator[Receive]:
+    """Yield the messages by which an export is received; the last one, once all events came, checks or opens it."""
     first = 0
     async for events in _portions(records):
         yield header.message(first, events)
         first += len(events)
     if first == header.total:
-        yield header.message(first, [])
+        yield header.message(first, [], opens=opens)
 
 
 async def _portions(records: AsyncIterator[Record]) -> AsyncIterator[list[str]]:

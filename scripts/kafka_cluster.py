@@ -3,6 +3,7 @@
     <clusters>/NAME/cluster.json   id, ports and process ids
     <clusters>/NAME/node-<n>/      server.properties, log4j2.properties, broker.log, output.log, data/
     <clusters>/NAME/security/      of a secured broker: kafka_security.py
+    <clusters>/NAME/remote/        of a tiered broker: segments that went into remote storage
 
 Only the standard library: this runs before there is a virtual environment.
 """
@@ -66,6 +67,21 @@ share.coordinator.state.topic.min.isr={in_sync}
 log.cleaner.dedupe.buffer.size=8388608
 num.network.threads=2
 num.io.threads=4
+"""
+
+
+# A segment goes into remote storage once the next one has begun, which it does with the first record after log.roll.ms.
+TIERED = """\
+remote.log.storage.system.enable=true
+remote.log.storage.manager.class.name=org.apache.kafka.server.log.remote.storage.LocalTieredStorage
+remote.log.metadata.manager.listener.name=PLAINTEXT
+rlmm.config.remote.log.metadata.topic.replication.factor=1
+rlmm.config.remote.log.metadata.topic.num.partitions=1
+rsm.config.dir={remote}
+remote.log.manager.task.interval.ms=300
+log.retention.check.interval.ms=300
+log.segment.delete.delay.ms=0
+log.roll.ms=500
 """
 
 
@@ -167,16 +183,19 @@ class Cluster:
     folder: Path
     nodes: list[Node]
     secured: tuple[int, ...] = ()  # ports of the listeners that ask who comes, as kafka_security.py orders them
+    tiered: bool = False
 
     @classmethod
-    def create(cls, folder: Path, brokers: int, first_port: int | None, *, secured: bool = False) -> "Cluster":
+    def create(
+        cls, folder: Path, brokers: int, first_port: int | None, *, secured: bool = False, tiered: bool = False
+    ) -> "Cluster":
         extra = len(kafka_security.LISTENERS) if secured else 0
         ports = free_ports(2 * brokers + extra, first_port)
         shutil.rmtree(folder, ignore_errors=True)  # only now: a refused start deletes nothing
         nodes = [Node(n + 1, ports[n], ports[brokers + n], folder / f"node-{n + 1}") for n in range(brokers)]
         # "A" first: an id that began with "-" would be read as an option
         identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:22]
-        return cls(folder.name, identity, folder, nodes, tuple(ports[2 * brokers :]))
+        return cls(folder.name, identity, folder, nodes, tuple(ports[2 * brokers :]), tiered)
 
     @classmethod
     def load(cls, folder: Path) -> "Cluster | None":
@@ -185,12 +204,14 @@ class Cluster:
         except FileNotFoundError:
             return None
         nodes = [Node(**{**node, "folder": folder / f"node-{node['id']}"}) for node in saved["nodes"]]
-        return cls(folder.name, saved["id"], folder, nodes, tuple(saved.get("secured", ())))
+        secured, tiered = tuple(saved.get("secured", ())), saved.get("tiered", False)
+        return cls(folder.name, saved["id"], folder, nodes, secured, tiered)
 
     def save(self) -> None:
         fresh = self.folder / "cluster.new"
         nodes = [asdict(node) for node in self.nodes]
-        fresh.write_text(json.dumps({"id": self.id, "nodes": nodes, "secured": self.secured}, default=str))
+        saved = {"id": self.id, "nodes": nodes, "secured": self.secured, "tiered": self.tiered}
+        fresh.write_text(json.dumps(saved, default=str))
         fresh.replace(self.folder / "cluster.json")
 
     @property
@@ -211,6 +232,8 @@ class Cluster:
         properties = PROPERTIES.format(**asdict(node), **values, voters=voters)
         if self.secured:
             properties = kafka_security.secured(properties, self.folder / "security", self.secured)
+        if self.tiered:
+            properties += TIERED.format(remote=self.folder / "remote")
         node.settings.write_text(properties)
         (node.folder / "log4j2.properties").write_text(LOG4J.format(log=node.folder / "broker.log"))
 

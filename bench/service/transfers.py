@@ -47,7 +47,7 @@ from streams.transport.failpoints import VARIABLE, MoveStep, Step
 PATIENCE = 90.0  # seconds; only a memory that is wedged ever takes as long
 RUNS = 5  # that a move may take to finish
 FIRST = 1_700_000_000_000
-ORDINALS = {MoveStep.COPY: (1, 2), MoveStep.FENCE: (1, 2, 3, 4), MoveStep.IMPORT: (1, 2), MoveStep.VERIFY: (1, 2)}
+ORDINALS = dict.fromkeys(MoveStep, (1, 2)) | {MoveStep.FENCE: (1, 2, 3, 4)}
 FINISHES = 3  # the first passage of FENCE that says where the graph is
 THINGS = ("kettle", "lantern", "violin", "harbour", "orchard", "letter")
 
@@ -217,7 +217,7 @@ class Moves:
         """Choose where a move dies, once at each step, in an order in which each is still to come."""
         chosen = {step: self._chance.choice(ordinals) for step, ordinals in ORDINALS.items()}
         finishes = chosen[MoveStep.FENCE] >= FINISHES
-        order = sorted(MoveStep, key=lambda step: finishes and step is MoveStep.FENCE)
+        order = sorted(MoveStep, key=lambda step: (step is MoveStep.OPEN, finishes and step is MoveStep.FENCE))
         return [f"{step}:{chosen[step]}" for step in order]
 
     def _other(self, place: Place) -> Place:

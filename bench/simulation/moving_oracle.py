@@ -1,6 +1,7 @@
 """What must hold of graphs that moved, by rules that are independent of where the fold says they are.
 
 fence   once a graph leaves, none of its events counts there until it stays after all, or is received again
+alive   it lives under one of its names, never under both
 one     what one of its names holds is the beginning of what the other one holds, event by event
 once    each turn that was said is in its history, and once, be it sent here, there, or again and again
 told    in the calm each name answers, or tells the other one
@@ -14,7 +15,7 @@ from collections.abc import AsyncIterator
 from bench.simulation.oracles import WholeLog
 from bench.simulation.travelling import Route, Traveller
 from replay.accepted_events import AcceptedEvents
-from replay.transfer import restamped, survey
+from replay.transfer import SortedPartition, restamped, survey
 from state.events.events import AnyEvent, GraphMoved, GraphReceived, TurnRecorded
 
 
@@ -27,6 +28,8 @@ async def _of_route(traveller: Traveller, route: Route) -> AsyncIterator[str]:
     shorter, longer = sorted([await _exported(traveller, name, route.names[0]) for name in route.names], key=len)
     if longer[: len(shorter)] != shorter:
         yield f"one: {route.names} have two histories, of {len(shorter)} and {len(longer)} events"
+    if len(alive := [name for name in route.names if await _lives(traveller, name)]) > 1:
+        yield f"alive: it lives as {alive}"
     recorded = Counter[str]()
     for name in route.names:
         history = [event async for event in _history(traveller.log(name), name)]
@@ -44,6 +47,12 @@ async def _exported(traveller: Traveller, name: str, as_: str) -> list[bytes]:
     log = traveller.log(name)
     exported = await survey(log, 0, name)
     return [it.value async for it in restamped(log, exported, as_) if it.key is not None] if exported else []
+
+
+async def _lives(traveller: Traveller, name: str) -> bool:
+    partition = SortedPartition(traveller.log(name), 0)
+    await partition.read_on()
+    return name in partition.graphs()
 
 
 def _behind_fence(history: list[AnyEvent]) -> list[AnyEvent]:

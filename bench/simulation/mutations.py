@@ -201,6 +201,12 @@ def _completed_unseen(request: Any, graph: Any, context: Any) -> Any:
     return [GraphReceived(**fields, complete=True, **UNSTAMPED)]
 
 
+def _opened_when_checked(request: Any, graph: Any, context: Any) -> Any:
+    """Let a graph live once all of it is here, whether it has left the other memory or not."""
+    decided = transfer.receive(request, graph, context) if request.events or request.opens else None
+    return _completed_unseen(request, graph, context) if decided is None else decided
+
+
 def _kept_whole(record: Record) -> int:
     return 0
 
@@ -292,6 +298,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "names split": [(branch, "_naming", _named_at_once)],
     "moved graphs fenced": [(command_handler, "check_here", lambda command, placement: None)],
     "all of it received": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _completed_unseen})],
+    "opened once it left": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _opened_when_checked})],
 }
 KEEPING = {
     "turns counted as stored",
@@ -299,7 +306,8 @@ KEEPING = {
     "rights to undo",
     "names split",
 }  # only runs with erasures and rights can detect these
-MOVING = {"moved graphs fenced", "all of it received"}  # only runs in which graphs move can detect these
+# only runs in which graphs move can detect these
+MOVING = {"moved graphs fenced", "all of it received", "opened once it left"}
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -37,8 +38,8 @@ HALF_A_YEAR_MS = 180 * 24 * HOUR_MS
 class Route:
     """A graph, its two names, and where it was last seen.
 
-    known     names under which it has lived            said     ids of the turns that clients sent, until one was taken
-    is_stuck  a part of it was completed there, so it stays here
+    known       names under which it has lived       said  ids of the turns that clients sent, until one was taken
+    unfinished  the name that the newest mover moves it from, until one comes to the end of that
     """
 
     names: tuple[str, str]
@@ -46,7 +47,7 @@ class Route:
     known: list[str]
     said: set[str] = field(default_factory=set)
     latest: int = 0  # time of its latest turn, ms
-    is_stuck: bool = False
+    unfinished: str | None = None
     mover: asyncio.Task[None] | None = None
 
     def other(self, name: str) -> str:
@@ -133,9 +134,10 @@ class Traveller(Client):
     # to move
 
     def begin(self, route: Route) -> None:
-        """Let a mover begin, unless one is at it."""
-        if not route.is_stuck and (route.mover is None or route.mover.done()):
-            route.mover = self._start(self._moved(route, route.home))
+        """Let a mover begin, unless one is at it; it does again what one before it did not finish."""
+        if route.mover is None or route.mover.done():
+            route.unfinished = route.unfinished or route.home
+            route.mover = self._start(self._moved(route, route.unfinished))
 
     def kill(self, route: Route) -> None:
         """Kill the mover of a graph."""
@@ -160,42 +162,40 @@ class Traveller(Client):
         if route.other(route.home) not in route.known:
             self._start(self._cancelled(route, route.home))
 
-    async def _cancelled(self, route: Route, source: str, *, for_good: bool = False) -> None:
-        try:
+    async def _cancelled(self, route: Route, source: str) -> None:
+        with suppress(MoveRefusedError):
             await self._request(Move(graph=source, to=route.other(source), phase="cancel"))
-        except MoveRefusedError:
-            return
-        route.is_stuck |= for_good
 
     async def _moved(self, route: Route, source: str) -> None:
         """Move a graph, from the beginning until it is there, however often it takes."""
-        while not route.is_stuck:
+        while True:
             try:
                 await self._move(source, route.other(source))
             except MoveRefusedError as error:
                 self._note(f"the mover of {source} gets: {error}")
-                if "was received here with" in str(error):
-                    await self._cancelled(route, source, for_good=True)
-                elif "begin first" in str(error) or "was moved to" in str(error):
-                    return  # another one moved it, or cancelled
+                if "did not begin first" in str(error) or "was moved to" in str(error):
+                    break  # another one moved it, or cancelled
             except EmgasError as error:  # the log cannot be read now, or has nothing of it yet
                 self._note(f"the mover of {source} waits: {error}")
             else:
                 self._note(f"{source} is {route.other(source)} now")
                 route.seen_at(route.other(source))
-                return
+                break
             await asyncio.sleep(self._chance.uniform(0.5, 3.0))
+        route.unfinished = None
 
     async def _move(self, source: str, target: str) -> None:
         """Do what the command does."""
         log, exported, what = await self._outgoing(source, target)
-        await self._send_all(messages(restamped(log, exported, target), what), lives_on=True)
-        origin = exported.origin
-        await self._request(Move(graph=source, to=target, phase="begin", origin=origin))
-        log, exported, what = await self._outgoing(source, target)
-        if self._chance.random() >= OVERTAKEN or not await self._takes(what.message(what.total, [])):
-            await self._send_all(messages(restamped(log, exported, target), what), lives_on=False)
-        await self._request(Move(graph=source, to=target, phase="finish", origin=origin, events=what.total))
+        if not exported.has_left:
+            await self._send_all(messages(restamped(log, exported, target), what, opens=False), lives_on=True)
+            await self._request(Move(graph=source, to=target, phase="begin", origin=exported.origin))
+            log, exported, what = await self._outgoing(source, target)
+            if self._chance.random() >= OVERTAKEN or not await self._takes(what.message(what.total, [], opens=False)):
+                await self._send_all(messages(restamped(log, exported, target), what, opens=False), lives_on=False)
+            finished = Move(graph=source, to=target, phase="finish", origin=exported.origin, events=what.total)
+            await self._request(finished)
+        await self._request(what.message(what.total, []))
 
     async def _outgoing(self, source: str, target: str) -> tuple[WholeLog, Survey, Transferred]:
         log = self.log(source)

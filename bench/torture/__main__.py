@@ -9,7 +9,9 @@ the fault, or, if the fault lasts, from its start.  The safety oracles run at th
 
     faults, kinds      how many were done, and of how many kinds     stuck    not alive within --patience
     lost, duplicated   of what was acknowledged, but not erased      broken   promises that were not kept
-    diverged           what lives (all workers, each of them alone, a reader alone) and is not the fold of the log
+    diverged           what lives (all workers, each of them alone, a reader alone) and is not the fold of the log;
+                       moved graphs that live in both homes or neither, or whose homes hold two histories (moved.py)
+    moved              how often a graph arrived elsewhere
     unexplained        questions of the traffic that were not answered, and no fault in force is known to do that
     recovery_s         by kind: how often asked, median, longest     exits    exit codes of workers
     questions          of the traffic: answered, explained (how they ended, why: the fault), unexplained
@@ -35,12 +37,20 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.torture import keeping_faults, load_faults, network_faults, process_faults, record_faults, store_faults
+from bench.torture import (
+    keeping_faults,
+    load_faults,
+    moving_faults,
+    network_faults,
+    process_faults,
+    record_faults,
+    store_faults,
+)
 from bench.torture.kinds import KINDS
 from bench.torture.scene import Scene, WedgedError
 
 # which enter their kinds
-FAULTS = (process_faults, network_faults, record_faults, store_faults, load_faults, keeping_faults)
+FAULTS = (process_faults, network_faults, record_faults, store_faults, load_faults, keeping_faults, moving_faults)
 
 MUST_BE_NONE = ("lost", "duplicated", "stuck", "diverged", "unexplained", "broken")
 SETTLED = 0.3  # of the faults meet a group at rest; the others, whatever the fault before left behind

@@ -6,6 +6,9 @@ owner reported as accepted is acknowledged: it may never be lost, or count twice
 
     await scene.lives()      the liveness oracle: each partition accounts for a new turn and answers a question about it
     await scene.examined()   the safety oracles, once, in the end
+
+Graphs that move (moved.py) do so within this memory, or between it and neighbours: memories on the same brokers, with a
+worker of their own, which runs while it is needed.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 from bench.torture.explained import LINGERS, FaultInForce, Questions
+from bench.torture.moved import MAIN, TRY_SECONDS, Home, MovedGraph, label
 from bench.torture.processes import ROOT, Brokers, WorkerProcess
 from bench.torture.proxy import Proxy
 from emgas import MemoryClient, Turn
@@ -43,7 +47,6 @@ SESSION_SECONDS = 6  # the least that a broker grants
 TICK_SECONDS = 2
 FIRST_DAY = 19_000  # since 1970: all turns are in the past, and stay there
 APART_MS = DAY_MS // 4
-TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
 ASK_SECONDS = 10.0  # that a question of the traffic may take: a client's default
 SETTLES_WITHIN = 15.0  # the group; a fault that comes earlier meets a rebalance
 SECONDS_BETWEEN_TRIES = 0.1
@@ -61,11 +64,15 @@ class SceneFindings:
 
     acknowledged: set[tuple[str, str]] = field(default_factory=set)
     erased: set[tuple[str, str]] = field(default_factory=set)  # of those; on purpose
+    moved: list[MovedGraph] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)  # promises
     questions: Questions = field(default_factory=Questions)
 
     def compared(self, recorded: list[tuple[str, str]]) -> dict[str, Any]:
-        """Compare with the turns that the log holds, as graph and id; note as broken what came back."""
+        """Compare with the turns that the logs hold, as graph and id; note as broken what came back."""
+        for graph in self.moved:
+            self.acknowledged |= {(graph.home.label, turn) for turn in graph.taken}
+            self.broken += graph.broken
         lost = self.acknowledged - self.erased - set(recorded)
         came_back = self.erased & set(recorded)
         self.broken += [f"turn {id} of {graph} was erased, and can be read" for graph, id in sorted(came_back)]
@@ -75,7 +82,21 @@ class SceneFindings:
             "lost": len(lost),
             "lost_turns": sorted(lost),
             "duplicated": len(recorded) - len(set(recorded)),
+            "moved": sum(graph.moves for graph in self.moved),
         }
+
+
+@dataclass
+class NeighbourMemory:
+    """Another memory on the same brokers, and its worker."""
+
+    settings: WorkerSettings
+    memory: MemoryClient
+    worker: WorkerProcess
+
+    def home(self, graph: str) -> Home:
+        """Return the home of a graph here."""
+        return Home(self.settings, self.memory, graph)
 
 
 class Scene:
@@ -87,11 +108,12 @@ class Scene:
         self.findings = SceneFindings()
         self.brokers = Brokers(f"torture-{seed}", brokers)
         self.replication = brokers
-        self.topics = TopicNames("torture")
+        self.topics = TopicNames(MAIN)
         self.graphs = [_graph_in(partition) for partition in range(PARTITIONS)]
         self.workers: list[WorkerProcess] = []
         self.spare: WorkerProcess  # joins when others have to make room
         self.reader: WorkerProcess  # follows the log in some faults, and is asked alone in the end
+        self.neighbours: dict[str, NeighbourMemory] = {}
         self.memory: MemoryClient
         self.producer: AIOKafkaProducer  # a foreign program's
         self.kek = directory / "kek"
@@ -154,22 +176,42 @@ class Scene:
     @property
     def settings(self) -> WorkerSettings:
         """The settings of the `emgas` commands."""
+        return self._settings(MAIN, PARTITIONS)
+
+    def _settings(self, prefix: str, partitions: int) -> WorkerSettings:
         return WorkerSettings(
-            broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix="torture",
-            partitions=PARTITIONS, replication=self.replication, encryption=True, kek_file=self.kek,
+            broker=f"kafka://{self.bootstrap}", data=self.directory / "operator", prefix=prefix,
+            partitions=partitions, replication=self.replication, encryption=True, kek_file=self.kek,
         )  # fmt: skip
 
-    async def _open_client(self, starting: AsyncExitStack) -> MemoryClient:
+    async def _open_client(self, starting: AsyncExitStack, prefix: str = MAIN) -> MemoryClient:
         """Return an open client: brokers that start on a busy machine take more than one try to answer."""
         async with asyncio.timeout(self._patience):
             while True:
                 with suppress(TransportError):
-                    return await starting.enter_async_context(self.client())
+                    return await starting.enter_async_context(self.client(prefix=prefix))
                 await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
-    def client(self, subject: str | None = None) -> MemoryClient:
+    def client(self, subject: str | None = None, prefix: str = MAIN) -> MemoryClient:
         """Make a client that is not open yet; on behalf of a subject, or of who runs the memory."""
-        return MemoryClient(f"kafka://{self.bootstrap}", prefix="torture", timeout=TRY_SECONDS, subject=subject)
+        return MemoryClient(f"kafka://{self.bootstrap}", prefix=prefix, timeout=TRY_SECONDS, subject=subject)
+
+    def home(self, graph: str) -> Home:
+        """Return the home of a graph in this memory."""
+        return Home(self.settings, self.memory, graph)
+
+    async def neighbour(self, prefix: str, partitions: int) -> NeighbourMemory:
+        """Return another memory, with its worker running; create it the first time."""
+        if prefix not in self.neighbours:
+            settings = self._settings(prefix, partitions)
+            await select.create(settings)
+            memory = await self._open_client(self._running, prefix)
+            worker = await self._worker(prefix, self._running, EMGAS_PREFIX=prefix)
+            self.neighbours[prefix] = NeighbourMemory(settings, memory, worker)
+        neighbour = self.neighbours[prefix]
+        await neighbour.worker.up()
+        await self._owned(neighbour.worker, partitions)
+        return neighbour
 
     @asynccontextmanager
     async def admin(self) -> AsyncIterator[Any]:
@@ -181,23 +223,36 @@ class Scene:
         finally:
             await admin.close()
 
-    async def emgas(self, *arguments: str, codes: tuple[int, ...] = (0,)) -> tuple[int, str]:
-        """Run a command of an operator; return its exit code and stdout."""
+    async def emgas(
+        self, *arguments: str, codes: tuple[int, ...] | None = (0,), prefix: str = MAIN, **more: str
+    ) -> tuple[int, str]:
+        """Run a command of an operator on a memory; return its exit code, any if `codes` is None, and stdout.
+
+        more  is added to its environment
+        """
         environment = {"PATH": "/usr/bin:/bin", "EMGAS_DATA": str(self.settings.data)}
-        environment |= {"EMGAS_BROKER": self.settings.broker or "", "EMGAS_PREFIX": "torture"}
-        environment |= {"EMGAS_ENCRYPTION": "on", "EMGAS_KEK_FILE": str(self.kek)}
+        environment |= {"EMGAS_BROKER": self.settings.broker or "", "EMGAS_PREFIX": prefix}
+        environment |= {"EMGAS_ENCRYPTION": "on", "EMGAS_KEK_FILE": str(self.kek), **more}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "streams.cli.main", *arguments), cwd=ROOT, env=environment,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
-        out, error = await process.communicate()
+        try:
+            out, error = await process.communicate()
+        finally:  # also if a fault is given up: nothing may go on behind it
+            with suppress(ProcessLookupError):
+                process.kill()
         code = process.returncode
-        assert code in codes, f"emgas {' '.join(arguments)} exited with {code}: {error.decode()}"
+        assert codes is None or code in codes, f"emgas {' '.join(arguments)} exited with {code}: {error.decode()}"
         return code or 0, out.decode() or error.decode()
 
     @property
     def everyone(self) -> list[WorkerProcess]:
-        """All that may run: the workers, the spare one and the reader."""
+        """All that may run: the workers, the spare one, the reader, and the neighbours' workers."""
+        return [*self._members, *(each.worker for each in self.neighbours.values())]
+
+    @property
+    def _members(self) -> list[WorkerProcess]:
         return [*self.workers, self.spare, self.reader]
 
     # chance
@@ -214,7 +269,7 @@ class Scene:
     def a_partition(self) -> int:
         """Pick a partition; what is harmed in it holds up the others of its owner."""
         partition = self.random.randrange(PARTITIONS)
-        self.harms({partition}.union(*(each.owns for each in self.everyone if partition in each.owns)))
+        self.harms({partition}.union(*(each.owns for each in self._members if partition in each.owns)))
         return partition
 
     def partition_of(self, graph: str) -> int:
@@ -348,18 +403,28 @@ class Scene:
             for other in self.others(worker):
                 await other.up()
         diverged += [f"the reader alone: {each}" for each in await self._diverged_of_reader()]
+        diverged += await self._diverged_of_moved()
         recorded = await self._recorded()  # last: the liveness checks above recorded turns, too
         return {**self.findings.compared(recorded), "diverged": len(diverged), "divergences": diverged}
 
     async def _recorded(self) -> list[tuple[str, str]]:
-        """Read from the log which turns count, each as often as it was recorded; what was erased cannot be read."""
+        """Read from the logs which turns count, each as often as it was recorded; what was erased cannot be read."""
         recorded: list[tuple[str, str]] = []
-        async with select.readable(self.settings) as readable:
-            events = readable.reader(self.topics.events)
-            for partition in range(PARTITIONS):
-                accepted = AcceptedEvents().read(events, partition)
-                recorded += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+        for settings in (self.settings, *(each.settings for each in self.neighbours.values())):
+            async with select.readable(settings) as readable:
+                events = readable.reader(settings.topics.events)
+                for partition in range(settings.partitions):
+                    accepted = AcceptedEvents().read(events, partition)
+                    turns = [event async for event, _ in accepted if isinstance(event, TurnRecorded)]
+                    recorded += [(label(settings, turn.graph), turn.id) for turn in turns]
         return recorded
+
+    async def _diverged_of_moved(self) -> list[str]:
+        diverged = [each for graph in self.findings.moved for each in await graph.complaints()]
+        for prefix, neighbour in self.neighbours.items():
+            await self.neighbour(prefix, neighbour.settings.partitions)
+            diverged += [f"{prefix}: {each}" for each in await self.diverged(prefix)]
+        return diverged
 
     async def _diverged_of_reader(self) -> list[str]:
         await self.reader.up()
@@ -370,18 +435,22 @@ class Scene:
 
     async def followed(self) -> None:
         """Wait until the reader follows all partitions.  Raises WedgedError."""
+        await self._owned(self.reader, PARTITIONS)
+
+    async def _owned(self, process: WorkerProcess, partitions: int) -> None:
+        """Wait until a process has all partitions.  Raises WedgedError."""
         try:
             async with asyncio.timeout(self._patience):
-                while self.reader.owns != list(range(PARTITIONS)):  # noqa: ASYNC110 - as above
+                while process.owns != list(range(partitions)):  # noqa: ASYNC110 - as above
                     await asyncio.sleep(0.1)
         except TimeoutError:
-            raise WedgedError(f"the reader follows {self.reader.owns} after {self._patience:.0f} s") from None
+            raise WedgedError(f"{process.name} has {process.owns} after {self._patience:.0f} s") from None
 
-    async def diverged(self) -> list[str]:
+    async def diverged(self, prefix: str = MAIN) -> list[str]:
         """List the partitions that cannot be queried, or whose live state or position is not the fold of their log."""
         give_up, unanswered = time.monotonic() + self._patience, True
         while unanswered:
-            code, output = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4))
+            code, output = await self.emgas("replay", "verify", "--json", codes=(0, 1, 3, 4), prefix=prefix)
             unanswered = "no answer came within" in output and time.monotonic() < give_up
         partitions = json.loads(output)["partitions"] if output.startswith("{") else []
         differing = [str(each) for each in partitions if each["match"] is not True]

@@ -1060,7 +1060,8 @@ type Quota struct {
 // Receive: take over events of a graph that is not here, in their order; the last message has none, and checks the
 // digest.
 //
-// Until then the graph accepts and answers nothing else. Events that are here already are passed over.
+// Until then the graph accepts and answers nothing else. Events that are here already are passed over. A move has
+// the digest checked first (opens false), and opens the graph here once it has left the other memory.
 type Receive struct {
 	ID    string `json:"id"`
 	Graph string `json:"graph"`
@@ -1077,6 +1078,8 @@ type Receive struct {
 	Encrypted bool `json:"encrypted"`
 	// record values, JSON
 	Events []string `json:"events"`
+	// of the last message: whether the graph lives here from then on, or is only checked
+	Opens *bool `json:"opens,omitempty"`
 }
 
 // Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no

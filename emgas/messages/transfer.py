@@ -33,7 +33,8 @@ class Receive(
 ):
     """Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
 
-    Until then the graph accepts and answers nothing else.  Events that are here already are passed over.
+    Until then the graph accepts and answers nothing else.  Events that are here already are passed over.  A move has
+    the digest checked first (`opens` false), and opens the graph here once it has left the other memory.
     """
 
     most_bytes: ClassVar[int] = limits.RECEIVED_BYTES
@@ -44,6 +45,9 @@ class Receive(
     digest: Sha256 = Field(description="of the graph, once all are here")
     encrypted: bool = Field(description="whether they came from an encrypted graph: then only such a graph takes them")
     events: list[str] = Field(max_length=limits.RECEIVED_EVENTS, description="record values, JSON")
+    opens: bool = Field(
+        default=True, description="of the last message: whether the graph lives here from then on, or is only checked"
+    )
 
 
 class Move(Request, right="admin", example={"id": "m1", "to": "kafka://eu.example:9092/emgas ada", "phase": "begin"}):

@@ -1,7 +1,7 @@
 """Failpoints for tests: with EMGAS_FAIL_AT=step:n, a worker kills itself (SIGKILL) at the n-th passage of that step.
 
     turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery, erase: whenever
-    copy ──▶ fence ──▶ import ──▶ verify ──▶ fence                  of a process that moves a graph (MoveStep)
+    copy ──▶ fence ──▶ import ──▶ verify ──▶ fence ──▶ open         of a process that moves a graph (MoveStep)
 
 Nothing is armed without the variable: a passage is then a call that does nothing.
 """
@@ -37,6 +37,7 @@ class MoveStep(StrEnum):
     FENCE = "fence"  # close the graph here, or say where it is
     IMPORT = "import"  # send the rest
     VERIFY = "verify"  # have the receiver check all of it
+    OPEN = "open"  # let it live there
 
 
 def _nothing(step: Step | MoveStep) -> None:

@@ -13,7 +13,15 @@ pytestmark = pytest.mark.kafka
 
 ROOT = Path(__file__).parents[2]
 # Between them they give every command that it has.
-KINDS = ["garbage in events", "broker restarted", "turns made anew", "branched"]
+KINDS = [
+    "garbage in events",
+    "broker restarted",
+    "turns made anew",
+    "branched",
+    "graph moved to another partition",
+    "graph moved to another memory",
+    "memory repartitioned",
+]
 MUST_BE_NONE = ("lost", "duplicated", "stuck", "diverged", "unexplained", "broken")
 AN_INSTANT = "0.01"  # minutes: what has begun when they are over is ended, and examined
 
@@ -30,4 +38,5 @@ async def test_a_fault_is_done_outlived_and_told_on_one_line(kafka_address: str,
     assert process.returncode == 0, error.decode()
     report = json.loads(out)
     assert (report["faults"], report["kinds"]) == (1, 1)
+    assert bool(report["moved"]) == ("moved" in name or "repartitioned" in name)
     assert {name: report[name] for name in MUST_BE_NONE} == dict.fromkeys(MUST_BE_NONE, 0) | {"broken": []}

@@ -113,6 +113,33 @@ def test_a_copy_that_grew_since_is_refused_and_a_move_does_not_take_it_for_what_
     assert emgas_here(memory, "query", "ada", "which kettle?", "--json").json["passages"]
 
 
+def killed_at(where: str, memory: Path, other: Path) -> None:
+    """Begin to move the graph, and die at a step."""
+    killed = subprocess.run(
+        [*COMMAND, "graph", "move", "ada", "--to", str(other)],
+        env=environment(memory) | {VARIABLE: where},
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+
+
+@pytest.mark.parametrize("where", [f"{MoveStep.VERIFY}:2", f"{MoveStep.FENCE}:3"])
+def test_a_move_that_is_cancelled_leaves_a_closed_copy_and_a_later_one_goes_on_with_it(
+    tmp_path: Path, where: str
+) -> None:
+    memory, other = lived(tmp_path / "memory"), tmp_path / "other"
+    killed_at(where, memory, other)
+    emgas_here(memory, "graph", "move", "ada", "--to", str(other), "--cancel")
+    assert emgas_here(other, "graphs", "--json").json["graphs"] == []
+    assert "is incomplete" in emgas_here(other, "query", "ada", "which kettle?", code=1).err
+    assert "is incomplete" in emgas_here(other, "add", "ada", "The kettle number 8 is blue.", code=1).err
+    emgas_here(memory, "add", "ada", "The kettle number 7 is blue.")
+    report = moved(memory, other)
+    assert report["digest"] == report["digest_before"] == digest(other)
+    assert emgas_here(other, "query", "ada", "kettle number 7", "--json").json["passages"]
+
+
 @pytest.mark.parametrize(
     "where",
     [
@@ -121,6 +148,9 @@ def test_a_copy_that_grew_since_is_refused_and_a_move_does_not_take_it_for_what_
         f"{MoveStep.IMPORT}:1",
         f"{MoveStep.VERIFY}:2",
         f"{MoveStep.FENCE}:3",
+        f"{MoveStep.FENCE}:4",
+        f"{MoveStep.OPEN}:1",
+        f"{MoveStep.OPEN}:2",
         f"{Step.APPEND}:3",
         f"{Step.ACK}:2",
         f"{Step.FLUSH}:2",
@@ -130,13 +160,7 @@ def test_a_copy_that_grew_since_is_refused_and_a_move_does_not_take_it_for_what_
 def test_a_move_that_is_killed_is_run_again_and_nothing_is_lost_or_twice(tmp_path: Path, where: str) -> None:
     memory, other = lived(tmp_path / "memory"), tmp_path / "other"
     before = digest(memory)
-    killed = subprocess.run(
-        [*COMMAND, "graph", "move", "ada", "--to", str(other)],
-        env=environment(memory) | {VARIABLE: where},
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    killed_at(where, memory, other)
     report = moved(memory, other)
     assert report["digest"] == report["digest_before"] == before == digest(other)
     assert "was moved to" in emgas_here(memory, "query", "ada", "which kettle?", code=1).err

@@ -80,6 +80,7 @@ CATCHES: dict[str, int] = {
     "names split": 2,
     "moved graphs fenced": 0,
     "all of it received": 1,
+    "opened once it left": 1,
 }
 SEARCHED = 60  # seeds, for one that notices
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,8 +10,12 @@ import pytest
 
 from bench.torture.__main__ import TortureRun
 from bench.torture.kinds import KINDS
+from bench.torture.moved import Home, MovedGraph
 from bench.torture.processes import WorkerProcess
 from bench.torture.scene import Scene, SceneFindings
+from emgas import MemoryClient
+from streams.settings import WorkerSettings
+from tests.support.cli import emgas_here
 
 
 class FakeWorker(WorkerProcess):
@@ -100,3 +105,37 @@ async def test_a_fault_that_does_not_come_to_its_end_is_reported_and_the_run_goe
     report = await run.report()
     assert (report["faults"], report["stuck"], report["lost"]) == (4, 4, 0)
     assert report["stuck_at"][0] == "endless (fault 1): TimeoutError()"
+
+
+def home(data: Path, graph: str = "ada") -> Home:
+    settings = WorkerSettings(data=data, prefix="emgas")
+    return Home(settings, MemoryClient(data), graph)
+
+
+async def test_the_turns_of_a_moved_graph_are_counted_where_it_lives(tmp_path: Path) -> None:
+    graph = MovedGraph((home(tmp_path / "a"), home(tmp_path / "b")), taken={"t1", "t2"}, broken=["one"])
+    graph.arrived(1)
+    findings = SceneFindings(moved=[graph])
+    report = findings.compared([("emgas/ada", "t1")])
+    assert (report["moved"], report["lost_turns"], findings.broken) == (1, [("emgas/ada", "t2")], ["one"])
+
+
+def test_a_graph_that_moved_lives_in_one_home_with_the_history_of_the_other(tmp_path: Path) -> None:
+    here, there, third = (tmp_path / name for name in ("here", "there", "third"))
+    emgas_here(here, "add", "ada", "The kettle is red.")
+    emgas_here(third, "add", "ada", "The lantern is blue.")
+    graph = MovedGraph((home(here), home(there, "bob")))
+
+    def complaints(graph: MovedGraph) -> list[str]:
+        return asyncio.run(graph.complaints())
+
+    emgas_here(here, "graph", "move", "ada", "--to", str(there), "--as", "bob")
+    assert (complaints(graph), graph.at) == ([], 1)
+    emgas_here(there, "add", "bob", "The lantern is blue.")
+    assert (complaints(graph), graph.at) == ([], 1), "it grew"
+    (other,) = complaints(MovedGraph((home(here), home(third))))
+    assert "is not the beginning" in other
+    (both,) = complaints(MovedGraph((home(there, "bob"), home(third))))
+    assert "lives in both" in both
+    (neither,) = complaints(MovedGraph((home(here), home(there))))
+    assert "lives in neither" in neither

@@ -21,7 +21,7 @@ from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
-from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS, GREW, LEFT
+from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS, GREW, LEFT, STAYED
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -168,7 +168,7 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     there, log_there, _ = received([*half, turn("t9"), {**sent[-1], "id": "end"}])
     assert there.placement("ada") == Placement("receiving", header.origin)
     not_yet, short = reasons(log_there)
-    assert not_yet == ("graph 'ada' is incomplete: if its import was interrupted, run the same command again")
+    assert not_yet.startswith("graph 'ada' is incomplete: send this again in a moment.")
     assert "send event 3 next" in short
     assert there.graph_ids_with_content() == []
     there, log_there, _ = received([*half, *half, *sent, turn("t9")])
@@ -293,6 +293,48 @@ def test_where_graphs_are_survives_a_restart_and_is_folded_alike_one_by_one_and_
     assert Partition(store).placement("ada") == Placement("leaving", "x", events=event_count(together))
 
 
+def test_a_mover_whose_move_was_cancelled_behind_its_last_message_leaves_a_closed_copy() -> None:
+    """Each message in the order in which the two memories get it: check there, cancel here, finish here, open there."""
+    begin, cancel = (request("move", to="x", phase=phase) for phase in ("begin", "cancel"))
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    _, header, (events, opening) = asyncio.run(exported(log))
+    check = {**opening, "id": "check", "opens": False}
+    finish = request("move", to="x", phase="finish", events=header.total)
+    here, log_here = lived([*spoken(), begin, cancel, finish, turn("more")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log_here) == [STAYED.format("ada")], "so the mover does not open it there"
+    assert here.placement("ada") is None
+    there, log_there, _ = received([events, check, turn("t9")])
+    assert there.placement("ada") == Placement("receiving", header.origin)
+    assert [reason.split(":")[0] for reason in reasons(log_there)] == ["graph 'ada' is incomplete"]
+    _, later, (all_events, opening) = asyncio.run(exported(log_here))
+    events, check = ({**each, "origin": later.origin} for each in (events, check))  # of one log, which grew
+    there, log_there, _ = received([events, check, all_events, {**opening, "id": "again", "opens": False}, opening])
+    assert not reasons(log_there)
+    assert there.placement("ada") == Placement("received", later.origin, events=later.total)
+    assert digest_of(there) == digest_of(here)
+
+
+def test_what_a_cancelled_move_brought_can_be_erased() -> None:
+    _, log = lived([*spoken(), turn("t7", f"{SECRET} is green.")], MemoryKeys(), is_encrypted=True)
+    _, _, (events, opening) = asyncio.run(exported(log))
+    there, log_there, keys = received([events, request("erase", whole=True)], is_encrypted=True)
+    assert not reasons(log_there)
+    assert all(key.is_destroyed for key in keys.every() if key.graph == "ada")
+    there, log_there, _ = received([events, request("erase", whole=True), opening], is_encrypted=True)
+    (reason,) = reasons(log_there)
+    assert "choose another name" in reason
+    assert there.graph_ids_with_content() == []
+
+
+def test_an_opening_that_comes_when_the_graph_has_moved_on_opens_nothing() -> None:
+    begun, before = away(LIVED)
+    _, back = elsewhere(LIVED, [], before.origin)
+    opening = {**back[-1], "id": "late"}
+    there, log, _ = received([*begun, opening], is_encrypted=True)
+    assert reasons(log) == ["graph 'ada' was moved to there: use it there"]
+    assert there.graph_ids_with_content() == []
+
+
 def away(happened: list[dict[str, Any]], *, is_encrypted: bool = True) -> tuple[list[dict[str, Any]], Transferred]:
     """Let a graph leave; return all that its first memory was sent, and how its receiver knows it."""
     _, log = lived(happened, MemoryKeys(), is_encrypted=is_encrypted)
@@ -309,9 +351,9 @@ def elsewhere(
     sent = [{**each, "origin": origin} for each in asyncio.run(exported(log))[2]]
     there, log_there, _ = received([*sent, *later], is_encrypted=is_encrypted)
     assert not reasons(log_there)
-    _, header, back = asyncio.run(exported(log_there))
+    _, header, (*events, opening) = asyncio.run(exported(log_there))
     assert header.digest == digest_of(there)
-    return header, back
+    return header, [*events, {**opening, "id": "check", "opens": False}, opening]
 
 
 LIVED = [*spoken(), request("forget", turns=["t2"])]

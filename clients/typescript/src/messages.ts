@@ -1487,7 +1487,8 @@ export interface Quota {
 /**
  * Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
  *
- * Until then the graph accepts and answers nothing else.  Events that are here already are passed over.
+ * Until then the graph accepts and answers nothing else.  Events that are here already are passed over.  A move has
+ * the digest checked first (`opens` false), and opens the graph here once it has left the other memory.
  */
 export interface Receive {
   id: string;
@@ -1519,6 +1520,10 @@ export interface Receive {
    * @maxItems 1000
    */
   events: string[];
+  /**
+   * of the last message: whether the graph lives here from then on, or is only checked
+   */
+  opens?: boolean;
 }
 /**
  * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.

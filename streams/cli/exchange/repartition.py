@@ -3,7 +3,8 @@
 Each partition is read once, sorted by graph, and read on as it grows.  A few graphs at a time are fenced, sent and let
 go, as `emgas admin graph move` does with one; a large one is sent while it lives on, before it is fenced.
 
-If it is killed, run it again: graphs that have left are passed over, and others go on where they stood.
+If it is killed, run it again: graphs that live there are passed over, those that have left are opened there, and others
+go on where they stood.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emgas.errors import EmgasError, TransportError
-from streams.cli.exchange.transfer import TIMEOUT, address_of, fence, is_same, send, target_of
+from streams.cli.exchange.transfer import TIMEOUT, address_of, fence, is_same, opened, send, target_of
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 
@@ -95,6 +96,7 @@ class _Moving:
 
     async def all(self, name: str) -> None:
         """Move all graphs, a few at a time."""
+        await self._open_left()
         waiting = self._graphs.graphs()
         with output.progress() as shown:
             bar = shown.add_task(name, total=len(waiting))
@@ -115,6 +117,16 @@ class _Moving:
                 await self._stay(graph)
             elif isinstance(result, BaseException):
                 raise result
+
+    async def _open_left(self) -> None:
+        """Open the graphs that a run before this one let go, and did not come to open."""
+        if left := self._graphs.left_to(self._report.moved_to):
+            living = set(await self._there.graphs(timeout=TIMEOUT))
+            for batch in _batches([graph for graph in left if graph not in living]):
+                await self._each(batch, self._open)
+
+    async def _open(self, graph: str) -> None:
+        await opened(self._there, await self._going(graph))
 
     async def _going(self, graph: str) -> Transferred:
         from replay.transfer import Transferred, folded  # here: --help needs none of it
@@ -139,9 +151,11 @@ class _Moving:
     async def _rest(self, graph: str) -> None:
         what = await self._send(graph, lives_on=False)
         await self._phase(graph, "finish", origin=what.origin, events=what.total)
+        since = self._fenced.pop(graph)
+        await opened(self._there, what)
         self._report.graphs += 1
         self._report.events += what.total
-        pause = round(monotonic() - self._fenced.pop(graph), 2)
+        pause = round(monotonic() - since, 2)
         self._report.longest_pause = max(self._report.longest_pause, pause)
         self._graphs.forget(graph)
 

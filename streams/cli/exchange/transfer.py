@@ -1,9 +1,11 @@
 """`emgas admin graph copy` and `move`, and the exact exports of `export --exact` and `import`: transfer one graph.
 
     copy    the destination receives the graph's current events (replay/transfer.py)
-    move    the same while the graph is in use here; then it is fenced here, the rest follows, and it answers there
+    move    the same while the graph is in use here; then it is fenced here, the rest follows and is checked, the graph
+            leaves, and is opened there
 
-If either is killed, run it again: events that were already received are skipped.
+If either is killed, run it again: events that were already received are skipped.  A move can be cancelled until the
+graph has left: what arrived stays closed there, and a later move goes on with it.  So no graph lives in two places.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from streams.transport.failpoints import MoveStep, passing
 
 if TYPE_CHECKING:
     from emgas.client.client import MemoryClient
-    from emgas.messages.transfer import Move
+    from emgas.messages.requests import Outcome
+    from emgas.messages.transfer import Move, Receive
     from emgas.wire import Record
     from replay.log import LogReader
     from replay.transfer import Survey, Transferred
@@ -62,7 +65,8 @@ def move(
 ) -> None:
     """Move a graph to another memory; afterwards, this one says where it is.
 
-    If the command is interrupted, run it again to finish the move, or with --cancel.
+    If the command is interrupted, run it again to finish the move, or with --cancel. What a cancelled move copied stays
+    closed there; moving the graph there again goes on with it.
     """
     transfer = _Transfer(graph, to, as_)
     show(output.run(_cancelled(transfer) if cancel else _moved(transfer)), json=json)
@@ -144,9 +148,10 @@ async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: 
         raise BackupDamagedError("the events do not fold to the digest in the first line: use another copy")
     there = replace(what, graph=name, digest=await folded(renamed(_records(stream), name, what.origin), name))
     if dry_run:
-        return {**_report(there, Delivered()), "digest_before": what.digest}
+        return {**_report(there, NOTHING), "digest_before": what.digest}
     async with session(output.settings(), TIMEOUT) as target:
         sent = await send(target.memory, renamed(_records(stream), name, what.origin), there)
+        sent = await opened(target.memory, there, sent)
     return {**_report(there, sent), "digest_before": what.digest}
 
 
@@ -165,28 +170,43 @@ class Delivered(NamedTuple):
     note: str | None = None
 
 
+NOTHING = Delivered()
+
+
 async def send(
     memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False
 ) -> Delivered:
-    """Send an export, all of it unless it lives on.  Raises EmgasError if a message is rejected.
+    """Send an export, and have it checked unless it lives on.  Raises EmgasError if a message is rejected.
 
     Events that the receiver has already may be sent again, and count as sent only if it took some of a message.
     """
     from replay.transfer import messages  # here: --help needs none of it
 
-    count, note = 0, None
-    async for message in messages(records, what):
+    count = 0
+    async for message in messages(records, what, opens=False):
         if not message.events and lives_on:
             break
         step = (MoveStep.COPY if lives_on else MoveStep.IMPORT) if message.events else MoveStep.VERIFY
-        passing(step)
-        outcome = await memory.send(message, timeout=TIMEOUT)
-        passing(step)
+        outcome = await _delivered(memory, message, step)
         if outcome.status == "rejected":
             raise EmgasError(f"the receiver rejected the rest: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
-        note = outcome.remains
-    return Delivered(count, note)
+    return Delivered(count)
+
+
+async def opened(memory: MemoryClient, what: Transferred, sent: Delivered = NOTHING) -> Delivered:
+    """Let a graph live where all of it was sent, unless it moved on from there.  Raises EmgasError if rejected."""
+    outcome = await _delivered(memory, what.message(what.total, []), MoveStep.OPEN)
+    if outcome.status == "rejected" and outcome.moved_to is None:
+        raise EmgasError(f"the receiver does not open the graph: {outcome.reason}")
+    return Delivered(sent.events, outcome.remains)
+
+
+async def _delivered(memory: MemoryClient, message: Receive, step: MoveStep) -> Outcome:
+    passing(step)
+    outcome = await memory.send(message, timeout=TIMEOUT)
+    passing(step)
+    return outcome
 
 
 def _report(what: Transferred, sent: Delivered) -> dict[str, Any]:
@@ -195,7 +215,7 @@ def _report(what: Transferred, sent: Delivered) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _opened(transfer: _Transfer) -> AsyncIterator[tuple[LogReader, MemoryClient]]:
+async def _connected(transfer: _Transfer) -> AsyncIterator[tuple[LogReader, MemoryClient]]:
     """Open the log that the graph is in, and the memory that it goes to."""
     from streams.transport.event_topic import reading  # here: --help needs none of it
 
@@ -205,8 +225,10 @@ async def _opened(transfer: _Transfer) -> AsyncIterator[tuple[LogReader, MemoryC
 
 
 async def _copied(transfer: _Transfer) -> dict[str, Any]:
-    async with _opened(transfer) as (log, there):
-        return await _sent(transfer, log, there, await outgoing(log, transfer.graph, transfer.name))
+    async with _connected(transfer) as (log, there):
+        exported, what = await outgoing(log, transfer.graph, transfer.name)
+        sent = await _sent(transfer, log, there, (exported, what))
+        return await _arrived(transfer, log, (exported, what), await opened(there, what, sent))
 
 
 async def _sent(
@@ -216,27 +238,39 @@ async def _sent(
     going: tuple[Survey, Transferred],
     *,
     lives_on: bool = False,
-) -> dict[str, Any]:
+) -> Delivered:
     """Send what the log holds of the graph by now."""
+    from replay.transfer import restamped  # here: --help needs none of it
+
+    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on)
+
+
+async def _arrived(
+    transfer: _Transfer, log: LogReader, going: tuple[Survey, Transferred], sent: Delivered
+) -> dict[str, Any]:
+    """Report what was sent, with the digest that the graph has here."""
     from replay.transfer import folded, restamped  # here: --help needs none of it
 
     exported, what = going
-    sent = await send(there, restamped(log, exported, transfer.name), what, lives_on=lives_on)
     before = what.digest if transfer.name == transfer.graph else await folded(restamped(log, exported), transfer.graph)
     return {**_report(what, sent), "digest_before": before}
 
 
 async def _moved(transfer: _Transfer) -> dict[str, Any]:
-    """Copy most of the graph while it lives; fence it, copy the rest, and let it answer there alone."""
-    async with _opened(transfer) as (log, there):
+    """Copy most of the graph while it lives; fence it, copy the rest, let it leave, and open it there."""
+    async with _connected(transfer) as (log, there):
         going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-        begun = await _sent(transfer, log, there, going, lives_on=True)
-        origin = going[0].origin
+        origin, sent = going[0].origin, NOTHING
+        if not going[0].has_left:
+            sent = await _sent(transfer, log, there, going, lives_on=True)
         await _fence(transfer, "begin", origin)
-        going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-        report = await _sent(transfer, log, there, going)
-    await _fence(transfer, "finish", origin, events=report["events"])
-    return {**report, "sent": begun["sent"] + report["sent"], "moved_to": transfer.address}
+        if not going[0].has_left:
+            going = await outgoing(log, transfer.graph, transfer.name, forks=False)
+            rest = await _sent(transfer, log, there, going)
+            sent = Delivered(sent.events + rest.events)
+            await _fence(transfer, "finish", origin, events=going[1].total)
+        sent = await opened(there, going[1], sent)
+        return {**await _arrived(transfer, log, going, sent), "moved_to": transfer.address}
 
 
 async def _cancelled(transfer: _Transfer) -> dict[str, Any]:

@@ -42,7 +42,9 @@ def check_here(command: Command, placement: Placement | None) -> None:
     """Raise ElsewhereError for a command to a graph that is being received, or that leaves or left."""
     if placement is None or placement.accepts or isinstance(command, Receive | Move):
         return
-    if placement.status == "left" and not (isinstance(command, Erase) and command.whole):  # what stayed here may go
+    if placement.status in ("left", "receiving") and isinstance(command, Erase) and command.whole:
+        return  # what stayed here, or what a cancelled move brought
+    if placement.status == "left":
         raise ElsewhereError(moved(command.graph, placement.place), placement.place)
     if placement.status == "leaving":
         raise ElsewhereError(
@@ -60,7 +62,10 @@ def moved(graph_id: str, to: str) -> str:
 
 def incomplete(graph_id: str) -> str:
     """Return the error text for a graph that is not complete yet."""
-    return f"graph {graph_id!r} is incomplete: if its import was interrupted, run the same command again"
+    return (
+        f"graph {graph_id!r} is incomplete: send this again in a moment. If its import or move was interrupted, run "
+        "the same command again"
+    )
 
 
 def explained(error: ValidationError) -> str:

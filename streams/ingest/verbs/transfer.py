@@ -5,13 +5,16 @@ again.  In the log they look as if they had happened here, except for their sour
 
 A graph that left may come back: what it was here is the beginning of what it is there, so only the rest follows.
 
+A move is decided where the graph leaves: there, `finish` and `cancel` exclude each other.  So its receiver checks the
+graph first, and opens it once the move is finished.  What a cancelled move brought stays closed; a later one goes on.
+
 An erasure destroys the graph's keys here.  So it is sent in a message of its own: its key must exist when it is
 decided, and the events after it may need another key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,7 +35,7 @@ from state.graph.graph import Graph
 from state.standing.placement import Placement
 from streams.errors import RejectedError
 from streams.ingest.verbs.deciding import AlreadyDoneError, Deciding, decides
-from streams.ingest.verbs.refusals import existing
+from streams.ingest.verbs.refusals import ElsewhereError, existing, moved
 
 PHASES: Mapping[str, Any] = {"begin": "leaving", "finish": "left", "cancel": "stayed"}
 EXISTS = (
@@ -52,8 +55,13 @@ IN_CLEAR = (
     "this memory"
 )
 LEFT = (
-    "graph {!r} was moved to {}, and lives there: move it back from there. If that memory is lost, export the graph "
-    "here (`--exact`), and import it under another name"
+    "graph {!r} was moved to {}, and lives there: move it back from there. If it is incomplete there, run "
+    "`emgas admin graph move` again first. If that memory is lost, export the graph here (`--exact`), and import it "
+    "under another name"
+)
+STAYED = (
+    "graph {!r} stays here: its move did not begin first, or was cancelled. To move it, run `emgas admin graph move` "
+    "again"
 )
 GREW = (
     "graph {!r} has {} events here, and {} arrived: its move was cancelled and began again meanwhile. Run "
@@ -67,7 +75,7 @@ CLEAR_HERE = (
 
 @decides(Receive)
 def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[DataEvent]:
-    """Take over the next events of a graph; without any, check that all are here, and let the graph live."""
+    """Take over the next events of a graph; without any, check that all are here, and let the graph live if it may."""
     placement = context.state.placement(request.graph)
     if placement is not None and (placement.status, placement.place) == ("received", request.origin):
         if placement.events != request.total:
@@ -78,7 +86,7 @@ def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[Da
     if request.first > count:
         raise RejectedError(f"graph {request.graph!r} has {count} events here: send event {count} next")
     if not request.events:
-        return [_complete(request, graph, placement, context)]
+        return [*_checked(request, graph, begun, context)]
     events = [_received(request, value, context) for value in request.events[count - request.first :]]
     if not events:
         raise AlreadyDoneError("these events are here already")
@@ -121,15 +129,35 @@ def _living(graph_id: str, context: Deciding) -> list[str]:
     return sorted(name for name, key in context.keys.of(graph_id).items() if not key.is_destroyed)
 
 
+def _checked(
+    request: Receive, graph: Graph | None, begun: list[GraphReceived], context: Deciding
+) -> Sequence[DataEvent]:
+    """Complete a graph if it is what was sent, unless it is only to be checked.  Raises RejectedError if it is not.
+
+    A graph that left is opened only after a check, which notes that it comes back.  An opening without one is late: the
+    graph came and moved on meanwhile.
+    """
+    placement = context.state.placement(request.graph)
+    if begun and request.opens and placement is not None:
+        raise ElsewhereError(moved(request.graph, placement.place), placement.place)
+    completed = _complete(request, graph, placement, context)
+    if request.opens:
+        return [completed]
+    if not begun:
+        raise AlreadyDoneError(f"all of graph {request.graph!r} is here, and closed until it has left the other memory")
+    return begun
+
+
 def _complete(request: Receive, graph: Graph | None, placement: Placement | None, context: Deciding) -> GraphReceived:
-    """Complete a graph if it is what was sent.  Raises RejectedError if it is not."""
+    """Return what completes a graph.  Raises RejectedError if it is not what was sent."""
     count, digest = (graph.events, graph.digest()) if graph is not None else (0, "")
     if count != request.total or digest != request.digest:
         raise RejectedError(
             f"graph {request.graph!r} has {count} events and digest {digest} here, and was to have {request.total} and "
-            f"{request.digest}: it stays closed. Send the rest; if it has all, report this"
+            f"{request.digest}: it stays closed. If what had arrived was erased here, choose another name (`--as "
+            "NAME`). Else send the rest; if it has all, report this"
         )
-    if placement is not None and placement.events:
+    if request.opens and placement is not None and placement.events:
         context.notes.append(f"it came back: {placement.events} of its events were here from before it left")
     return GraphReceived(
         src=context.source, graph=request.graph, origin=request.origin, complete=True, events=count, **UNSTAMPED
@@ -147,7 +175,7 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
     if request.phase != "cancel" and leaving is not None and leaving.place != request.to:
         raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
     if request.phase == "finish" and leaving is None:
-        raise RejectedError(f"graph {request.graph!r} is not being moved: begin first")
+        raise RejectedError(STAYED.format(request.graph))
     if request.phase == "finish" and request.events not in {None, leaves.events}:
         raise RejectedError(GREW.format(request.graph, leaves.events, request.events))
     if request.phase == "cancel" and leaving is not None and leaving.status == "left":
