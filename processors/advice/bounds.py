@@ -9,14 +9,15 @@ A text can ask an advisor for anything, and an advisor may obey; what comes of t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
+
+from processors.text import tables
 
 LEAST: Final = 3  # of so many concepts, one must have been said
 NAME_WORDS: Final = 8
 COVERED: Final = 0.5  # of a text, by its parts
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER: Final = tables.lazy(r"\d+(?:[.,:]\d+)*")
 
 
 def unshowable(text: str) -> str | None:

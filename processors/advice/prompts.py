@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from emgas.messages.advice import JudgedTurn, NamedTheme, RatedLink, Rewritten, SplitTurn, SummedUp, TextPart
 from processors.advice.advisor import AdviceContent, JudgeWorth, NameTheme, RateLinks, Rewrite, Split, Summarise, Task
+from processors.text import tables
 
 VERSION: Final = 1  # raise it when the words below change: it is a part of what is recorded as `by`
 _COMMON: Final = (
@@ -43,7 +44,7 @@ _INSTRUCTIONS: Final[dict[type, str]] = {
     'months, from 0 (small talk) to 1 (must be kept)? Name up to 8 words of it that matter: {"n": 1, "worth": 0.5, '
     '"keywords": ["…"]}.',
 }
-_THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
+_THOUGHT: Final = tables.lazy(r"<think>.*?</think>", re.DOTALL)
 
 
 def material(task: Task) -> dict[str, Any]:

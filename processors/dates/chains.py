@@ -20,6 +20,7 @@ from processors.dates import arithmetic
 from processors.dates.arithmetic import Days, Unit
 from processors.dates.digits import numeral
 from processors.dates.vocabulary import words_of
+from processors.text import tables
 
 DatedSpan = tuple[int, int, Days]
 
@@ -32,7 +33,7 @@ _NUMBERS: Final = {
 _COUNT: Final = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
 _HAN_COUNT: Final = "(?:[0-9]{1,2}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
 _END: Final = r"(?=\s*(?:$|[.,;:!?)]|(?:and|but)\b))"
-_ENGLISH: Final = re.compile(
+_ENGLISH: Final = tables.lazy(
     rf"""
       \b(?:the\ )?(?:very\ )?(?P<next>next|following)\ day\b
     | \bthe\ (?:very\ )?(?:next|following)\ (?P<part>morning|afternoon|evening|night)\b
@@ -44,7 +45,7 @@ _ENGLISH: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_CHINESE: Final = re.compile(
+_CHINESE: Final = tables.lazy(
     rf"""
       (?<![^\s，。；、！？,.;!?到在等])(?P<next>第二天|次日|翌日|隔天)(?![就]?[是要]第)
     | (?<![^\s，。；、！？,.;!?到在等])(?P<before>前一天|前一日|头一天)
@@ -57,10 +58,10 @@ _CHINESE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_TRIGGER: Final = re.compile(
+_TRIGGER: Final = tables.lazy(
     r"later|next|following|previous|before|after|earlier|第|次[日年月]|翌|隔天|[前头]一|后|又过了"
 )
-_BREAK: Final = re.compile(r"[.!?…。！？\n]")
+_BREAK: Final = tables.lazy(r"[.!?…。！？\n]")
 _HAN_UNITS: Final[dict[str, Unit]] = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"
 }  # fmt: skip

@@ -23,31 +23,31 @@ SURE: Final = 1.0
 UNSURE: Final = 0.5
 NEAR: Final = 20  # characters before an expression that a word beside it may take
 _CUES: Final = {"en": tense.ENGLISH, "zh": tense.CHINESE}
-_PREPOSITIONS: Final = re.compile(
+_PREPOSITIONS: Final = tables.lazy(
     r"\b(?:(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between)(?: the)?|the) ?$",
     re.IGNORECASE,
 )
-_AMBIGUOUS: Final = re.compile(r"(0?[1-9]|1[0-2])/(?!\1/)(?:0?[1-9]|1[0-2])/\d+")  # 5/7/2022
-_BESIDE: Final = re.compile(
+_AMBIGUOUS: Final = tables.lazy(r"(0?[1-9]|1[0-2])/(?!\1/)(?:0?[1-9]|1[0-2])/\d+")  # 5/7/2022
+_BESIDE: Final = tables.lazy(
     r"\b(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between|for|this|last|next|early|late|mid|end)"
     r"[ -](?:the )?$",
     re.IGNORECASE,
 )
 _FROM_THEN: Final = frozenset({"부터", "から"})
-_ONWARD: Final = re.compile(
+_ONWARD: Final = tables.lazy(
     r"\b(?:from|starting|beginning|as of|ab|von|a partir del?|à partir d[eu]|dès)"
     r"(?: (?:on|from|dem|den|the|el|la|le))?\s*$",
     re.IGNORECASE,
 )
 _AHEAD: Final = frozenset({"until", "before"})
-_SENTENCE_END: Final = re.compile(r"[.!?…。\n]")
-_MOVED_FROM: Final = re.compile(
+_SENTENCE_END: Final = tables.lazy(r"[.!?…。\n]")
+_MOVED_FROM: Final = tables.lazy(
     r"\b(?:moved|rescheduled|changed|postponed|shifted|switched|pushed|brought forward)\b[^,;]* from\b[^,;]*$",
     re.IGNORECASE,
 )
-_TITLE: Final = re.compile(r"\b(?:song|film|movie|album|book|show|series|called|titled) $", re.IGNORECASE)
-_HAN_NOT_BEFORE: Final = re.compile(r"(?:[每个隔逢和、“\"]|今天|今天是|每到)$")
-_HAN_NOT_AFTER: Final = re.compile(r"[到至和、”\"]")
+_TITLE: Final = tables.lazy(r"\b(?:song|film|movie|album|book|show|series|called|titled) $", re.IGNORECASE)
+_HAN_NOT_BEFORE: Final = tables.lazy(r"(?:[每个隔逢和、“\"]|今天|今天是|每到)$")
+_HAN_NOT_AFTER: Final = tables.lazy(r"[到至和、”\"]")
 
 
 def _words(language: str, side: str) -> str:
@@ -55,15 +55,15 @@ def _words(language: str, side: str) -> str:
     return "|".join(re.escape(word) for of, where, word in rows if (of, where) == (language, side))
 
 
-_BEFORE_A_NAME: Final = re.compile(rf"(?:[\"“']|\b(?:{_words('en', 'before')}) )$", re.IGNORECASE)
-_AFTER_A_NAME: Final = re.compile(rf"(?:s\b|'| (?:{_words('en', 'after')})\b)", re.IGNORECASE)
-_HAN_DONE_THEN: Final = re.compile(
+_BEFORE_A_NAME: Final = tables.lazy(rf"(?:[\"“']|\b(?:{_words('en', 'before')}) )$", re.IGNORECASE)
+_AFTER_A_NAME: Final = tables.lazy(rf"(?:s\b|'| (?:{_words('en', 'after')})\b)", re.IGNORECASE)
+_HAN_DONE_THEN: Final = tables.lazy(
     r"\s*(?:假期)?(?:[带陪放休约聚办发团回去来飞搬]|一起|全家|一家|我们|咱|大家|公司|学校|单位|家里|爸妈|朋友|孩子|同学)"
 )
-_GIVEN: Final = re.compile(
+_GIVEN: Final = tables.lazy(
     r"\b(?:got|gave|given|received|went|came|did|was|were|had|cooked|visited|stayed)\b[^.,;]* $", re.IGNORECASE
 )
-_COMES: Final = re.compile(_words("zh", "comes"))
+_COMES: Final = tables.lazy(_words("zh", "comes"))
 
 
 class Place(NamedTuple):

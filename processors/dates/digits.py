@@ -13,6 +13,7 @@ from typing import Final
 
 from processors.dates.spans import MINUTE, Written, moment, year
 from processors.dates.vocabulary import UNSPACED, Codes
+from processors.text import tables
 
 _MONTH_FIRST: Final = frozenset({"en", "zh", "ja", "ko"})
 _YEAR_FIRST: Final = frozenset({"zh", "ja"})
@@ -49,8 +50,8 @@ _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六�
 _HAN_TENS: Final = {"十": 10, "百": 100, "千": 1000}
 _SINO: Final = {sign: value for value, sign in enumerate("일이삼사오육칠팔구", 1)} | {"유": 6, "시": 10}
 _SINO_TENS: Final = {"십": 10, "백": 100, "천": 1000, "시": 10}
-HAN: Final = re.compile("[零〇一二两三四五六七八九十百千]+")
-SINO: Final = re.compile(
+HAN: Final = tables.lazy("[零〇一二两三四五六七八九十百千]+")
+SINO: Final = tables.lazy(
     r"이(?= 달)|[이삼사오육칠팔구십백천일]+(?=\s?(?:년|월|일|분|개월|주|초|세기|분기))|유(?=월)|시(?=월)"
 )
 

@@ -43,7 +43,7 @@ _MADE: Final = (
 )
 _WITH_DAY: Final = frozenset({"moment", "moment_bound", "bound"})
 _WRITTEN: Final = ("number", "number year", "ordinal", "ordinal nth", "literal", "moment", "clock", "length", "date")
-_TOKENS: Final = re.compile(r"[a-z_0-9]+|[()|?]")
+_TOKENS: Final = tables.lazy(r"[a-z_0-9]+|[()|?]")
 
 
 class Rule(NamedTuple):

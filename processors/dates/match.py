@@ -10,16 +10,16 @@ its value, or None where the match means nothing.  Values by code:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from processors.dates.spans import Span, Written
 from processors.dates.vocabulary import UNSPACED
+from processors.text import tables
 
-MONTH_AFTER: Final = re.compile(r"\s?(?:\d\d?|[一二三四五六七八九十]+|[일이삼사오육칠팔구십]+)\s?[月월]")
-MOVED: Final = re.compile(
+MONTH_AFTER: Final = tables.lazy(r"\s?(?:\d\d?|[一二三四五六七八九十]+|[일이삼사오육칠팔구십]+)\s?[月월]")
+MOVED: Final = tables.lazy(
     r"\b(?:moved|rescheduled|rearranged|changed|postponed|delayed|shifted|switched|swapped|pushed|slipped|slid|bumped"
     r"|put off|brought forward|verschoben|verlegt|vorgezogen|cambi|aplaz|reprogram|pospuest|adelant|déplac|report|décal"
     r"|avanc)\w*\b|改|挪|调到?|推迟|提前|変更|移動|延期|変わ|移し|변경|옮|연기|미뤄|미루|바뀌|바꿨|당겨"

@@ -8,12 +8,13 @@ from typing import Final
 
 from processors.dates.match import Match, Reading, is_moved, meaning
 from processors.dates.spans import DAY, MINUTE, SECONDS, Span, Written, day, meanings
+from processors.text import tables
 
 NOON: Final = 720
-_NO_HOUR_BEFORE: Final = re.compile(r"\b(?:de|du|entre) \w+ $")  # de 5 à 7
-_DAY_BESIDE: Final = re.compile(r"\b(?:on|el|le|am|del|den)(?: (?:the|día))? ?(?:\d+)?$")
-_MINUTES_AFTER: Final = re.compile(r"\s?\d+[分분]")
-_NO_HOUR_AFTER: Final = re.compile(r"\s*(?:pr[oó]xim|[uú]ltim|pasad|siguiente|primer|dernier|prochain)")
+_NO_HOUR_BEFORE: Final = tables.lazy(r"\b(?:de|du|entre) \w+ $")  # de 5 à 7
+_DAY_BESIDE: Final = tables.lazy(r"\b(?:on|el|le|am|del|den)(?: (?:the|día))? ?(?:\d+)?$")
+_MINUTES_AFTER: Final = tables.lazy(r"\s?\d+[分분]")
+_NO_HOUR_AFTER: Final = tables.lazy(r"\s*(?:pr[oó]xim|[uú]ltim|pasad|siguiente|primer|dernier|prochain)")
 
 
 def _clock(hour: float, minute: float = 0) -> Reading | None:

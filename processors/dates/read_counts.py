@@ -10,19 +10,20 @@ from typing import Final
 from processors.dates.match import Match, Reading, fixed, meaning
 from processors.dates.read_clocks import half_day
 from processors.dates.spans import DAY, MINUTE, MONTHS, SECONDS, Span, Written, day, meanings, shift, unit, week
+from processors.text import tables
 
-_RUNNING: Final = re.compile(
+_RUNNING: Final = tables.lazy(
     r"\b(?:in|over|during|within|for) the (?:last|past) \w+$"
 )  # so much happened in the last month
-_LAST_IS_VERB: Final = re.compile(r"(?:n't|\b(?:not|to|will|would|should|shall|can|could|may|might|must|does|did)) $")
-_PART_OF: Final = re.compile(r" (?:de|del|du|des) ")
-_STANDS: Final = re.compile(r"(?:^|[.,!?;:] ?|\b(?:in the|on|most|during the|all|out|off|early|por|les?|los|las) )$")
+_LAST_IS_VERB: Final = tables.lazy(r"(?:n't|\b(?:not|to|will|would|should|shall|can|could|may|might|must|does|did)) $")
+_PART_OF: Final = tables.lazy(r" (?:de|del|du|des) ")
+_STANDS: Final = tables.lazy(r"(?:^|[.,!?;:] ?|\b(?:in the|on|most|during the|all|out|off|early|por|les?|los|las) )$")
 _HALF: Final = 720  # minutes of half a day
-_AT_FRENCH: Final = re.compile(r"\b(?:après|avant|vers|dès|jusqu'à|à partir de) (?:[7-9]|1\d|2[0-4]) ?h(?:eures)?$")
+_AT_FRENCH: Final = tables.lazy(r"\b(?:après|avant|vers|dès|jusqu'à|à partir de) (?:[7-9]|1\d|2[0-4]) ?h(?:eures)?$")
 _BEING: Final = "있다"  # 3분 있다: in three minutes, but also "there are three"
 _MOST: Final = 2000  # units that are counted
-_HAN_WEEKDAYS: Final = re.compile("(?:[一二三四五六][、和与]?)+$")
-_DONE_THEN: Final = re.compile(r"[,，。\s]|[早晚上下去要有都也练跑游打健学做开]|$")
+_HAN_WEEKDAYS: Final = tables.lazy("(?:[一二三四五六][、和与]?)+$")
+_DONE_THEN: Final = tables.lazy(r"[,，。\s]|[早晚上下去要有都也练跑游打健学做开]|$")
 _WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCIES: Final = {"D": "DAILY", "W": "WEEKLY", "M": "MONTHLY", "Y": "YEARLY", "h": "HOURLY", "m": "MINUTELY"}
 _MULTIPLES: Final = {"F": ("W", 2), "Q": ("M", 3), "X": ("Y", 10)}

@@ -21,21 +21,22 @@ from processors.dates.spans import (
     week,
     year,
 )
+from processors.text import tables
 
-_ENDS: Final = re.compile(
+_ENDS: Final = tables.lazy(
     r"\s*(?:[.,!?;)]|$|(?:de|entre|from|between|von)\s+(?:las?\s+)?\d"
     r"|(?:and|at|because|but|for|from|i|so|to|we|when|with|until|y|et|und|bis|um|à|a las?|pour|para|–|-)\b)"
 )
-_TO_HOUR: Final = re.compile(r"\s*(?:to|-|–|till?|until|bis|a|à|hasta)\s*\d")  # monday 8 to 9
-_WISHED: Final = re.compile("(?:좋은|즐거운|행복한|멋진|よい|良い|楽しい|素敵な) ?$")
-_HAN_ENDS: Final = re.compile(r"\s*(?:$|[，。,.!?！？；的是我])")
-_YEAR_AFTER: Final = re.compile(
+_TO_HOUR: Final = tables.lazy(r"\s*(?:to|-|–|till?|until|bis|a|à|hasta)\s*\d")  # monday 8 to 9
+_WISHED: Final = tables.lazy("(?:좋은|즐거운|행복한|멋진|よい|良い|楽しい|素敵な) ?$")
+_HAN_ENDS: Final = tables.lazy(r"\s*(?:$|[，。,.!?！？；的是我])")
+_YEAR_AFTER: Final = tables.lazy(
     r"\b(?:ende|anfang|mitte|finales de|fin|début|mid|early|late|in|since|of|by|from|"
     r"until|till|during|before|after|around|about|circa|year|en|de|desde|año|hasta|dans|depuis|année|seit|jahr|bis"
     r"|vor|nach)( the)?( year| año| jahr)?\s*$"
 )
-_COUNT_OF: Final = re.compile(r"\d of $")  # page 12 of 2000
-_DAY_AFTER: Final = re.compile(
+_COUNT_OF: Final = tables.lazy(r"\d of $")  # page 12 of 2000
+_DAY_AFTER: Final = tables.lazy(
     r"\b((?:on|by|until|till|since|for|before|after|than) the|el|le|am|den|dem"
     r"|(?:moved|changed|postponed|put off|pushed|brought|rescheduled|delayed|shifted|due|set)\b[^.,;]{0,20}"
     r" (?:to|for) the"
@@ -47,8 +48,8 @@ _ARTICLE_BEFORE: Final = {
     "fr": re.compile(r"(?:\ble|jusqu['’]au)\s*$"),
     "de": re.compile(r"\b(?:am|den)\s*$"),
 }
-_PART_OF_TENS: Final = re.compile(r"(?:early|mid|late)[ -]$")
-_THE: Final = re.compile(r"\b(?:the|am|dem|das|el|le|ce|du)\s*$")
+_PART_OF_TENS: Final = tables.lazy(r"(?:early|mid|late)[ -]$")
+_THE: Final = tables.lazy(r"\b(?:the|am|dem|das|el|le|ce|du)\s*$")
 
 
 @meaning

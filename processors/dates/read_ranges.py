@@ -6,18 +6,18 @@ before May, since 2019, by Friday         a bound: the date, and whether it is m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from processors.dates.match import MONTH_AFTER, Match, Reading, dated, day_number, fixed, is_moved, meaning
 from processors.dates.spans import DAY, MINUTE, Span, Written, day, meanings, moment, month, unit
+from processors.text import tables
 
-_ON: Final = re.compile(r"\s*(?:on(?:ward)?s?\b(?!\s*(?:the|a|my|top)\b)|an\b(?= |[.,!?]|$)|en adelante|开始|起)")
-_THE_DAY: Final = re.compile(r"\bday $")  # the day after Christmas
-_FROM_NOW_ON: Final = re.compile("以[前后]|[前后]")
-_IN_A_NUMBER: Final = re.compile(r"\d-$")  # +86 138-2010-2015
+_ON: Final = tables.lazy(r"\s*(?:on(?:ward)?s?\b(?!\s*(?:the|a|my|top)\b)|an\b(?= |[.,!?]|$)|en adelante|开始|起)")
+_THE_DAY: Final = tables.lazy(r"\bday $")  # the day after Christmas
+_FROM_NOW_ON: Final = tables.lazy("以[前后]|[前后]")
+_IN_A_NUMBER: Final = tables.lazy(r"\d-$")  # +86 138-2010-2015
 
 
 @meaning

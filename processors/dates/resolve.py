@@ -28,6 +28,7 @@ from processors.dates.sets import first_of, iso_duration
 from processors.dates.spans import DAY, MINUTE, SECONDS, Span, day, shift
 from processors.dates.vague import vague_times
 from processors.dates.vocabulary import LANGUAGES, UNSPACED
+from processors.text import tables
 from processors.text.chinese import simplified
 from processors.text.scripts import HAN
 from state.events.extraction_types import TimeKind, TimeSpan
@@ -37,9 +38,9 @@ MAYBE: Final = 0.6
 TRIED: Final = 100  # most times that are read in one text: a longer list is no conversation
 _FIRST: Final = EPOCH.toordinal()
 EPOCH_MOMENT: Final = datetime_of(0)
-_AT_END: Final = re.compile(r"end\b|ende|fin|eo[my]\b|[底末]|말", re.IGNORECASE)  # up to its last day
-_IS_HAN: Final = re.compile(f"[{HAN}]")
-_LETTER: Final = re.compile(r"[a-z]", re.IGNORECASE)
+_AT_END: Final = tables.lazy(r"end\b|ende|fin|eo[my]\b|[底末]|말", re.IGNORECASE)  # up to its last day
+_IS_HAN: Final = tables.lazy(f"[{HAN}]")
+_LETTER: Final = tables.lazy(r"[a-z]", re.IGNORECASE)
 
 
 class Placed(NamedTuple):
@@ -338,20 +339,20 @@ _READERS: Final[dict[str, Any]] = {
     "clock_bound": _clock_bound, "hours": _hours,
     "part": _part, "length": _length, "set": _set,
 }  # fmt: skip
-_TITLES: Final = re.compile("《[^》]*》")  # 《明日之后》 tells no time
-_STORY: Final = re.compile(  # these count from what goes before (chains.py), or are idioms
+_TITLES: Final = tables.lazy("《[^》]*》")  # 《明日之后》 tells no time
+_STORY: Final = tables.lazy(  # these count from what goes before (chains.py), or are idioms
     r"\b(?:previous|prior|following|next (?:day|morning|afternoon|evening|night)|last day)\b"
     r"|^[前后][一二两三四五几\d]|^过[一两]",
     re.IGNORECASE,
 )
-_HAN_BOUND: Final = re.compile(r"(?:之前|以前|前|之后|以后|后)$")
+_HAN_BOUND: Final = tables.lazy(r"(?:之前|以前|前|之后|以后|后)$")
 _NOT_AFTER_PART: Final = ("好", "饭", "餐", "茶")
-_KOREAN_LASTS: Final = re.compile(r"\s?(?:동안|종일|내내|만|이내|안)")
+_KOREAN_LASTS: Final = tables.lazy(r"\s?(?:동안|종일|내내|만|이내|안)")
 _BEFORE_A_DAY: Final = frozenset("的天这那每某有哪")
-_OF_A_DAY: Final = re.compile("愉快|结束|开始|过去")
-_ONE: Final = re.compile(r"(?:an?|one|another|un|una|une|ein\w*) ", re.IGNORECASE)
-_LASTS: Final = re.compile(
+_OF_A_DAY: Final = tables.lazy("愉快|结束|开始|过去")
+_ONE: Final = tables.lazy(r"(?:an?|one|another|un|una|une|ein\w*) ", re.IGNORECASE)
+_LASTS: Final = tables.lazy(
     r"(?:for|takes?|took|lasts?|lasted|spen[dt]|within|than|about|over|durante|por|pendant|pour|lang|für)"
     r"\s*(?:the |las? |los )?$"
 )
-_PART_AFTER: Final = re.compile(r"\b(?:in|the|during|à|la|le|dans|por|en|am|gegen|zur|in der) *(?:the |la |le )?$|l'$")
+_PART_AFTER: Final = tables.lazy(r"\b(?:in|the|during|à|la|le|dans|por|en|am|gegen|zur|in der) *(?:the |la |le )?$|l'$")

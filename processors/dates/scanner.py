@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from processors.dates.digits import LITERAL, codes_of, numeral_at
 from processors.dates.vocabulary import UNSPACED, WORD, Codes, plain, tokens_of, words_of
+from processors.text import tables
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -27,7 +28,7 @@ _BESIDE: Final = _listed(
     "glue from to third number ordinal at half ago in later which every until rest before after since past once"
     " now within minutes_past ampm whole other"
 )
-_DIGIT: Final = re.compile("[0-9]")
+_DIGIT: Final = tables.lazy("[0-9]")
 _STARTS: Final = frozenset("0123456789'’-/零〇一二两三四五六七八九十百千이삼사오육칠팔구십백천일유시")
 _NO_GATE: Final = _listed("h m s mo the a time giving")
 _GERMAN_DAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "sonnabend")
@@ -48,7 +49,7 @@ _NTH: Final = "第"  # before a number: 第31週
 _TH: Final = "번째"  # after one
 _WEEK: Final = "주"
 _BESIDE_KOREAN: Final = frozenset("전후뒤")
-_GOES_ON: Final = re.compile("[가-힣](?<![에까부의으이은는도만로엔])")
+_GOES_ON: Final = tables.lazy("[가-힣](?<![에까부의으이은는도만로엔])")
 _AFTER_WEEK: Final = frozenset("세실시십면")  # 주세요
 _SUN: Final = "sun"
 _FALL: Final = "fall"
@@ -70,7 +71,7 @@ _CONTINUED: Final = {
 }  # fmt: skip
 
 
-_NO_WORD: Final = re.compile("后天(?:的?努力|因素|培养|教育|性)|[前后]天(?=[气黑亮空])")
+_NO_WORD: Final = tables.lazy("后天(?:的?努力|因素|培养|教育|性)|[前后]天(?=[气黑亮空])")
 
 
 class Atom(NamedTuple):

@@ -14,13 +14,14 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from processors.dates.spans import DAY, Span, day, unit
+from processors.text import tables
 
 _LEAST: Final = 2  # what "a few" may be
 _MOST: Final = 6
 _FORTNIGHT: Final = 14
 _MAYBE: Final = 0.6
 _HARDLY: Final = 0.3
-_FEW: Final = re.compile(
+_FEW: Final = tables.lazy(
     r"""
       \b(?:a\ few|several|some)\ (?P<unit>day|week|month|year)s?\ (?P<way>ago|back|earlier)\b
     | \bin\ (?:a\ few|several)\ (?P<ahead>day|week|month|year)s?\b
@@ -34,8 +35,8 @@ _FEW: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NEAR: Final = 24  # characters before "in a few days" that may deny it
-_NEGATED: Final = re.compile(r"n't|\bnot\b|\bnever\b", re.IGNORECASE)
-_TRIGGER: Final = re.compile(
+_NEGATED: Final = tables.lazy(r"n't|\bnot\b|\bnever\b", re.IGNORECASE)
+_TRIGGER: Final = tables.lazy(
     r"few|several|some|recently|lately|these|other day|几|最近|近来|这阵|前阵|前些|过些|过段|过阵|改天|若干"
 )
 _UNITS: Final = {

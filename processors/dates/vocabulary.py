@@ -24,7 +24,7 @@ _PLAIN: Final = {
     "fr": str.maketrans("áéíóúàèêôûçâîïë", "aeiouaeeoucaiie"),
 }
 _DIGITS: Final = str.maketrans("０１２３４５６７８９：", "0123456789:")
-WORD: Final = re.compile(r"[0-9]+|[A-Za-z\u00aa-\u02af\u0370-\u1fff]+|[^\w\s]|\w")
+WORD: Final = tables.lazy(r"[0-9]+|[A-Za-z\u00aa-\u02af\u0370-\u1fff]+|[^\w\s]|\w")
 _ROMAN_ONES: Final = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 IRREGULAR: Final = {"fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
 

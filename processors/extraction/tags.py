@@ -22,6 +22,7 @@ from processors.dates.arithmetic import month
 from processors.dates.digits import numeral
 from processors.dates.resolve import day_of, days_of
 from processors.dates.vocabulary import words_of
+from processors.text import tables
 from processors.text.greetings import Span
 from processors.text.questions import answer_kinds
 from processors.text.questions.answer_kinds import asks_name, asks_number, holds_name, holds_number
@@ -35,7 +36,7 @@ _UNIT: Final = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|ye
 _COUNT: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several|many)"
 _WEEKDAY: Final = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter|morning|afternoon|evening|night|quarter|semester|christmas)"
-_TELLS: Final = re.compile(
+_TELLS: Final = tables.lazy(
     rf"""\b(?:
       yesterday | tomorrow | today | tonight | {_WEEKDAY}s? | {_PLAIN_MONTH}
     | (?:last|this|next|past|previous|coming|following|the\ other) \ (?:{_COUNT}\ )? (?:{_UNIT}|{_SEASON}|may|march)
@@ -66,8 +67,8 @@ _TELLS_HAN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_HAN_OR_YEAR: Final = re.compile(rf"[{HAN}]|(?:19|20)\d\d")  # without one, _TELLS_HAN need not be tried
-_ASKS_TIME: Final = re.compile(
+_HAN_OR_YEAR: Final = tables.lazy(rf"[{HAN}]|(?:19|20)\d\d")  # without one, _TELLS_HAN need not be tried
+_ASKS_TIME: Final = tables.lazy(
     r"""\b(?:
       when (?:'s|'d|'re|'ll)? (?= \ (?:did|do|does|is|was|were|are|will|would|has|have|had|can|should|could|exactly)\b
                                  | '|\ ?\? | \s*$)
@@ -95,11 +96,11 @@ _STATED: Final = tuple(
     )
 )
 
-_ASKS: Final = re.compile(
+_ASKS: Final = tables.lazy(
     r"[?？](?![\w=&%/.])|[?？](?=[^\x00-\x7f])|吗(?=[\s,。.!~…)”]|$)|(?<![着没])呢(?=[\s,。.~…)”]|$)"
     r"|(?:什么|谁|哪[里儿个些天位]|多少|几[个天次岁点]|怎么[样办]|怎样|为什么|多久|何时|咋[样办]|干嘛)[。.~]*$"
 )
-_ASKS_FIRST: Final = re.compile(
+_ASKS_FIRST: Final = tables.lazy(
     r"""(?:and\ |so\ |but\ |well,?\ |ok(?:ay)?,?\ )?
     (?: (?:who|what|where|when|why|how|which|whose|whom) (?:'s|'re|'d|'ll
         |\ (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|might|am)\b)

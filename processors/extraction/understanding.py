@@ -28,6 +28,7 @@ from emgas.times import datetime_of
 from processors.dates.resolve import MAYBE, resolve_times
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.tags import by
+from processors.text import tables
 from processors.text.facts.card import Cards
 from processors.text.facts.facts import facts, names_in
 from processors.text.greetings import vocatives
@@ -39,11 +40,11 @@ from state.events.extraction_types import Concept, Fact, Mention, Relation, Time
 
 STATED: Final = 0.9  # confidence in a relation: a rule that is precise found it
 _ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
-_AMOUNT: Final = re.compile(r"([\d.]+)([A-Z])")
+_AMOUNT: Final = tables.lazy(r"([\d.]+)([A-Z])")
 _DAY_UNITS: Final = {"Y": 31_536_000, "M": 2_592_000, "W": 604_800, "D": 86_400}
 _HOUR_UNITS: Final = {"H": 3600, "M": 60, "S": 1}
 
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 
 
 def understand(

@@ -24,6 +24,7 @@ from processors.dates.resolve import anchored, resolve_times
 from processors.extraction import semantics, tags
 from processors.extraction.extractor import Extraction
 from processors.extraction.word_scores import word_scores
+from processors.text import tables
 from processors.text.chinese import STANDARD, Segmenter, simplified
 from processors.text.greetings import vocatives
 from processors.text.language import Language, Word, clean
@@ -31,6 +32,7 @@ from state.events.extraction_types import Concept, TimeSpan
 
 RULES: Final = 17  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # words of one text that are scored
+_WORD_LIST: Final = "yake/core/StopwordsList/stopwords_en.txt"
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
 
@@ -121,9 +123,17 @@ def _function_words(language: str) -> frozenset[str]:
     import stopwordsiso
 
     if language == "en":
-        import yake  # type: ignore[import-untyped]  # it ships no types; loading it takes up to 0.5 s
-
-        return frozenset(yake.KeywordExtractor(lan="en").stopword_set)
+        return _list_of_yake()
     if not stopwordsiso.has_lang(language):
         raise ValueError(f"no function words are known for the language {language!r}: use a code of ISO 639-1, as 'en'")
     return frozenset(map(str.casefold, stopwordsiso.stopwords(language)))
+
+
+def _list_of_yake() -> frozenset[str]:
+    """Read YAKE's list of English function words from its installation: importing it takes 0.1 s, for networkx."""
+    text = tables.of_installed("yake", _WORD_LIST)
+    if text is not None:
+        return frozenset(text.lower().split("\n"))
+    import yake  # type: ignore[import-untyped]  # of another layout; it ships no types
+
+    return frozenset(yake.KeywordExtractor(lan="en").stopword_set)

@@ -6,14 +6,13 @@ nearly the same meaning.  The words are general knowledge, written by hand.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from processors.text import tables
 from processors.text.language import clean
 
-_LETTERS: Final = re.compile("[a-z]+")
+_LETTERS: Final = tables.lazy("[a-z]+")
 
 
 def _associations() -> Mapping[str, tuple[str, ...]]:

@@ -8,7 +8,6 @@ REACHED nodes from each.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from math import ceil
 from typing import Any, Final, NamedTuple
@@ -17,14 +16,15 @@ from zlib import crc32
 import numpy as np
 
 from emgas.times import DAY_MS
+from processors.text import tables
 from state.arrays import Integers
 from state.graph.graph import Graph
 
 RECENT: Final = 30 * DAY_MS
 SAMPLED: Final = 16
 REACHED: Final = 5_000
-_WORD: Final = re.compile(r"[^\W_\u3400-\u9fff]+")
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_WORD: Final = tables.lazy(r"[^\W_\u3400-\u9fff]+")
+_HAN: Final = tables.lazy(r"[\u3400-\u9fff]")
 
 
 class Measures(NamedTuple):

@@ -21,7 +21,7 @@ from processors.text.language import clean
 from processors.text.triggers import Triggers
 from state.events.extraction_types import Anchor, AnchorKind
 
-_SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
+_SENTENCE: Final = tables.lazy(r"[^.!?。！？\n]+[.!?。！？]?")
 _ASKS: Final = ("?", "？")
 
 

@@ -11,7 +11,6 @@ no dictionary (何伟带: 何伟, 伟带), often a wrong cut.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import product
@@ -20,16 +19,16 @@ from typing import Any, Final
 from processors.text import stopwords, tables
 from processors.text.scripts import HAN
 
-_ANY: Final = re.compile(f"[{HAN}]")
-_RUN: Final = re.compile(f"[{HAN}]+")
-_CRY: Final = re.compile("[哈呵嘿嘻嘎啊哦嗯呃唉哎呀哇喔嘛吧呢吗啦咯噢额诶呜嗷唔哼哟呗欸]+")
+_ANY: Final = tables.lazy(f"[{HAN}]")
+_RUN: Final = tables.lazy(f"[{HAN}]+")
+_CRY: Final = tables.lazy("[哈呵嘿嘻嘎啊哦嗯呃唉哎呀哇喔嘛吧呢吗啦咯噢额诶呜嗷唔哼哟呗欸]+")
 # Tags that never name a thing: pronouns, numerals, measures, prepositions, conjunctions, adverbs, particles, cries,
 # relative places.  One character alone must be a noun, a verb, an adjective or an abbreviation.
 _FUNCTION_TAGS: Final = frozenset(
     {"r", "rr", "rz", "m", "mq", "q", "p", "c", "d", "df", "dg", "u", "uj", "ul", "ud", "uz", "ug", "uv", "e", "y", "o"}
     | {"f", "k", "h"}
 )
-_WEEKDAY: Final = re.compile("(?:周|星期|礼拜)[一二三四五六日天末]")
+_WEEKDAY: Final = tables.lazy("(?:周|星期|礼拜)[一二三四五六日天末]")
 _FREQUENCY: Final = 2000  # of a word of ours among the dictionary's 60 million: as a common word's
 LONGEST_RUN: Final = 64  # characters of a run whose words are kept: a text may be one run
 _PRONOUNS: Final = frozenset("我你您他她它咱")

@@ -11,7 +11,6 @@ as before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -45,8 +44,8 @@ _PLACE_ENDS: Final = (*"省市县区镇村路街州岛山湖国站", "机场", "
 _BEFORE_PLACES: Final = frozenset("在到去从赴抵往驻")
 _BEHIND_PLACES: Final = frozenset("人市省州队军国")
 _OFFICES: Final = ("政府", "地区", "总统", "总理", "公司", "机场")
-_SOUND_RUN: Final = re.compile(f"[{''.join(_LISTS['translit'])}]{{2,6}}")
-_CALLED: Final = re.compile(f"(?:名字[叫是]|取名[叫为]?|名叫|叫做|叫作|叫|{'|'.join(_KIN)})")
+_SOUND_RUN: Final = tables.lazy(f"[{''.join(_LISTS['translit'])}]{{2,6}}")
+_CALLED: Final = tables.lazy(f"(?:名字[叫是]|取名[叫为]?|名叫|叫做|叫作|叫|{'|'.join(_KIN)})")
 _DOUBLED_ADVERBS: Final = frozenset(("哈哈", "天天", "常常", "刚刚", "慢慢"))
 _ROLE_ENDS: Final = tuple("师员长手者工")  # 架构师, 护士长: a person, and often the name behind
 _MEASURES: Final = frozenset("张段包万项管")  # 有张卡

@@ -18,9 +18,9 @@ from processors.text import tables
 from processors.text.scripts import HAN
 
 LEAST: Final = 3  # words of a clause; of Han, so many pairs of signs
-_HAN: Final = re.compile(f"[{HAN}]")
-_WORD: Final = re.compile(rf"[^\W_{HAN}]+(?:['’-][^\W_{HAN}]+)*")
-_SENTENCE: Final = re.compile(
+_HAN: Final = tables.lazy(f"[{HAN}]")
+_WORD: Final = tables.lazy(rf"[^\W_{HAN}]+(?:['’-][^\W_{HAN}]+)*")
+_SENTENCE: Final = tables.lazy(
     r"""(?: [^.!?…。！？\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" ends nothing
         (?: [.!?…。！？]+["'”’)\]」』]* | \n | $ ) \s*""",
     re.VERBOSE,

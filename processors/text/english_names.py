@@ -25,7 +25,7 @@ def _lists() -> dict[str, frozenset[str]]:
 
 
 _LISTS: Final = _lists()
-_NOISE: Final = re.compile(
+_NOISE: Final = tables.lazy(
     r"(.)\1\1|^(?:[uo]+h*m*|a+h+a*|e+h+|y+e+[ahps]*|n+o+[ph]*|h+[aeuiom]+h*m*|s+h+|w+h+\w?|p+[sf]+t*)$",
     re.IGNORECASE,
 )

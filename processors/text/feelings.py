@@ -51,17 +51,17 @@ _GOES_ON: Final = (  # what may follow a mood that a remark begins with, so that
     r"|when|for|from|in|on|once|right|already|lately|these|enough|how|we|i|tonight|beyond|out|my|the|so|too|last|every"
     r"|until|it|how|there|yesterday|on)\b)"
 )
-_THEIRS: Final = re.compile(r"\b(?:you|he|she|they|your|his|their|everyone|people|who|hope|wish)\b", re.IGNORECASE)
-_DENIED: Final = re.compile(
+_THEIRS: Final = tables.lazy(r"\b(?:you|he|she|they|your|his|their|everyone|people|who|hope|wish)\b", re.IGNORECASE)
+_DENIED: Final = tables.lazy(
     r"\b(?:not|never|no longer|hardly|don't|didn't|doesn't|isn't|wasn't|if|without)\b", re.IGNORECASE
 )
-_SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_CLAUSE: Final = re.compile(r"[，。！？；、,.!?;~…\s]+")
-_HAN_ASKS: Final = re.compile(r"[吗么呢][。.~]*$|如果|要是|假如|是不是|有没有|会不会|祝|希望你")
-_HAN_DENIED: Final = re.compile(
+_SENTENCE: Final = tables.lazy(r"[^.!?。！？\n]+[.!?。！？]*")
+_CLAUSE: Final = tables.lazy(r"[，。！？；、,.!?;~…\s]+")
+_HAN_ASKS: Final = tables.lazy(r"[吗么呢][。.~]*$|如果|要是|假如|是不是|有没有|会不会|祝|希望你")
+_HAN_DENIED: Final = tables.lazy(
     r"(?:不|没|没有|(?<!特)别|不再|不用|不必|不要|毫不|未|不太|不怎么|不会|何必|并不)(?:那么|很|太|再|怎么|是很|感到|觉得)?$"
 )
-_HAN_OTHERS: Final = re.compile(r"[你您他她它]|大家|人家|有人|别人|谁")
+_HAN_OTHERS: Final = tables.lazy(r"[你您他她它]|大家|人家|有人|别人|谁")
 _WHEN: Final = (
     r"[今明昨前后]天|今[早晚]|昨晚|最近|这几天|这两天|这[段阵]时间|近来|现在|刚才|刚刚|每天|每次|平时|有时候?|总是|一直|从早到晚"
     r"|周[一二三四五六日末天]|星期[一二三四五六日天]|礼拜[一二三四五六日天]|[早晚]上|上午|下午|中午|半夜|夜里|睡前|早晨|清晨|凌晨"
@@ -77,8 +77,8 @@ _THROUGH: Final = (  # what moved the speaker, told before the mood
     r"|[对为因].{1,10}?(?=[真好很太特非超有也都还又感觉十非])|[和跟与].{1,10}?(?=[真好很太特非超感觉十])|.{1,5}完(?:以后|之后|.{0,2})|被.{1,6}?(?=[气吓累烦急搞弄])"
     r"|.{1,8}(?:让|令|使|叫|害得?|惹得?)(?:我们?|人)"
 )
-_OPENING: Final = re.compile(rf"(?:{_THROUGH}|{_WHEN}|{_HOW})*")
-_ENDING: Final = re.compile(
+_OPENING: Final = tables.lazy(rf"(?:{_THROUGH}|{_WHEN}|{_HOW})*")
+_ENDING: Final = tables.lazy(
     r"$|(?!果)[了啊呀呢哦噢哟嘛吧啦哈喔死坏极透得地着过起来下又也和一,.!;…~]|的(?:一天|一周|[早晚]上|日子|时候|时光|周末|心情|感觉|夜晚|一年|$)"
     r"|[呜嘿]|一(?!下)|到|多了|很久|好久|半天|怎么办|不已|万分|无比|兮兮|加|但|可"
 )

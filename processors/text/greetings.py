@@ -19,7 +19,7 @@ from typing import Final
 
 from processors.text import tables
 
-_EXPRESSIONS: Final = re.compile(
+_EXPRESSIONS: Final = tables.lazy(
     rf"\b(?:{'|'.join(pattern for (pattern,) in tables.rows(__package__, 'greetings'))})\b", re.IGNORECASE
 )
 
@@ -34,8 +34,8 @@ _VOCATIVES: Final = tuple(
         r"|when|where|why|who|do|did|have|are|can|could|would|thanks|thank|so|wow|let's|glad|great)\b)",
     )
 )
-_AT_THE_END: Final = re.compile(r"(?<=[a-z0-9']), NAME(?=\s*[.!?]|\s*$)".replace("NAME", _NAME))
-_INTRODUCES: Final = re.compile(
+_AT_THE_END: Final = tables.lazy(r"(?<=[a-z0-9']), NAME(?=\s*[.!?]|\s*$)".replace("NAME", _NAME))
+_INTRODUCES: Final = tables.lazy(
     r"\b(?i:my|our|his|her|their|a|an|the|named|called)(?: [\w'-]+){1,2}$|(?<=[\w,] )[A-Z][\w'-]*$"
 )
 _LOOK_BACK: Final = 80  # characters: enough for "my" and two words

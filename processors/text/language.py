@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from processors.text import chinese, chinese_names, greetings, other_languages, stopwords
+from processors.text import chinese, chinese_names, greetings, other_languages, stopwords, tables
 from processors.text.scripts import COMBINING, HAN
 
 LONGEST: Final = 64  # characters of a concept; what is longer is a blob, not a word
@@ -26,7 +26,7 @@ _REMEMBERED: Final = 1 << 15  # words whose normal form is kept, a few MB when f
 
 _LETTER: Final = rf"[^\W_{HAN}]"
 _CORE: Final = rf"{_LETTER}(?:{_LETTER}|[{COMBINING}])*"
-_PIECE: Final = re.compile(
+_PIECE: Final = tables.lazy(
     rf"""
       (?P<address>  (?:https?://|www\.) [^\s<>"'\[\]{{}}、。《》「」\x00-\x1f\x7f-\x9f\ud800-\udfff{HAN}]+
                   | [A-Za-z0-9._+-]{{1,64}} @ (?:[A-Za-z0-9-]{{1,63}}\.){{1,8}} [A-Za-z]{{2,24}} )
@@ -45,18 +45,18 @@ _PIECE: Final = re.compile(
     re.VERBOSE,
 )
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4", "'"))
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = tables.lazy(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
-_SENTENCE_END: Final = re.compile(r"[.!?\n。…]")
-_HOST: Final = re.compile(r"(?:https?://)?(?:www\.)?(?:[^/@]*@)?([^/?#:]+)")
+_SENTENCE_END: Final = tables.lazy(r"[.!?\n。…]")
+_HOST: Final = tables.lazy(r"(?:https?://)?(?:www\.)?(?:[^/@]*@)?([^/?#:]+)")
 
-_ACRONYMS: Final = re.compile(r"(?!K8s)[A-Z][A-Z0-9]+s")  # K8s is no plural, A100s is one
-_INITIALS: Final = re.compile(r"(?:[A-Za-z]\.){2,8}")
-_DRAWN_OUT: Final = re.compile(r"([^\W\d_])\1{2,}")
-_ENDING: Final = re.compile(r"'(?:s|d|ll|re|ve|m|em)$")
-_CRY: Final = re.compile(
+_ACRONYMS: Final = tables.lazy(r"(?!K8s)[A-Z][A-Z0-9]+s")  # K8s is no plural, A100s is one
+_INITIALS: Final = tables.lazy(r"(?:[A-Za-z]\.){2,8}")
+_DRAWN_OUT: Final = tables.lazy(r"([^\W\d_])\1{2,}")
+_ENDING: Final = tables.lazy(r"'(?:s|d|ll|re|ve|m|em)$")
+_CRY: Final = tables.lazy(
     r"(?:a*(?:ha){2,}h?|(?:he){2,}h?|(?:ho){2,}|(?:ja){2,}|l+o+l+z*|a+w+|o+h+|a+h+|u+h+|u+g+h+"
     r"|u*h?m{2,}|w+o+w+|w+h?o+a+h?|y+a+y+|y+e+a+h+|o{2,}h*|e+w+|x+d+|z{2,}|s+h+)"
 )

@@ -13,14 +13,13 @@ of stopwordsiso, and what people say in conversations (data/stopwords.tsv).
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final
 
-from processors.text import stopwords
+from processors.text import stopwords, tables
 from processors.text.scripts import HAN
 
 LATIN_AND_OTHERS: Final = (
@@ -34,16 +33,16 @@ _UNACCENTED: Final = frozenset({"es", "fr", "it", "pt"})  # in chats, people lea
 
 _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HANGUL: Final = "\uac00-\ud7af\u1100-\u11ff"
-_OTHER_SCRIPT: Final = re.compile(r"[\u0370-\u1fff]")
-_KANA: Final = re.compile("[\u3041-\u30ff]")
-_DENSE: Final = re.compile(
+_OTHER_SCRIPT: Final = tables.lazy(r"[\u0370-\u1fff]")
+_KANA: Final = tables.lazy("[\u3041-\u30ff]")
+_DENSE: Final = tables.lazy(
     rf"[{_KATAKANA}]+|[\u3041-\u309f]+|[{_HANGUL}]+|[\u0e00-\u0e7f]+|[\u0e80-\u0eff]+|[\u1780-\u17ff]+|[\u1000-\u109f]+"
 )
-_IS_KATAKANA: Final = re.compile(rf"[{_KATAKANA}]")
-_IS_HANGUL: Final = re.compile(rf"[{_HANGUL}]")
-_IS_LONG: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff]")  # scripts that need three characters for a word
+_IS_KATAKANA: Final = tables.lazy(rf"[{_KATAKANA}]")
+_IS_HANGUL: Final = tables.lazy(rf"[{_HANGUL}]")
+_IS_LONG: Final = tables.lazy(r"[\u0e00-\u109f\u1780-\u17ff]")  # scripts that need three characters for a word
 _PARTICLES: Final = frozenset("은는이가을를의도만에로와과")  # Korean: behind a noun, without a space
-_HAN_RUN: Final = re.compile(f"[{HAN}]+")
+_HAN_RUN: Final = tables.lazy(f"[{HAN}]+")
 
 
 def language_of(surfaces: Iterable[str], english: frozenset[str]) -> str:

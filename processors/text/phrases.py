@@ -14,7 +14,6 @@ are right are better than all (processors/extraction/yake_extractor.py tells how
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -50,7 +49,7 @@ _NOUNS: Final = ("n", "vn", "an", "j")  # of jieba's tags, as they begin
 _NO_NOUNS: Final = frozenset({"ng", "nrt"})
 _ASPECTS: Final = frozenset({"ul", "ud", "ug", "uz"})  # 了, 得, 过, 着: what stands before is a verb
 _SUFFIXES: Final = frozenset("化性率者员家机店馆院厅室场站")
-_TITLE: Final = re.compile("《([^》\n]{2,20})》")
+_TITLE: Final = tables.lazy("《([^》\n]{2,20})》")
 _HAN_LENGTHS: Final = range(3, 9)  # letters of a Chinese phrase
 _LONGEST_NAME: Final = 5  # words
 _LONGEST_NOUN: Final = 3

@@ -72,12 +72,12 @@ def _lists() -> dict[str, frozenset[str]]:
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
 _TRIGGERS: Final = tuple(sorted({trigger for rule in _RULES for trigger in rule.triggers}))
 _WORDS: Final = _lists()
-_SENTENCE_END: Final = re.compile(r"[.!?。！？\n…]")
-_CLAUSE: Final = re.compile(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
+_SENTENCE_END: Final = tables.lazy(r"[.!?。！？\n…]")
+_CLAUSE: Final = tables.lazy(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
 _NOTHING: Final = Endpoint()
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_ASKS_HAN: Final = re.compile(r"[^.!?。！？\n]*吗[。.\s]*$")
-_QUOTED: Final = re.compile('["“”(]')
+_WORD: Final = tables.lazy(r"[^\W\d_]+")
+_ASKS_HAN: Final = tables.lazy(r"[^.!?。！？\n]*吗[。.\s]*$")
+_QUOTED: Final = tables.lazy('["“”(]')
 _NOUNS: Final = ("n", "an", "j", "eng")  # of jieba's tags, as they begin
 _POINTING: Final = frozenset("这那此它他她你您")
 

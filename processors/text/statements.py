@@ -28,7 +28,7 @@ SKIPS: Final = "skips "  # likewise, of what was left out
 UNDONE: Final = "undone "  # likewise, of what is only wished for, planned or remembered: the words of the clause
 MOST_VALUE: Final = 80  # characters of a value
 
-_SENTENCE: Final = re.compile(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
+_SENTENCE: Final = tables.lazy(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
 _ASKS: Final = ("?", "?")
 
 _PARTS: Final = tuple((name, pattern) for name, pattern in tables.rows(__package__, "statement_parts"))
@@ -41,9 +41,9 @@ def _whole(pattern: str) -> str:
     return pattern
 
 
-_UNSURE: Final = re.compile(_whole("{unsure}"), re.IGNORECASE)
-_TRAILING: Final = re.compile(_whole("{trailing}"))
-_LEADING: Final = re.compile(r"^(?:an?|the|now|currently|about|called) ")
+_UNSURE: Final = tables.lazy(_whole("{unsure}"), re.IGNORECASE)
+_TRAILING: Final = tables.lazy(_whole("{trailing}"))
+_LEADING: Final = tables.lazy(r"^(?:an?|the|now|currently|about|called) ")
 
 
 class _Row(NamedTuple):

@@ -10,6 +10,7 @@ writes them.  `importlib.resources` finds them in a clone, in an installed wheel
 from __future__ import annotations
 
 import re
+from importlib import metadata
 from importlib.resources import files
 from typing import Any, cast
 
@@ -24,6 +25,11 @@ def rows(package: str, name: str) -> list[list[str]]:
     """
     text = files(package).joinpath("data", f"{name}.tsv").read_text("utf-8")
     return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def of_installed(distribution: str, file: str) -> str | None:
+    """Read a file of an installed distribution without importing it; None where it has no such file, or is in a zip."""
+    return metadata.distribution(distribution).read_text(f"../{file}")
 
 
 def lazy(source: str, flags: int = 0) -> re.Pattern[str]:

@@ -41,15 +41,10 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
     return made
 
 
-def warm_up(extractor: Extractor, *, brief: bool) -> None:
-    """Load the dictionaries of an extractor, so that no turn or question has to wait for them.
-
-    brief   only those that every question needs; the Chinese one takes most of a second
-    """
-    extractor.of_query("warm up")
-    if not brief:
-        extractor.of_turn("warm up 热身", speaker="user", at=0)
-        extractor.of_query("warm 热身")
+def warm_up(extractor: Extractor) -> None:
+    """Load the dictionaries of an extractor, so that no turn or question has to wait for them."""
+    extractor.of_turn("warm up 热身", speaker="user", at=0)
+    extractor.of_query("warm 热身")
 
 
 def _imported(module: str) -> ModuleType:

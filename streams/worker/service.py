@@ -53,13 +53,14 @@ async def running(
 ) -> AsyncIterator[AnsweringApp]:
     """Run a worker, in its role, for as long as the block lasts: on `embedded_log`, if there is one.
 
-    brief   for one command: the Chinese dictionary is loaded by the first text that needs it
+    brief   for one command: a dictionary is loaded by the first text that needs it, and many commands read none
 
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
-    extractors.warm_up(extractor, brief=brief)
+    if not brief:
+        extractors.warm_up(extractor)
     embedder = embedders.chosen(settings.embedder, settings.data)
     seeing = encoders.chosen(settings.encoders)
     make_home(settings.home)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from processors.extraction import yake_extractor
-from processors.extraction.yake_extractor import YakeExtractor
+from processors.extraction.yake_extractor import YakeExtractor, _list_of_yake
 from state.events.extraction_types import Concept
 from tests.contracts.extractor_contract import AT, ExtractorContract
 
@@ -219,3 +219,15 @@ def test_importing_the_module_loads_no_dictionary() -> None:
     root = Path(yake_extractor.__file__).parents[1]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_list_of_function_words_that_is_read_is_the_one_that_yake_uses() -> None:
+    import yake  # here: which takes a while, and is what reading the list avoids
+
+    assert _list_of_yake() == frozenset(yake.KeywordExtractor(lan="en").stopword_set)
+
+
+def test_another_layout_of_the_package_is_asked_for_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = _list_of_yake()
+    monkeypatch.setattr(yake_extractor, "_WORD_LIST", "nowhere")
+    assert _list_of_yake() == read

@@ -11,12 +11,12 @@ SEEDS P22, P40.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from emgas.times import DAY_MS, format_utc
+from processors.text import tables
 from processors.text.scripts import HAN
 from state.events.extraction_types import Exempt
 
@@ -26,7 +26,7 @@ ALWAYS: Final = 0.85  # of all members: what is said to be so without a word
 LISTED_EXCEPTIONS: Final = 6  # exceptions that are told, the latest
 
 _PARTS: Final = ((5, 12), (12, 18), (18, 23))  # hours of morning, afternoon, evening; else night
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 _ENGLISH: Final = ("in the morning", "in the afternoon", "in the evening", "at night")
 _CHINESE: Final = ("早上", "下午", "晚上", "夜里")
 _DAYS: Final = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")

@@ -42,6 +42,7 @@ from emgas.times import DAY_MS, MINUTE_MS, format_utc
 from processors.dates.resolve import format_minute, format_span
 from processors.recall.context import small_talk
 from processors.recall.context.sentences import QueryWord, best_sentences, sentences
+from processors.text import tables
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 
@@ -53,9 +54,11 @@ HEADING = 3  # tokens of the time above a session
 VIEWS = ("\0", 0)  # what views stand under: no session has such a name
 
 _WEEK = 7 * DAY_MS
-_COUNTED_WEEKS = re.compile(r"\b(?:ago|from now|hence|in|vor|hace|il y a|dans|dentro de)\b|[前後后전뒤]", re.IGNORECASE)
-_DENSE = re.compile(f"[{DENSE}]")
-_WORD = re.compile(r"[^\W_]+")
+_COUNTED_WEEKS = tables.lazy(
+    r"\b(?:ago|from now|hence|in|vor|hace|il y a|dans|dentro de)\b|[前後后전뒤]", re.IGNORECASE
+)
+_DENSE = tables.lazy(f"[{DENSE}]")
+_WORD = tables.lazy(r"[^\W_]+")
 _APART = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
 
 

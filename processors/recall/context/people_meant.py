@@ -5,18 +5,18 @@ Nothing is stored: what was said stays as it was.  The mentions are those that w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 from processors.extraction.tags import by
+from processors.text import tables
 from processors.text.language import clean
 from state.events.events import TurnRecorded
 from state.graph.view import GraphView
 
 SHOWN_FROM: Final = 0.8  # confidence
 _THIRD: Final = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself", "他", "她", "他的", "她的"})
-_SHORTENED: Final = re.compile(r"['’](?:s|d|ll)\b")
+_SHORTENED: Final = tables.lazy(r"['’](?:s|d|ll)\b")
 
 
 def people_meant(turn: TurnRecorded, name_of: Callable[[str], str]) -> tuple[tuple[int, str], ...]:

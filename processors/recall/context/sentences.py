@@ -17,21 +17,22 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from processors.text import tables
 from processors.text.scripts import DENSE
 
 LEFT_OUT: Final = "[…]"
 AROUND: Final = ((-1, 0.9), (-2, 0.7), (-3, 0.4), (1, 0.7), (2, 0.5), (3, 0.3))  # sentences before or after, share
 BEGINNING: Final = 4  # characters of a word from which longer words may begin with it: adopt, adopted
 
-_SENTENCE: Final = re.compile(
+_SENTENCE: Final = tables.lazy(
     r"""(?: [^.!?…。！？；।؟۔။።\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" or "v1.2" ends nothing
         (?: [.!?…。！？；।؟۔။።]+["'”’)\]」』]* | \n | $ ) \s*""",
     re.VERBOSE,
 )
 # Thai, Lao and Khmer write no mark at the end of a sentence, and spaces between phrases and sentences only.
-_SPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[\u0e00-\u0eff\u1780-\u17ff])")
-_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_DENSE: Final = re.compile(f"[{DENSE}]")
+_SPACED: Final = tables.lazy(r"[\u0e00-\u0eff\u1780-\u17ff][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[\u0e00-\u0eff\u1780-\u17ff])")
+_WORD: Final = tables.lazy(r"[^\W_]+(?:['-][^\W_]+)*")
+_DENSE: Final = tables.lazy(f"[{DENSE}]")
 
 
 class QueryWord(NamedTuple):

@@ -10,7 +10,6 @@ for "winner".  The meant word is a seed with less than a word's weight.  SEEDS H
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -18,13 +17,14 @@ import simplemma
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from processors.text import tables
 from state.graph.turn_index import PREFIX
 from state.graph.view import GraphView
 
 WORTH: Final = 0.6  # of a seed, of what is meant by a beginning; by an error, times how alike the two are
 ALIKE: Final = 2  # words, at most, that one may mean
 SHORT, LONG = 6, 9  # letters
-_WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_WORD: Final = tables.lazy(r"[^\W\d_]{4,}")
 
 
 def find_corrections(view: GraphView, word: str) -> dict[str, float]:

@@ -31,6 +31,7 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
+from processors.text import tables
 from processors.text.language import clean
 from processors.text.questions.answer_kinds import asks_now, asks_past, asks_picture, asks_state, of_asker
 from processors.text.scripts import HAN
@@ -77,7 +78,7 @@ COMPOUND: Final = 2.0
 MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is asked for
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
 
-_HAN: Final = re.compile(f"[{HAN}]{{2,}}")
+_HAN: Final = tables.lazy(f"[{HAN}]{{2,}}")
 
 
 @dataclass(frozen=True)

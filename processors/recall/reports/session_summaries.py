@@ -15,7 +15,6 @@ conversation includes its summary, by this author (`summed_up`).  SEEDS S1, S14,
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -29,6 +28,7 @@ from processors.recall.answer.answer import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.context.sentences import sentences
 from processors.recall.reports import segmentation
+from processors.text import tables
 from processors.text.scripts import HAN
 from processors.text.shown import Shown
 from state.arrays import Integers
@@ -45,7 +45,7 @@ WORDS: Final = 60  # of a summary that is recorded
 AUTHOR: Final = "extractive 1"  # who writes it: raise the number where the same turns would be summed up otherwise
 
 SAME: Final = 0.85  # of the words of a sentence: where another one holds as many, it says the same
-_WORD: Final = re.compile(rf"[{HAN}]|\w+?(?=[{HAN}]|\b)")
+_WORD: Final = tables.lazy(rf"[{HAN}]|\w+?(?=[{HAN}]|\b)")
 
 
 class _Sentence(NamedTuple):

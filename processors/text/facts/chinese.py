@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from processors.text import chinese_names
+from processors.text import chinese_names, tables
 from processors.text.chinese import STANDARD, simplified
 from processors.text.facts.frames import Clause, CompanyView, FactReading, Subject, frames
 from processors.text.facts.vocabulary import ROLES, WORDS, expanded, pattern
@@ -331,17 +331,17 @@ def _is_pause(sentence: str, match: re.Match[str]) -> bool:
 _OWN_SLOTS: Final = frozenset({"boss", "friend", "roommate", "coach", "lawyer"})
 _BESIDE: Final = _FAMILY | {"boss", "roommate", "landlord", "teacher", "colleague", "coach", "student", "friend"}
 _CLOSES: Final = frozenset([*",，。.!！ 了啊呢吧嘛;；", ""])
-_LATIN: Final = re.compile(r"[A-Z][A-Za-zéö]+(?![A-Za-z])")
-_IS_ME: Final = re.compile(r"(?:就)?是我[。.!！ ]*$")
-_TOGETHER: Final = re.compile(r"我们?(?:和|跟)[^,。\s]{1,5}?(?=都|一起)")
-_IS: Final = re.compile("(?:就|也|都)?(?:是|当上?了?|成了)(?:我带的|带我的|我们?的?)?$")
+_LATIN: Final = tables.lazy(r"[A-Z][A-Za-zéö]+(?![A-Za-z])")
+_IS_ME: Final = tables.lazy(r"(?:就)?是我[。.!！ ]*$")
+_TOGETHER: Final = tables.lazy(r"我们?(?:和|跟)[^,。\s]{1,5}?(?=都|一起)")
+_IS: Final = tables.lazy("(?:就|也|都)?(?:是|当上?了?|成了)(?:我带的|带我的|我们?的?)?$")
 _BETWEEN: Final = ("", "现在", "以后", "其实", "目前", "一直", "都")
 _BEFORE_ROLES: Final = frozenset(",，。！？;；: ：“（(和跟给让请")
 _OBJECTS: Final = frozenset("和跟在给对把像找")
 _EARLY: Final = 6  # characters from where a clause begins: a subject there is its own
-_REFUSES: Final = re.compile("不要|不想|别")
-_WHEN: Final = re.compile("(?:今年|现在|目前|已经|昨天|今天|刚刚?|最近|一直|都|也|还|就|上个月|去年|终于)*$")
+_REFUSES: Final = tables.lazy("不要|不想|别")
+_WHEN: Final = tables.lazy("(?:今年|现在|目前|已经|昨天|今天|刚刚?|最近|一直|都|也|还|就|上个月|去年|终于)*$")
 _ROLE_LAST: Final = pattern("zh", "role_last")
-_OTHERS: Final = re.compile("(?:知道|觉得|认为|听说|相信|发现|记得|感觉|看)[他她它]")
-_STATED: Final = re.compile(r"^.*(?=[,;,；\s])")
-_OTHER_TOPIC: Final = re.compile("我|咱|你|他|她|它|这|那|大家|别人")
+_OTHERS: Final = tables.lazy("(?:知道|觉得|认为|听说|相信|发现|记得|感觉|看)[他她它]")
+_STATED: Final = tables.lazy(r"^.*(?=[,;,；\s])")
+_OTHER_TOPIC: Final = tables.lazy("我|咱|你|他|她|它|这|那|大家|别人")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from processors.text import names
+from processors.text import names, tables
 from processors.text.facts.frames import Clause, FactReading, Subject, frames
 from processors.text.facts.vocabulary import INVERSE, ROLES, WORDS, expanded, pattern
 from state.events.extraction_types import Fact, Operation
@@ -329,12 +329,12 @@ def _tie(owner: str, relation: str, name: str, span: tuple[int, int], *, sure: f
 
 _OWN_SLOTS: Final = frozenset({"spouse", "partner", "parent", "child", "sibling", "friend", "boss", "pet"})
 _PAIRED: Final = frozenset({"partner", "spouse"})
-_PARTED: Final = re.compile(r"\b(?:broke up|broken up|split up|called it quits)\b")
-_IF: Final = re.compile(r"\bif\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"[a-zà-þ-]+")
-_ENDS: Final = re.compile(r"[,.;!?)(]|$|\s(?:and|but|now)\b")
-_DENIED: Final = re.compile(r"n't\b|\b(?:not|never|no longer|nobody|used to|anymore|said|wasn't)\b", re.IGNORECASE)
-_ENDED: Final = re.compile(r"[^,.;]{0,12}\b(?:no longer|any ?more)\b")
+_PARTED: Final = tables.lazy(r"\b(?:broke up|broken up|split up|called it quits)\b")
+_IF: Final = tables.lazy(r"\bif\b", re.IGNORECASE)
+_WORD: Final = tables.lazy(r"[a-zà-þ-]+")
+_ENDS: Final = tables.lazy(r"[,.;!?)(]|$|\s(?:and|but|now)\b")
+_DENIED: Final = tables.lazy(r"n't\b|\b(?:not|never|no longer|nobody|used to|anymore|said|wasn't)\b", re.IGNORECASE)
+_ENDED: Final = tables.lazy(r"[^,.;]{0,12}\b(?:no longer|any ?more)\b")
 _JOINED_WORDS: Final = (
     *("married", "engaged", "twins", "siblings", "sisters", "brothers", "friends", "colleagues", "mates", "neighbo"),
     *("cousins", " with ", "report", "under", "dating", "seeing", "teaches", "taught"),
@@ -368,7 +368,7 @@ def _goes_on(sentence: str, match: re.Match[str]) -> bool:
     return not verb.endswith("ing") or bool(_IN_PROGRESS.search(sentence[: match.start()]))
 
 
-_IN_PROGRESS: Final = re.compile(
+_IN_PROGRESS: Final = tables.lazy(
     r"(?:'m|'re|'s|\b(?:am|are|is|been))\b(?: \w+ly| now| still)? \w+(?:ing|ed)\b", re.IGNORECASE
 )
 

@@ -11,11 +11,11 @@ facts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
+from processors.text import tables
 from processors.text.facts.chinese import ChineseReading
 from processors.text.facts.english import EnglishReading
 from processors.text.facts.vocabulary import ROLES
@@ -24,7 +24,7 @@ from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, Fact, Mention
 
 SURE: Final = 0.8  # confidence from which a pronoun says of whom a fact speaks
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 _MACHINES: Final = frozenset({"ai", "assistant", "bot", "agent", "system", "chatbot", "助手", "note"})
 _SPEAKER: Final = "@speaker:"
 _KIN: Final = frozenset(word for roles in ROLES.values() for word in roles)

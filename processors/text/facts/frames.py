@@ -20,8 +20,8 @@ from processors.text.triggers import Triggers
 from state.events.extraction_types import FACTS, Fact, Operation
 
 _SAME_LENGTH: Final = str.maketrans("’‘，；：！？（）", "'',;:!?()")
-_QUOTED: Final = re.compile(r"[\"“「『][^\"”」』]*[\"”」』]")
-_SENTENCE: Final = re.compile(
+_QUOTED: Final = tables.lazy(r"[\"“「『][^\"”」』]*[\"”」』]")
+_SENTENCE: Final = tables.lazy(
     r"(?:[^.!?。\n]|(?<=\b[DMJS]r)\.|(?<=\bMrs)\.|(?<=\bM[sx])\.|(?<=\bSt)\.|(?<=\bProf)\.|\.(?=\w))+[.!?。]*"
 )
 _NEVER: Final = "never"
@@ -37,7 +37,7 @@ _CONFIDENCE: Final = {"infer": 0.5, "add": 0.85, "endknown": 0.6}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了
 
 
-_WITHOUT_S: Final = re.compile(
+_WITHOUT_S: Final = tables.lazy(
     r"(?: (?:now|still|also|just|really))* (?:live|work|play|own|have|speak|study|drive|collect)\b", re.IGNORECASE
 )  # "Dick Clark, live in Times Square" says no "lives"
 

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from processors.text import tables
 from processors.text.scripts import HAN
 
 SEVERAL: Final = frozenset({"speaks", "child", "pet", "hobby", "plays", "likes", "dislikes"})
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 _LIKED: Final = frozenset({"likes", "dislikes"})
 
-_NEXT_CLAUSE: Final = re.compile(
+_NEXT_CLAUSE: Final = tables.lazy(
     r"[ ,(-]\s*(?:[–—]|- |-$)|(?:^|[ ,(-])\s*'?\b(?:because|cause|cuz|since|when|whenever|while|as|so|but|which|who"
     r"|that|where|if|although|though|than|it|it's|its|they|they're|there|especially|particularly|including|such|like|plus|then"
     r"|even|either|any ?more|anyways?|of course|you|you're|i|i'm|i've|we|we're|he|she|he's|she's|what|how|why|makes"
@@ -28,16 +29,16 @@ _NEXT_CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 _OBJECTS: Final = (" it", " you", " its", " myself")
-_PARTS: Final = re.compile(r"(,? (?:and|&|or|plus) |, ?)", re.IGNORECASE)
-_HAN_PARTS: Final = re.compile(r"(,|、|和|跟|以及|还有)")
-_DANGLING: Final = re.compile(
+_PARTS: Final = tables.lazy(r"(,? (?:and|&|or|plus) |, ?)", re.IGNORECASE)
+_HAN_PARTS: Final = tables.lazy(r"(,|、|和|跟|以及|还有)")
+_DANGLING: Final = tables.lazy(
     r"(?: (?:and|or|for|of|in|on|with|to|at|about|from|by|the|an?|my|both|also|more|most|some))+$", re.IGNORECASE
 )
-_WHERE: Final = re.compile(r" (?:in|at|for|on|with|every|since|after)\b.*")
-_TIES: Final = re.compile(
+_WHERE: Final = tables.lazy(r" (?:in|at|for|on|with|every|since|after)\b.*")
+_TIES: Final = tables.lazy(
     r" (?:about|of|with|on|in|for|between|from|at|near|to|by|into|through|around|over|as|without)(?= )", re.IGNORECASE
 )
-_POINTS: Final = re.compile(
+_POINTS: Final = tables.lazy(
     r"(?:all|both|each|every|one|some|any|most|more|none) (?:of |the\b|that|this|these|those|your|his|her|their)"
     r"|(?:an? )?(?:variety|couple|lot|bit|ton|lots|tons|bunch|number)\b|(?:this|that|these|those|your|his|her|their)\b"
     r"|the (?!(?:{known})(?: (?:at|in|on|of|by|with)\b|$))(?-i:[^A-Z])|my (?:voice|hair|face|look|body)\b",
@@ -49,10 +50,10 @@ _KNOWN: Final = (  # things that need no pointing: there is one, or any will do
     "|banjo|clarinet|bassoon|oboe|organ|opera|ballet|blues|news|internet|stars|moon|winter|summer|spring|autumn|fall"
     "|holidays|weekends?|mornings?|nineties|eighties|seventies|sixties|quiet|night sky|night"
 )
-_POINTING: Final = re.compile(_POINTS.pattern.replace("{known}", _KNOWN), re.IGNORECASE)
-_OPEN: Final = re.compile(r"\ban? [\w-]+$", re.IGNORECASE)  # a safe, quiet place
-_GERUND: Final = re.compile(r"[a-z]{2,}ing\b", re.IGNORECASE)
-_HAN_POINTS: Final = re.compile("[这那你您他她它]|里面|其中|上面|大家|自己|一切|所有|各种|当时|如此|现在|感觉")
+_POINTING: Final = tables.lazy(_POINTS.pattern.replace("{known}", _KNOWN), re.IGNORECASE)
+_OPEN: Final = tables.lazy(r"\ban? [\w-]+$", re.IGNORECASE)  # a safe, quiet place
+_GERUND: Final = tables.lazy(r"[a-z]{2,}ing\b", re.IGNORECASE)
+_HAN_POINTS: Final = tables.lazy("[这那你您他她它]|里面|其中|上面|大家|自己|一切|所有|各种|当时|如此|现在|感觉")
 
 
 def listed(slot: str, raw: str) -> list[str]:

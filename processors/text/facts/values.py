@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from processors.text import tables
 from processors.text.facts.lists import listed
 from processors.text.facts.vocabulary import WORDS
 
-_SPACES: Final = re.compile(r"\s+")
-_BEFORE: Final = re.compile(
+_SPACES: Final = tables.lazy(r"\s+")
+_BEFORE: Final = tables.lazy(
     r"^(?:(?:an?|the|my|our|some|both|to|own|it's|in|on|for|really|very|old|this|that|just|about)\b ?)+(?=\S)",
     re.IGNORECASE,
 )
-_BEHIND: Final = re.compile(
+_BEHIND: Final = tables.lazy(
     r"(?: (?:now|again|already|here|there|these days|any ?more|any longer|today|too|as well|instead|right now"
     r"|at the moment|of course|though|originally|lol|btw|tbh|ngl|fr|a lot|very much|so much|myself|on .*day|last .*"
     r"|this (?:week|month|year)|yesterday|tonight|recently|lately|well|and|or|but|for years))+$",
     re.IGNORECASE,
 )
-_PARTICLES: Final = re.compile("(?:了|啦|吧|呢|啊|哦|呀|的|嘛|咧|咯|哈)+$")
-_OWNER: Final = re.compile(r"^(?:my|our|the|new) ")
-_LIKED: Final = re.compile(
+_PARTICLES: Final = tables.lazy("(?:了|啦|吧|呢|啊|哦|呀|的|嘛|咧|咯|哈)+$")
+_OWNER: Final = tables.lazy(r"^(?:my|our|the|new) ")
+_LIKED: Final = tables.lazy(
     r"\b(?:is|was|are|were|i|i'm|it|it's|you|they|he|she|we|'d|that|so|lets|let|just|going|be|being|your|their|his|her|them"
     r"|him|me|us|this|these|those|themselves|yourself|everywhere)\b|^(?:doing|playing|having|seeing|hearing|making|have|be|get|see|hear|do|go|try|say|know|think|join|share|come|watch|make|take)$"
 )
-_JOB_ENDING: Final = re.compile(
+_JOB_ENDING: Final = tables.lazy(
     r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
     r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
     r"|^teach(?:es|ing)?\b(?! (?:me|him|her|us|them|you|an?|it|that|this)\b)"
@@ -33,16 +34,16 @@ _JOB_ENDING: Final = re.compile(
 _HAN_JOBS: Final = WORDS["职"] | {
     "设计", "开发", "研发", "教育", "生意", "外贸", "金融", "贸易", "编辑", "审计", "产品", "运营", "销售", "市场",
 }  # fmt: skip
-_NOT_STUDIED: Final = re.compile(
+_NOT_STUDIED: Final = tables.lazy(
     "技能|时$|时候|自己|内容|东西|知识|方法|经验|新的|新[词事物]|感兴趣|[这那]|别人|榜样|做人|乖|坏|聪明"
 )
-_POINTING_HAN: Final = re.compile("^[这那它]|(?<!吉)[他她它]")
+_POINTING_HAN: Final = tables.lazy("^[这那它]|(?<!吉)[他她它]")
 _ASKED: Final = frozenset("我你吗什么谁哪")
-_GENERIC_HAN: Final = re.compile(
+_GENERIC_HAN: Final = tables.lazy(
     "一[家份本个部段间所]|^(?:当前|目前|现在|某|那家|这家|新)(?:的)?(?:公司|单位)"
     "|^(?:看|听|想|用|玩|吃|喝|写|读|忙|找|等|对|跟|和|给|为|帮|努力|认真|尽|说|讲|问|谈|瞎|乱|试)|工作"
 )
-_NO_PLACE: Final = re.compile("考虑|思考|学习|如何|是否|寻找|一直|这|那|旁边|外面|家里|手机|网上")
+_NO_PLACE: Final = tables.lazy("考虑|思考|学习|如何|是否|寻找|一直|这|那|旁边|外面|家里|手机|网上")
 
 
 def plain(value: str) -> str:
@@ -155,9 +156,9 @@ def _may_be(slot: str, value: str, low: str) -> bool:
     return True
 
 
-_DOING: Final = re.compile(r"\w+ing (?:the|my|your|his|her|our|an?|some|this|that)\b")
-_ADDRESS: Final = re.compile(r"\d+\w? [a-z]")  # 14 Canal Row
-_NO_HOME: Final = re.compile(
+_DOING: Final = tables.lazy(r"\w+ing (?:the|my|your|his|her|our|an?|some|this|that)\b")
+_ADDRESS: Final = tables.lazy(r"\d+\w? [a-z]")  # 14 Canal Row
+_NO_HOME: Final = tables.lazy(
     r"\b(?:shift|team|department|position|role|unit|desk|group|bed|couch|phase|level|project)s?$"
 )
 _NOWHERE: Final = WORDS["noplace"] - {"school", "night", "general"}
@@ -177,4 +178,4 @@ def normal(value: str) -> str:
     return _MARKS.sub(" ", value.casefold()).strip()
 
 
-_MARKS: Final = re.compile(r"[\s\"'“”《》.-]+")
+_MARKS: Final = tables.lazy(r"[\s\"'“”《》.-]+")

@@ -140,7 +140,7 @@ def relation_of(slot: str, role: str) -> str:
 
 
 _PEOPLE: Final = frozenset({relation for roles in ROLES.values() for relation in roles.values()} | {"partner"})
-_NUMBERED: Final = re.compile(
+_NUMBERED: Final = tables.lazy(
     r"code|password|number|pin$|type$|size|密码|电话|邮箱|号$|血型|budget|salary|rent|weight|goal|score|level|deadline|limit"
 )
 _ONE: Final = WORDS["role"] | WORDS["角"]

@@ -23,8 +23,8 @@ from processors.text import names, tables
 
 Case = Literal["subject", "object", "owner", "self"]
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d[\d.,:]*|[.!?…]+|[,;:()\"“”—]|--+|\S")
-_SHORT: Final = re.compile(r"(.+?)('(?:s|re|ll|ve|d|m)|n't)$", re.IGNORECASE)
+_WORD: Final = tables.lazy(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d[\d.,:]*|[.!?…]+|[,;:()\"“”—]|--+|\S")
+_SHORT: Final = tables.lazy(r"(.+?)('(?:s|re|ll|ve|d|m)|n't)$", re.IGNORECASE)
 _BREAKS: Final = frozenset('.!?…,;:—-"“')
 _OPENS: Final = frozenset('.!?…"“-:;—')
 _BOUNDS: Final = frozenset(",.!?…")
@@ -32,7 +32,7 @@ _BE: Final = frozenset(["is", "was", "are", "were", "am", "'s", "'re", "'m", "be
 _WHO_IS: Final = frozenset(["i", "you", "he", "she", "we", "they"])
 _FRESH: Final = 4  # words after which a person who was addressed can be spoken of
 FORGOTTEN: Final = 12  # turns after which a person is no longer meant
-_ASKS_WHO: Final = re.compile(r"\bwho\b[^.!]*\?\s*$", re.IGNORECASE)
+_ASKS_WHO: Final = tables.lazy(r"\bwho\b[^.!]*\?\s*$", re.IGNORECASE)
 _OWN: Final = frozenset({"my", "his", "her", "your", "our", "their", "its"})
 _BETWEEN: Final = _OWN | {"not", "n't", "just", "only", "also", "still", "really", "like", "such"}
 _ALONE: Final = frozenset(  # people who are meant without "my" or "the": Mom, grandpa

@@ -67,11 +67,11 @@ def _latin(words: Iterable[str]) -> re.Pattern[str]:
 
 
 _LATIN: Final = _latin(_KIND_OF)
-_HAN: Final = re.compile("(?:我|你|您|她|(?<![其吉])他(?![人乡])|它)(?!们)|那里|那儿|那边")
-_UNNAMED: Final = re.compile(  # a person without a name, who may be meant instead of who was named before
+_HAN: Final = tables.lazy("(?:我|你|您|她|(?<![其吉])他(?![人乡])|它)(?!们)|那里|那儿|那边")
+_UNNAMED: Final = tables.lazy(  # a person without a name, who may be meant instead of who was named before
     "同事|同学|(?<![男女])朋友|医生|护士|老师|教练|老板(?!娘)|领导|经理|邻居|室友|客户|师傅|有人|别人|人家|男生|女生|姑娘|小伙"
 )
-_NO_PLACE: Final = re.compile(
+_NO_PLACE: Final = tables.lazy(
     r"there(?:'s|'re|\s+(?:is|are|was|were|will|has|have|had|would|should|seems?|might|may|can))\b", re.IGNORECASE
 )
 _NAMED: Final = frozenset({"person", "place", "organisation", "product"})

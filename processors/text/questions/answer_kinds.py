@@ -22,7 +22,7 @@ from processors.text import chinese, greetings, tables
 LEAST_DEPTH: Final = 3  # passages for the simplest question
 MOST_DEPTH: Final = 20  # and for one that asks for several things over a long time
 
-_NAMED: Final = re.compile(
+_NAMED: Final = tables.lazy(
     r"""(?<=[a-z0-9,;:'"(]\ ) [A-Z][a-z]+            # a capital inside a sentence
       | \b[A-Z]{2,}\b                               # an acronym
       | "[^"]{2,80}" | 《[^》]{1,80}》               # a title
@@ -60,9 +60,9 @@ _ASKS_ACCOUNT: Final = _pattern("asks-account")
 _OF_ASKER: Final = _pattern("of-asker")
 _FORM: Final = _pattern("form")
 _GREETS: Final = _pattern("greets")
-_LETTER: Final = re.compile(r"[^\W_]")
+_LETTER: Final = tables.lazy(r"[^\W_]")
 # A few words that ask nothing: whatever belongs to them is asked for.
-_KEYWORDS: Final = re.compile(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
+_KEYWORDS: Final = tables.lazy(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
 
 
 def holds_name(text: str, called: Iterable[greetings.Span]) -> bool:

@@ -29,9 +29,9 @@ PER_WORD: Final = 0.01
 FOLLOWS: Final = 0.1
 MOST_OF: Final = {"clause": 3, "time": 3}  # how often at most a signal counts; else once
 
-_NAME: Final = re.compile(rf"(?<![.?!]\s)(?<!^)\b[A-Z][a-z]+\b|(?<=[{HAN}])[A-Z][a-z]+|^[A-Z][a-z]+(?=[{HAN}])")
-_WORD: Final = re.compile(r"[^\W_]+")
-_HAN: Final = re.compile(f"[{HAN}]")
+_NAME: Final = tables.lazy(rf"(?<![.?!]\s)(?<!^)\b[A-Z][a-z]+\b|(?<=[{HAN}])[A-Z][a-z]+|^[A-Z][a-z]+(?=[{HAN}])")
+_WORD: Final = tables.lazy(r"[^\W_]+")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 _ROWS: Final = tables.rows(__package__, "complexity")
 
 

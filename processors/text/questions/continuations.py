@@ -16,7 +16,7 @@ from processors.text.language import clean
 
 Continuation = Literal["alone", "begins"]
 
-_MARKS: Final = re.compile(r"[^\w']+")
+_MARKS: Final = tables.lazy(r"[^\w']+")
 
 
 def _pattern(kind: Continuation) -> re.Pattern[str]:

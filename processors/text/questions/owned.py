@@ -24,7 +24,7 @@ _PATTERNS: Final = [
 ]
 MOST_WORDS: Final = 14
 MOST_HAN: Final = 24
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 _NO_OWNER: Final = frozenset(("what", "who", "where", "when", "how", "it", "that", "this", "there", "let", "he", "she"))
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from processors.text import tables
 from processors.text.facts.card import INFERRED, Cards, Entry
 from processors.text.facts.vocabulary import ROLES, SLOTS
 from processors.text.pronouns.mentions import FEMALE, MALE
@@ -21,13 +22,13 @@ MOST_WORDS: Final = 7
 MOST_HAN: Final = 14
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 MOST_TURNS: Final = 3
-_HAN: Final = re.compile(f"[{HAN}]")
-_MINE: Final = re.compile(r"\b(?:i|my|our|we|me|am|mine)\b|我|咱|俺")
-_PAST: Final = re.compile(
+_HAN: Final = tables.lazy(f"[{HAN}]")
+_MINE: Final = tables.lazy(r"\b(?:i|my|our|we|me|am|mine)\b|我|咱|俺")
+_PAST: Final = tables.lazy(
     r"\b(?:used to|before|previous\w*|formerly|first|(?<!how )old|former|last)\b|以前|之前|原来|从前|过去"
 )
-_WAS: Final = re.compile(r"\b(?:was|were|did|had)\b")
-_NOW: Final = re.compile(
+_WAS: Final = tables.lazy(r"\b(?:was|were|did|had)\b")
+_NOW: Final = tables.lazy(
     r"\b(?:right now|now|at the moment|at present|these days|nowadays|currently|again|by the way)\b"
 )
 _OWNED: Final = "'s "

@@ -16,7 +16,6 @@ how long a question is, or its form.  A day or a month of the question that the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -26,7 +25,7 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
-from processors.text import chinese_names
+from processors.text import chinese_names, tables
 from processors.text.chinese import STANDARD, simplified
 from processors.text.facts.vocabulary import GROUPS, members
 from processors.text.language import clean
@@ -40,12 +39,12 @@ from state.graph.view import GraphView
 EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
 FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
 SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
-_NAMED_ZH: Final = re.compile(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
+_NAMED_ZH: Final = tables.lazy(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
 NEARLY: Final = 0.5  # share of a mention from which a relative is the same
 COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
 
 
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 
 
 def is_han(text: str) -> bool:

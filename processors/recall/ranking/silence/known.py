@@ -11,7 +11,6 @@ of data/known.tsv and writes them, and `emgas measure eval --silence` measures w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Final, NamedTuple
@@ -23,6 +22,7 @@ from processors.extraction.extractor import Extraction, Extractor
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
+from processors.text import tables
 from processors.text.scripts import HAN
 from processors.text.tables import rows
 from state.arrays import Floats
@@ -35,7 +35,7 @@ _NOT_REACHED: Final = np.array([float(name == "unknown") for name in EVIDENCE]) 
 STEPS: Final = 16  # a graph's baseline is computed again when it has grown by one of so many parts
 
 
-_HAN: Final = re.compile(f"[{HAN}]")
+_HAN: Final = tables.lazy(f"[{HAN}]")
 
 
 def _general() -> dict[str, list[str]]:
