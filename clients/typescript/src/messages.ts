@@ -644,7 +644,7 @@ export interface RecalledPassage {
   /**
    * the context quotes it, whole or in part
    */
-  in_context: boolean;
+  in_context?: boolean;
   /**
    * it had faded, and was found in the archive
    */
