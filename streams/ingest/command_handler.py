@@ -226,7 +226,10 @@ class CommandHandler:
             return Decision(arrival, [event], "duplicate", request.id, str(why))
         if all(source_of(event) is None for event in events):
             # The last one: if the worker dies before it, the request is read again and its rest is decided.
-            events[-1] = replace(events[-1], src=arrival.offset)
+            if hasattr(events[-1], "src"):
+                events[-1] = replace(events[-1], src=arrival.offset)
+            else:  # the end of a window, which came with a graph from another log
+                events.append(TurnDuplicated(src=arrival.offset, graph=request.graph, id=request.id, **UNSTAMPED))
         remains = " ".join(context.notes) or None
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph, remains=remains)
 

@@ -28,6 +28,7 @@ from tests.streams.test_every_message import HERE, BoundedLog, account_for
 from tests.support.clocks import NOW
 
 SECRET = "The emerald of t1"
+STAMP = ("v", "epoch", "claim", "seq", "chain")
 
 
 def turn(name: str, text: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -417,3 +418,17 @@ def test_a_copy_is_another_history_and_what_grew_since_is_refused_and_not_passed
     there, log_there, _ = received([*first, *first, *more])
     assert set(reasons(log_there)) == {EARLIER.format("ada", header.total, later.total)}
     assert digest_of(there) == header.digest
+
+
+def test_a_part_may_end_with_the_end_of_a_window_which_no_request_led_to() -> None:
+    _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
+    _, _, sent = asyncio.run(exported(log))
+    first = sent[0]
+    stamp = {name: value for name, value in json.loads(first["events"][-1]).items() if name in STAMP}
+    closed = {"kind": "ConsolidationWindowClosed", "graph": "ada", "at": NOW, "consolidated": [], "topics": []}
+    first["events"] = [*first["events"], json.dumps(stamp | closed)]
+    there, log_there, _ = received([first, first])
+    assert reasons(log_there) == []
+    assert event_count(there) == len(first["events"])
+    kinds = [type(decode(value)).__name__ for _, value in log_there.values(HERE)]
+    assert kinds[-3:] == ["ConsolidationWindowClosed", "TurnDuplicated", "TurnDuplicated"]
