@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.recall.context.context import ContextPacker, ContextPassage
-from processors.recall.context.sentences import sentences
 from processors.recall.context.small_talk import bounds, is_small_talk
 
 ROWS = [
@@ -21,7 +20,7 @@ RIGHT = 0.85  # of the messages, in which exactly the small talk goes: rules for
 
 
 def left(text: str) -> str:
-    start, end = bounds(sentences(text))
+    start, end = bounds(text)
     return text[start:end].strip()
 
 
@@ -44,7 +43,7 @@ def test_an_answer_is_no_small_talk(text: str) -> None:
 @given(st.lists(st.sampled_from(["Hey Mel! ", "We met in May. ", "Thanks! ", "It rained. ", "Bye!"]), max_size=8))
 def test_what_is_left_is_a_part_of_the_text_and_begins_and_ends_with_what_it_says(parts: list[str]) -> None:
     text = "".join(parts)
-    start, end = bounds(sentences(text))
+    start, end = bounds(text)
     says = [part for part in parts if not is_small_talk(part)]
     assert text[start:end] if says else (start, end) == (0, len(text))
     assert all(part in text[start:end] for part in says)

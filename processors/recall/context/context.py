@@ -41,7 +41,7 @@ from typing import NamedTuple
 from emgas.times import DAY_MS, MINUTE_MS, format_utc
 from processors.dates.resolve import format_minute, format_span
 from processors.recall.context import small_talk
-from processors.recall.context.sentences import QueryWord, best_sentences, sentences
+from processors.recall.context.sentences import QueryWord, best_sentences
 from processors.text import tables
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
@@ -146,10 +146,10 @@ class ContextPacker:
 
 def without_small_talk(passage: ContextPassage) -> ContextPassage:
     """Leave out small talk at the beginning and the end of a passage; one that is nothing else stays as it is."""
-    start, end = small_talk.bounds(sentences(passage.text))
-    text = passage.text[start:end].rstrip()
-    if text == passage.text:
+    start, end = small_talk.bounds(passage.text)
+    if end - start == len(passage.text):
         return passage
+    text = passage.text[start:end].rstrip()
     people = tuple((place - start, name) for place, name in passage.people if start < place <= start + len(text))
     return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text), people=people)
 

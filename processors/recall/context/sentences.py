@@ -13,7 +13,7 @@ Pure: a text, words and a budget in, a text out.  Nothing is rewritten: every pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -44,8 +44,13 @@ class QueryWord(NamedTuple):
 
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences, or phrases where no mark ends one; joined, they are the text."""
-    found = [match.group() for match in _SENTENCE.finditer(text) if match.group()]
-    return found if text.isascii() else [phrase for sentence in found for phrase in _phrases(sentence)]
+    return list(each_sentence(text))
+
+
+def each_sentence(text: str) -> Iterator[str]:
+    """Yield the same one by one."""
+    found = (match.group() for match in _SENTENCE.finditer(text) if match.group())
+    return found if text.isascii() else (phrase for sentence in found for phrase in _phrases(sentence))
 
 
 def _phrases(sentence: str) -> list[str]:
