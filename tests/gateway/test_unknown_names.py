@@ -1,4 +1,4 @@
-"""A name that the gateway or a memory does not know is named in the answer, with what to do; no other name is told."""
+"""An answer names what the gateway or a memory does not know, and says what to do; it reveals no other name."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ async def test_an_unknown_concept_is_not_taken_for_an_unknown_graph(http: httpx.
 
 @pytest.mark.parametrize("path", ["concept?name=vet", "turns", "picture", "people", "trend"])
 async def test_an_unknown_graph_is_a_404_that_says_what_to_do(path: str, http: httpx.AsyncClient) -> None:
-    status, code, message = problem(await http.get(f"/v1/graphs/nobody/{path}"))
+    status, code, message = problem(await http.get(f"/v1/graphs/zoe/{path}"))
     assert (status, code) == (404, "unknown-graph")
     assert "GET /v1/graphs" in message
 
 
 async def test_a_query_of_an_unknown_graph_says_that_there_is_none(http: httpx.AsyncClient) -> None:
     replies: list[dict[str, Any]] = []
-    for graph, text in [("nobody", QUESTION["text"]), ("ada", "who won the cup?"), ("ada", QUESTION["text"])]:
+    for graph, text in [("zoe", QUESTION["text"]), ("ada", "who won the cup?"), ("ada", QUESTION["text"])]:
         response = await http.post(f"/v1/graphs/{graph}/query", json={"text": text})
         assert response.status_code == 200
         replies.append(response.json())
@@ -92,7 +92,7 @@ async def test_a_query_of_an_unknown_graph_says_that_there_is_none(http: httpx.A
 
 
 async def test_a_live_answer_of_an_unknown_graph_says_that_there_is_none(http: httpx.AsyncClient) -> None:
-    response = await http.get("/v1/graphs/nobody/activation?text=vet")
+    response = await http.get("/v1/graphs/zoe/activation?text=vet")
     assert response.status_code == 200
     assert '"note": "There is no such graph' in response.text
     assert "note" not in (await http.get("/v1/graphs/ada/activation?text=vet")).text
@@ -100,6 +100,6 @@ async def test_a_live_answer_of_an_unknown_graph_says_that_there_is_none(http: h
 
 async def test_a_key_cannot_tell_an_unknown_graph_from_one_of_others(http: httpx.AsyncClient) -> None:
     key = {"Authorization": "Bearer team"}
-    answers = [await http.post(f"/v1/graphs/{graph}/query", json=QUESTION, headers=key) for graph in ("ada", "nobody")]
+    answers = [await http.post(f"/v1/graphs/{graph}/query", json=QUESTION, headers=key) for graph in ("ada", "zoe")]
     assert [each.status_code for each in answers] == [403, 403]
     assert answers[0].content == answers[1].content

@@ -160,7 +160,7 @@ def test_doctor_tells_whether_graphs_are_encrypted_and_where_the_keys_are(data: 
 
 def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: Path) -> None:
     for sure in ([], ["--yes"]):
-        assert "there is no graph nobody" in erase(data, "nobody", *sure, code=MISSING).err
+        assert "there is no graph zoe" in erase(data, "zoe", *sure, code=MISSING).err
     assert "holds no such turn" in erase(data, "ada", "--turn", "t9", "--yes", code=FAILURE).err
     erase(data, "ada", "--turn", "t1", "--speaker", "Ada", "--yes", code=USAGE)
     assert "Confirm with --yes" in erase(data, "ada", code=USAGE).err

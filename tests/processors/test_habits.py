@@ -367,3 +367,11 @@ def test_what_is_only_wished_for_or_remembered_is_not_done(text: str, ways: tupl
 def test_only_wishes_are_no_habit() -> None:
     wishes = [a_turn(f"w{day}", "I should go swimming some day.", MORNING + day * DAY_MS) for day in range(8)]
     assert habits_about(lived(wishes)).habits == []
+
+
+def test_the_end_of_another_thing_whose_word_begins_alike_ends_no_habit() -> None:
+    cups = [a_turn(f"c{day}", "A cup of tea in the garden.", MORNING + day * DAY_MS) for day in range(12)]
+    stop = a_turn("stop", "I stopped going to teamwork classes.", MORNING + 12 * DAY_MS)
+    (habit,) = habits_about(lived([*cups, stop])).habits
+    assert "tea" in habit.concepts
+    assert "over" not in habit.text

@@ -1,4 +1,4 @@
-"""Small talk at the beginning and the end of a turn is told from what the turn says, in sentences by another hand."""
+"""Rules separate small talk at the beginning and the end of a turn from what it says, in texts by another hand."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The calls that the reference of the routes prints: read from its page, made as printed, and their answers recorded.
 
-    python -m tests.support.reference_calls      writes gateway/routes/answers.json anew
+    python -m tests.support.reference_calls      writes gateway/routes/answers.json again
 
 The memory is empty and real, its clock stands still but for a minute before each call, and the model is a small server.
 """

@@ -99,8 +99,9 @@ class _Window:
 
     def _is_undone(self, passage: int, concepts: Sequence[int]) -> bool:
         """Check that a passage only wishes for what is named by one of `concepts`, plans it or remembers it."""
-        stated = self._graph.statements.of_turn(self._passages.ids[passage])[1]
-        return self._names([one for one in stated if one.slot.startswith(UNDONE)], concepts)
+        turn = self._passages.ids[passage]
+        stated = self._graph.statements.of_turn(turn)[1]
+        return self._names(turn, [one for one in stated if one.slot.startswith(UNDONE)], concepts)
 
     def decided(self) -> Steps[list[MemoryConsolidated]]:
         yield from self._read()
@@ -374,18 +375,24 @@ class _Window:
         """Return whether a turn of a speaker says of what a habit is about that it was left out, or is over."""
         source, stated = self._graph.statements.of_turn(turn)
         fitting = [one for one in stated if (says(one) if says else _is_skip(one) or _is_end(one))]
-        return source == speaker and self._names(fitting, concepts)
+        return source == speaker and self._names(turn, fitting, concepts)
 
-    def _names(self, stated: Sequence[Statement], concepts: Sequence[int]) -> bool:
-        """Return whether the slot of one of some statements names one of `concepts`."""
+    def _names(self, turn: str, stated: Sequence[Statement], concepts: Sequence[int]) -> bool:
+        """Return whether the slot of one of a turn's statements names one of `concepts`, in whichever form."""
         if not stated:
             return False
         slots, graph = " ".join(one.slot for one in stated), self._graph.concepts
-        words = slots.split()
+        words, held = slots.split(), set(self._passages.concepts_of(self._passages.numbers[turn]))
+
+        def is_named(concept: int, name: str) -> bool:
+            if not name.isascii():
+                return name in slots
+            return name in words or (concept in held and any(word.startswith(name) for word in words))  # run: running
+
         return any(
-            any(word.startswith(name) for word in words) if name.isascii() else name in slots
+            is_named(concept, name.casefold())
             for concept in concepts
-            for name in (graph.ids[concept].casefold(), graph.label(concept).casefold())
+            for name in (graph.ids[concept], graph.label(concept))
         )
 
 
