@@ -63,8 +63,6 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
 ALONE = {"gateway": {"emgas", "gateway"}}  # layer: the only ones that it may import, though more lie below it
 MOST_MODULES = 20  # in one folder: more of them are no longer surveyed
 LISTS = {"emgas/importers"}  # folders of one module for each format: you look one up in a list, however long it is
-    "emgas/importers"
-}  # folders of one module for each format: a list may grow, because you look one format up in it
 MOST_ROOMS = {
     "processors": (8, 13),
     "processors/recall": (6, 9),
