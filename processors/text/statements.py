@@ -27,6 +27,7 @@ DOES: Final = "does "  # how a slot begins that names a habit: its value is only
 SKIPS: Final = "skips "  # likewise, of what was left out
 UNDONE: Final = "undone "  # likewise, of what is only wished for, planned or remembered: the words of the clause
 MOST_VALUE: Final = 80  # characters of a value
+LEAST_FORM: Final = 3  # letters that two forms of a word have in common
 
 _SENTENCE: Final = tables.lazy(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
 _ASKS: Final = ("?", "?")
@@ -77,7 +78,8 @@ def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
     return _Row(slot, how == "ends", tuple(words.split("|")), begins, pattern)
 
 
-_TRIGGERS: Final = Triggers([_row(*row) for row in tables.rows(__package__, "statements")], lambda row: row.words)
+_ROWS: Final = tuple(_row(*row) for row in tables.rows(__package__, "statements"))
+_TRIGGERS: Final = Triggers(_ROWS, lambda row: row.words)
 
 
 def statements(text: str) -> list[Statement]:
@@ -144,6 +146,25 @@ def _value(text: str) -> str:
         before = plain
         plain = _TRAILING.sub("", _LEADING.sub("", plain)).strip(" .:")
     return plain[:MOST_VALUE].casefold()
+
+
+def speaks_of(word: str, statement: Statement) -> bool:
+    """Return whether a word may speak of what a statement states: of its slot, or of its value."""
+    said = {*_slot_words(statement.slot), *statement.value.split()}
+    return any(is_form(part, other) for part in word.split() for other in said)
+
+
+def is_form(one: str, other: str) -> bool:
+    """Return whether two words may be forms of one: the shorter begins the longer one, or is in it in Chinese."""
+    short, long = sorted((one, other), key=len)
+    return (len(short) >= LEAST_FORM and long.startswith(short)) if short.isascii() else short in long
+
+
+@cache
+def _slot_words(slot: str) -> frozenset[str]:
+    """Return the words with which people speak of a slot: its own, and those that the patterns which fill it need."""
+    of_patterns = (row.words for row in _ROWS if f" {slot}".endswith(f" {row.slot}"))
+    return frozenset(part for words in (slot.split(), *of_patterns) for word in words for part in word.split())
 
 
 def contradicts(newer: Statement, older: Statement) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
+from state.events.extraction_types import Statement
 from state.graph.counting.cooccurrence import PairCounts
 from state.graph.counting.derived_windows import DerivedWindow, derived
 from state.graph.counting.session_layout import Excerpt, SessionOrder
@@ -415,6 +416,11 @@ class GraphView:
         stating = np.array(sorted(numbers[turn] for turn in stated), np.int64)
         newer = self.of_turns("superseded", stating)
         return stating[newer >= 0], newer[newer >= 0]
+
+    def stated(self, number: int) -> tuple[Statement, ...]:
+        """List what a passage states of its speaker."""
+        _, stated = self._tables.statements.of_turn(self.passage_id[number])
+        return stated
 
     @cached_property
     def feedback(self) -> Floats:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, NamedTuple, cast, get_args
 
 import numpy as np
@@ -45,7 +45,7 @@ from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
 from processors.recall.ranking.filters import Allowed
-from processors.recall.ranking.inquiry import Inquiry
+from processors.recall.ranking.inquiry import Inquiry, may_ask_for
 from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
 from processors.recall.ranking.query_terms import QueryTerms, worth
@@ -67,10 +67,11 @@ from processors.recall.retrieval.recall import (
     worth_showing,
 )
 from processors.recall.retrieval.retrieval import retrieve
+from processors.text.facts.card import Entry
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
 from processors.text.questions.complexity import complexity
 from processors.text.questions.continuations import continuation
-from processors.text.questions.slots import SlotQuestion, slot_question
+from processors.text.questions.slots import SlotQuestion, slot_question, speaks_of
 from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -452,19 +453,29 @@ def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnRead
 
 def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
     """Rank a turn that ended what a card held no lower than the turn that said it, unless the past is asked for."""
-    if not question.graph.people or not question.is_of_turns or _terms(question, recalled).past:
+    if not question.graph.people or not question.is_of_turns:
+        return recalled
+    terms = _terms(question, recalled)
+    if terms.past:
         return recalled
     numbers = question.graph.passages.numbers
     scores = {each.number: each.score for each in recalled.passages}
     raised = dict[int, float]()
-    for entry in (each for entries in cards_of(question.graph).entries.values() for each in entries if each.until):
+    for slot, entry in _ended(question.graph):
         older, newer = numbers.get(entry.evidence), numbers.get(entry.until or "")
-        if older in scores and newer in scores and scores[newer] <= scores[older]:
+        is_behind = older in scores and newer in scores and scores[newer] <= scores[older]
+        if is_behind and may_ask_for(question.view, terms, older, partial(speaks_of, slot=slot, value=entry.value)):
             raised[newer] = max(raised.get(newer, -np.inf), scores[older] + AHEAD)
     if not raised:
         return recalled
     passages = [each._replace(score=raised.get(each.number, each.score)) for each in recalled.passages]
     return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score)))
+
+
+def _ended(graph: Graph) -> Iterator[tuple[str, Entry]]:
+    """Yield the values of cards that hold no longer, each with its slot."""
+    for (_, slot), entries in cards_of(graph).entries.items():
+        yield from ((slot, each) for each in entries if each.until)
 
 
 def _slot_question(question: _Question) -> SlotQuestion | None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.dense import standardised
 from processors.recall.ranking.query_terms import QueryTerms
+from processors.text.statements import speaks_of
 from state.arrays import Floats, Integers
 from state.graph.counting.session_layout import Excerpt
 from state.graph.tables.passage_table import ROLES, modality
@@ -35,6 +36,18 @@ Mask = NDArray[np.bool_]
 
 
 T = TypeVar("T")
+
+
+def may_ask_for(view: GraphView, terms: QueryTerms, turn: int, is_said_of_it: Callable[[str], bool]) -> bool:
+    """Return whether a question may ask for one thing that a turn says: a word of it is said of that, or none is here.
+
+    is_said_of_it  whether a word of the question speaks of that thing
+    """
+    _, concepts, _ = view.concepts_of_turns(np.array([turn]))
+    if not np.isin(concepts, terms.words).any():
+        return True
+    words = [*map(view.ids.__getitem__, terms.words.tolist()), *terms.unknown]
+    return any(map(is_said_of_it, words))
 
 
 class Remembers:
@@ -142,6 +155,25 @@ class Inquiry(Remembers):
             bears[self.view.of_turns("session", passages.astype(np.int64))] = True
             counts[common] = int(np.count_nonzero(bears))
         return counts
+
+    @cached_property
+    def successions(self) -> tuple[Integers, Integers]:
+        """List the turns that are history, and since which turn each is, if what changed may be asked for: (k,) both.
+
+        "I live in Leeds, and my brother works at Bosch" is no history for a question about the brother.
+        """
+        older, newer = self.view.successions
+        kept = [self._may_ask_for(*pair) for pair in zip(older.tolist(), newer.tolist(), strict=True)]
+        asked_for = np.array(kept, np.bool_)
+        return older[asked_for], newer[asked_for]
+
+    def _may_ask_for(self, older: int, newer: int) -> bool:
+        """Return whether what a newer turn changed of an outdated one may be asked for."""
+        slots = {each.slot for each in self.view.stated(newer)}
+        changed = [each for each in self.view.stated(older) if each.slot in slots]
+        return not changed or may_ask_for(
+            self.view, self.terms, older, lambda word: any(speaks_of(word, each) for each in changed)
+        )
 
     @cached_property
     def mean_tokens(self) -> float:
@@ -304,7 +336,7 @@ class TurnColumns(Remembers):
     @cached_property
     def is_history(self) -> Floats:
         """1 for the turns that a later turn supersedes, unless the question asks for the past."""
-        older, _ = self.view.successions
+        older, _ = self.inquiry.successions
         if self.terms.past or not len(older):
             return np.zeros(len(self.turn))
         history: Floats = np.isin(self.turn, older).astype(np.float64)

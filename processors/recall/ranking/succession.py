@@ -26,7 +26,7 @@ def succeeded(
     inquiry: Inquiry, ranking: tuple[Integers, Floats], allowed: Allowed, weights: FlowWeights, limit: int
 ) -> tuple[Integers, Floats]:
     """Replace outdated turns among the best by the newer turns that supersede them; best first."""
-    older, newer = inquiry.view.successions
+    older, newer = inquiry.successions
     turn, score = ranking
     if not len(older) or inquiry.terms.past or not np.isin(older, turn).any():
         return ranking

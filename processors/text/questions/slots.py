@@ -17,6 +17,7 @@ from processors.text.facts.card import INFERRED, Cards, Entry
 from processors.text.facts.vocabulary import ROLES, SLOTS
 from processors.text.pronouns.mentions import FEMALE, MALE
 from processors.text.scripts import HAN
+from processors.text.statements import is_form
 
 MOST_WORDS: Final = 7
 MOST_HAN: Final = 14
@@ -68,6 +69,12 @@ def _question_words(slot: str) -> tuple[str, ...]:
         return listed.questions
     roles = tuple(word for words in ROLES.values() for word, relation in words.items() if relation == slot)
     return (slot, slot.replace("favourite", "favorite"), slot.removeprefix("favourite "), *roles)
+
+
+def speaks_of(word: str, slot: str, value: str) -> bool:
+    """Return whether a word of a question may speak of a slot that has this value."""
+    said = [*(each for each in _question_words(slot) if " " not in each), *value.casefold().split()]
+    return any(is_form(part, other) for part in word.split() for other in said)
 
 
 def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, *, is_mine: bool) -> bool:
