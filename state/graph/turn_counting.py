@@ -1,12 +1,13 @@
 """Count turns: their mentions, and the concepts that occur together.  Counting many at once is a third less work.
 
     a turn's postings, with their weights    ──▶  concepts: strength, in_turns, seen_windows, …
-    its window: the concepts in it           ──▶  pairs["turn"]
+    its window: the heaviest concepts in it  ──▶  pairs["turn"]
     its exchange: those, and the concepts    ──▶  pairs["exchange"], and in_exchanges of concepts
       of the turn before it in its session
 
 Windows are not stored for that: they are found again in the postings.  Concepts that were forgotten since the turn
-before are in no exchange.  Phrases are mentioned as other concepts are, but are in no window: their words are.
+before are in no exchange.  Phrases are mentioned as other concepts are, but are in no window: their words are.  Of a
+long turn, WINDOW_CONCEPTS are in its window: the pairs of all would be more than all else that a graph holds.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from itertools import combinations
 
 import numpy as np
 
+from emgas.limits import WINDOW_CONCEPTS
 from state.graph.counting import mentions
 from state.graph.counting.cooccurrence import PairCounts
 from state.graph.counting.mentions import Mentions
 from state.graph.graph_tables import GraphTables
+from state.graph.tables.passage_table import in_window
 
 # Turns counted by other units than the turn and the one before it: clauses, and windows of tokens.
 #
@@ -48,12 +51,18 @@ def count_in_units(tables: GraphTables, first: int, weights: Sequence[float], un
 
 
 def words_mentioned(tables: GraphTables, passage: int, weights: Iterator[float]) -> list[int]:
-    """Mention the concepts of a passage, each by the next weight; return those that are words, not phrases."""
+    """Mention the concepts of a passage, each by the next weight; return those of its window."""
     passages, concepts = tables.passages, tables.concepts
     mentioned, at = passages.concepts_of(passage), passages.at[passage]
     for number in mentioned:
         concepts.mention(number, next(weights), at=at, settings=tables.settings)
-    return [number for number in mentioned if number not in concepts.phrases]
+    return _window(tables, mentioned)
+
+
+def _window(tables: GraphTables, mentioned: Iterable[int]) -> list[int]:
+    """List those of a passage's concepts that count as said together."""
+    phrases = tables.concepts.phrases
+    return [number for number in mentioned if number not in phrases][:WINDOW_CONCEPTS]
 
 
 def note_exchange(tables: GraphTables, exchange: Iterable[int]) -> None:
@@ -69,10 +78,11 @@ def _before(tables: GraphTables, passage: int) -> list[int]:
     passages, concepts, settings = tables.passages, tables.concepts, tables.settings
     if settings.window_tokens:
         room = settings.window_overlap * settings.window_tokens
-        numbers = [number for each in passages.before_within(passage, room) for number in passages.concepts_of(each)]
+        windows = (_window(tables, passages.concepts_of(each)) for each in passages.before_within(passage, room))
+        numbers = [number for window in windows for number in window]
     else:
-        numbers = list(passages.concepts_before(passage))
-    return [number for number in dict.fromkeys(numbers) if concepts.alive[number] and number not in concepts.phrases]
+        numbers = _window(tables, passages.concepts_before(passage))
+    return [number for number in dict.fromkeys(numbers) if concepts.alive[number]]
 
 
 def _add(counts: PairCounts, units: Sequence[Sequence[int]]) -> None:
@@ -108,7 +118,7 @@ def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float])
     left = iter(weights)
     for passage in range(first, len(passages)):
         numbers = words_mentioned(tables, passage, left)
-        before = (number for number in passages.concepts_before(passage) if number not in concepts.phrases)
+        before = _window(tables, passages.concepts_before(passage))
         previous = (number for number in before if concepts.alive[number])
         exchange = list({*previous, *numbers})
         note_exchange(tables, exchange)
@@ -122,14 +132,14 @@ def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) ->
     times = np.repeat(np.array(passages.at[first:]), sizes)
     np.frombuffer(concepts.changed, np.int8)[numbers] = 1
     mentions.fold(concepts, Mentions(numbers.astype(np.int64), times, np.array(weights)), tables.settings)
-    turns, exchanged = passages.exchanges(first)
-    counts = np.array(concepts.alive, np.bool_)
-    counts[list(concepts.phrases)] = False
-    turns, exchanged = turns[counts[exchanged]], exchanged[counts[exchanged]]
-    if concepts.phrases:
-        in_window = ~np.isin(numbers, list(concepts.phrases))
-        of = np.repeat(np.arange(len(sizes)), sizes)[in_window]
-        numbers, sizes = numbers[in_window], np.bincount(of, minlength=len(sizes)).astype(np.int32)
+    phrases = list(concepts.phrases)
+    turns, exchanged = passages.exchanges(first, phrases)
+    alive = np.array(concepts.alive, np.bool_)[exchanged]
+    turns, exchanged = turns[alive], exchanged[alive]
+    together = in_window(numbers, sizes, phrases)
+    if not together.all():
+        of = np.repeat(np.arange(len(sizes)), sizes)[together]
+        numbers, sizes = numbers[together], np.bincount(of, minlength=len(sizes)).astype(np.int32)
     pairs["turn"].add_all(numbers, sizes)
     np.add.at(np.frombuffer(concepts.in_exchanges, np.int64), exchanged, 1)
     np.frombuffer(concepts.changed, np.int8)[exchanged] = 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
 
-from emgas.limits import EARLIEST_MS
+from emgas.limits import EARLIEST_MS, WINDOW_CONCEPTS
 from state.errors import StaleViewError
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
@@ -222,6 +224,23 @@ def test_a_graph_knows_its_turns_and_their_texts() -> None:
     assert not graph.knows("b")
     assert graph.passages.knows("a") == fingerprint("I like tea.")
     assert graph.passages.knows("a") != fingerprint("I like tea!")
+
+
+def test_every_word_of_a_long_turn_leads_to_it_and_its_heaviest_are_said_together() -> None:
+    """However many turns are counted at once."""
+    turns = [
+        turn_recorded(id=f"t{n}", concepts=" ".join(f"w{n}x{k}" for k in range(WINDOW_CONCEPTS + 6))) for n in range(10)
+    ]
+    at_once, one_by_one = folded(*turns), Graph("ada")
+    for turn in turns:
+        one_by_one.fold(turn)
+        one_by_one.settle()
+    assert at_once.digest() == one_by_one.digest()
+    assert one_by_one.concepts.in_turns.tolist() == [1] * 10 * (WINDOW_CONCEPTS + 6)
+    assert len(one_by_one.pairs["turn"]) == 10 * comb(WINDOW_CONCEPTS, 2)
+    assert len(one_by_one.pairs["exchange"]) == comb(WINDOW_CONCEPTS, 2) * 10 + 9 * WINDOW_CONCEPTS**2
+    assert "w0x0 w0x63" in pair_counts(one_by_one, "turn")
+    assert "w0x0 w0x64" not in pair_counts(one_by_one, "exchange")
 
 
 def test_turns_are_counted_by_settling_and_not_by_reading() -> None:

@@ -53,10 +53,7 @@ class LinkQueue:
 
     def add(self, concepts: ConceptTable, passages: PassageTable, first: int, settings: MemorySettings) -> None:
         """Note the exchanges of the passages from `first` on, at least one."""
-        turns, numbers = passages.exchanges(first)
-        is_linked = np.ones(len(concepts), np.bool_)
-        is_linked[list(concepts.phrases)] = False  # they are in no window: their words are
-        turns, numbers = turns[is_linked[numbers]], numbers[is_linked[numbers]]
+        turns, numbers = passages.exchanges(first, list(concepts.phrases))
         times = np.array(passages.at[first:], np.int64)
         if not len(times):
             return

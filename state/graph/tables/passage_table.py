@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from emgas.limits import WINDOW_CONCEPTS
 from state.arrays import Counts, Integers, Mask
 from state.events.events import TurnRecorded
 from state.graph.tables.columns import ColumnTable, LazyColumn, column, lazy_attribute
@@ -80,6 +81,19 @@ ERASED = -1  # stands for the fingerprint of a turn that was erased
 def hashed(turn: str) -> int:
     """Hash a gone turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
     return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def in_window(concepts: NDArray[np.integer], lengths: NDArray[np.integer], phrases: Sequence[int]) -> Mask:
+    """Return which of the concepts of passages (m,) count as said together: the first WINDOW_CONCEPTS, and no phrase.
+
+    lengths  how many of the concepts each passage has
+    """
+    counts = ~np.isin(concepts, phrases) if phrases else np.ones(len(concepts), np.bool_)
+    if lengths.max(initial=0) > WINDOW_CONCEPTS:
+        counted = np.concatenate(([0], np.cumsum(counts)))
+        before = np.repeat(counted[np.cumsum(lengths) - lengths], lengths)
+        counts &= counted[1:] - before <= WINDOW_CONCEPTS
+    return counts
 
 
 class PassageTable(ColumnTable):
@@ -302,8 +316,8 @@ class PassageTable(ColumnTable):
         concepts = np.frombuffer(self.posting_concept, np.int32)[starts[0] :].copy()
         return concepts, np.diff(starts).astype(np.int32)
 
-    def exchanges(self, first: int) -> tuple[Integers, Integers]:
-        """List the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
+    def exchanges(self, first: int, phrases: Sequence[int]) -> tuple[Integers, Integers]:
+        """List the concepts of each exchange, once: of the window of a passage from `first` on, and of the one before.
 
         returns  (m,) position of the passage, counted from `first`, ascending, (m,) concept number
         """
@@ -316,7 +330,8 @@ class PassageTable(ColumnTable):
         total = np.cumsum(lengths)
         postings = np.repeat(ends - total, lengths) + np.arange(total[-1])
         concepts = np.frombuffer(self.posting_concept, np.int32)[postings].astype(np.int64)
-        pairs = np.sort(np.repeat(position, lengths) << 32 | concepts)
+        counts = in_window(concepts, lengths, phrases)
+        pairs = np.sort(np.repeat(position, lengths)[counts] << 32 | concepts[counts])
         pairs = pairs[np.diff(pairs, prepend=-1) > 0]
         return pairs >> 32, pairs & 0xFFFFFFFF
 
