@@ -16,7 +16,8 @@ how long a question is, or its form.  A day or a month of the question that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -103,16 +104,25 @@ def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
 def _telling(inquiry: Inquiry, question: Extraction, words: list[str], plain: str) -> list[str]:
     """Choose the words that tell what a question is about, all of them if none does.
 
-    Those of its form (how fast) and those that are said with everything (drink) do only where the graph knows them, or
-    what is nearly the same.  A word that the graph does not know tells nothing where it overlaps one that it knows
-    (张总要, 总要 in 张总要见谁).
+    Those of its form (how fast), of a date that the graph knows (in May 2023), of a speaker's full name, and those that
+    are said with everything (drink) do only where the graph knows them, or what is nearly the same.  A word that the
+    graph does not know tells nothing where it overlaps one that it knows, or a speaker (张总要, 总要 in 张总要见谁).
     """
-    form = form_of(plain)
-    of_form = {each.id for each in question.concepts if each.label.casefold() in form} | EVERYDAY
+    names = [inquiry.view.speakers[number] for number in inquiry.terms.named.tolist()]
+    dates = [each.text for each in question.times] if inquiry.terms.dates.size else []
+    said = " ".join((form_of(plain), *dates, *_surnames(plain, names))).casefold()
+    of_form = {each.id for each in question.concepts if each.label.casefold() in said} | EVERYDAY
     known_words = {inquiry.view.ids[number] for number in inquiry.terms.words.tolist()} | inquiry.terms.kinds.keys()
     known_words.update(inquiry.terms.unknown)
     told = {word for word in words if word in known_words}
-    return [word for word in words if word in told or not (word in of_form or _overlaps(word, told, plain))] or words
+    met = told.union(names)
+    return [word for word in words if word in told or not (word in of_form or _overlaps(word, met, plain))] or words
+
+
+def _surnames(text: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the capitalized words behind the names of speakers: Bing in Chandler Bing."""
+    for name in names:
+        yield from re.findall(rf"\b{re.escape(name)} ([A-Z][\w'’-]+)", text)
 
 
 def _overlaps(word: str, others: Iterable[str], text: str) -> bool:
