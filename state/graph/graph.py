@@ -270,6 +270,7 @@ class Graph(GraphTables):
             for turn in turns:
                 self.fold(turn)
             return
+        self.passages.unpack()  # before each is looked for: packed, that takes a few times as long
         new: dict[str, tuple[int, TurnRecorded]] = {}
         for ordinal, turn in enumerate(turns, self.events):
             if not self.knows(turn.id):

@@ -179,7 +179,7 @@ class PassageTable(ColumnTable):
             self._numbers = {turn: number for number, turn in enumerate(self._ids)}
         return self._numbers
 
-    def _unpack(self) -> None:
+    def unpack(self) -> None:
         """List ids, and lay out all else: turns are to be added, or to go."""
         if (packed := self._packed) is not None:
             self._ids, self._packed = packed.texts.listed(), None
@@ -199,7 +199,7 @@ class PassageTable(ColumnTable):
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; return its number."""
         if self._packed is not None:
-            self._unpack()
+            self.unpack()
         number = (self._numbers or self._by_id())[turn.id] = len(self._ids)
         self._ids.append(turn.id)
         self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
@@ -219,7 +219,7 @@ class PassageTable(ColumnTable):
     def extend(self, turns: Sequence[TurnRecorded], events: Sequence[int], concepts: Sequence[Sequence[int]]) -> None:
         """Append many passages, as `add` does one: column by column, which takes a third of the time."""
         if self._packed is not None:
-            self._unpack()
+            self.unpack()
         first, ids = len(self._ids), [turn.id for turn in turns]
         self._by_id().update(zip(ids, range(first, first + len(ids)), strict=True))
         self._ids += ids
@@ -394,7 +394,7 @@ class PassageTable(ColumnTable):
 
     def remove(self, number: int) -> None:
         """Take a passage out for good; its id stays known."""
-        self._unpack()
+        self.unpack()
         turn, session = self._ids[number], self.session[number]
         self._go(turn, self.fingerprint[number])
         self.removed.append(self.event[number])
