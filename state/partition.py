@@ -56,7 +56,7 @@ from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.lsm.graph_pages import GraphPages
 from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
-from state.retraction import refolded, turned
+from state.retraction import FOLDED_AT_ONCE, refolded, turned
 from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, living, missing, opened, read_as
 from state.standing.placement import PLACES, Placement, Placements
 from state.standing.quotas import COUNTING, GraphQuota, Quotas
@@ -445,17 +445,27 @@ class Partition:
         prefix, batch = keys.event_prefix(graph_id), self._pages.batch
         self._unflushed[graph_id] = None
         self._access.pop(graph_id, None)
+        waiting = list[GraphEvent]()
         for event, value in events:
-            if isinstance(event, Retracted):
-                graph = self._retracted(graph, event, value)
-            elif isinstance(event, SubjectErased):
-                graph = self._erased(graph, event, value)
-            else:
-                batch[prefix + keys.u64(graph.events)] = value
-                graph.fold(event)
+            if isinstance(event, Retracted | SubjectErased):
+                graph.fold_all(waiting)
+                waiting = []
+                graph = self._taken_from(graph, event, value)
+                continue
+            batch[prefix + keys.u64(graph.events + len(waiting))] = value
+            waiting.append(event)
+            if len(waiting) == FOLDED_AT_ONCE:
+                graph.fold_all(waiting)
+                waiting = []
+        graph.fold_all(waiting)
         turns = position.turns + graph.turns - self._counted.get(graph_id, 0)
         self._counted[graph_id] = graph.turns
         return replace(position, graphs=position.graphs + (existing is None), turns=turns)
+
+    def _taken_from(self, graph: Graph, event: Retracted | SubjectErased, value: bytes) -> Graph:
+        return (
+            self._retracted(graph, event, value) if isinstance(event, Retracted) else self._erased(graph, event, value)
+        )
 
     def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
         """Fold the graph again from before the first event that is taken back; what was stored since then is void."""

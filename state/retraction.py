@@ -12,11 +12,15 @@ Ordinals stay what they were: an event that does not count is skipped, never rem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from state.erasure import erased_by
 from state.events.events import GraphEvent, Retracted, SubjectErased
 from state.graph.graph import Graph
-from state.sealing.keyring import NO_KEYS, Keyring, read, read_as
+from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, read, read_as
+
+FOLDED_AT_ONCE: Final = 64  # events of one graph: decoded, they still fit into a processor's cache
+_KINDS_TAKING_AWAY: Final = tuple(kind.__name__.encode() for kind in (Retracted, SubjectErased))
 
 
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
@@ -48,20 +52,36 @@ def refolded(base: Graph, values: Sequence[bytes], keys: Keyring = NO_KEYS) -> G
     base  the fold of what counts before: nothing in it may have been taken back or erased since; it is changed
     Raises UnreadableEventError, KeysError.
     """
-    start, retractions, erasures = base.events, dict[int, Retracted](), dict[int, SubjectErased]()
+    start = base.events
+    retractions, erasures = _taking_away(values, start, keys)
+    erased = erased_by(erasures)
+    survives = still_counting(len(values), retractions, start)
+    waiting = list[GraphEvent]()
+    for place, value in enumerate(values):  # so many events decoded at once would fill the memory
+        counts = survives[place] and place not in retractions
+        standing = erased.standing(start + place, read_as(GraphEvent, value, keys)) if counts else None
+        if standing is None or len(waiting) == FOLDED_AT_ONCE:
+            base.fold_all(waiting)
+            waiting = []
+        if standing is None:
+            base.skip()
+        else:
+            waiting.append(standing)
+    base.fold_all(waiting)
+    return base
+
+
+def _taking_away(
+    values: Sequence[bytes], start: int, keys: Keyring
+) -> tuple[dict[int, Retracted], dict[int, SubjectErased]]:
+    """Find the events that take others back, by place, and those that erase, by ordinal; `values` begin at `start`."""
+    retractions, erasures = dict[int, Retracted](), dict[int, SubjectErased]()
     for place, value in enumerate(values):
+        if not (is_sealed(value) or any(kind in value for kind in _KINDS_TAKING_AWAY)):
+            continue  # without being decoded: nearly all of them
         event = read(value, keys)
         if isinstance(event, Retracted):
             retractions[place] = event
         elif isinstance(event, SubjectErased):
             erasures[start + place] = event
-    erased = erased_by(erasures)
-    survives = still_counting(len(values), retractions, start)
-    for place, value in enumerate(values):  # decoded again: so many events at once would fill the memory
-        counts = survives[place] and place not in retractions
-        standing = erased.standing(start + place, read_as(GraphEvent, value, keys)) if counts else None
-        if standing is None:
-            base.skip()
-        else:
-            base.fold(standing)
-    return base
+    return retractions, erasures

@@ -5,6 +5,7 @@
     decode, encode   the event of a turn, from and to the bytes of the log
     extract          the concepts of a turn's text
     fold             a turn into a partition: decode, chain, tables, counting
+    refold           a turn, as a rebuild folds it: many records at once
     store            64 turns of a graph into its tables
     open             a graph of 100 turns from its tables
     first_recall     a question to a graph of 100 turns that was just opened
@@ -42,7 +43,7 @@ from state.log_position import stamp
 from state.partition import Partition
 from state.store.store import Batch, MemoryStore
 
-SMALL, LARGE, STORED = 100, 9_000, 64  # turns
+SMALL, LARGE, STORED, REFOLDED = 100, 9_000, 64, 512  # turns
 RANKS: Final = ((20, 40, 80, 160), (25, 50, 100, 200), (30, 60, 120, 240))  # of the words of a question
 NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
 TEXT: Final = "We took the cat to the shelter near the old harbour on Monday, and Ben fed her tuna again."
@@ -108,6 +109,12 @@ def _fold() -> Kernel:
         graph.settle()
 
     return Kernel(SMALL, lambda: None, fold)
+
+
+def _refold() -> Kernel:
+    records = _folded(_claimed(MemoryStore()), list(zipf.turns(REFOLDED)))
+    first, other = _claimed(MemoryStore()), _claimed(MemoryStore())
+    return Kernel(REFOLDED, lambda: first.fold_all(records), lambda: other.fold_all(records))
 
 
 def _store() -> Kernel:
@@ -191,6 +198,7 @@ KERNELS: Final[dict[str, Callable[[], Kernel]]] = {
     "encode": _encode,
     "extract": _extract,
     "fold": _fold,
+    "refold": _refold,
     "store": _store,
     "open": _open,
     "first_recall": _first_recall,

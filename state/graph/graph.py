@@ -88,7 +88,8 @@ FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more tha
 WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; code that takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
-WAITING = 256  # turns, at most, that are not counted yet
+WAITING = 256  # turns, about, that are not counted yet at most
+FEW = 8  # turns that are folded one by one
 
 
 class _Sized(Protocol):
@@ -124,10 +125,25 @@ class Graph(GraphTables):
         self.skip()
         return had_effect
 
+    def fold_all(self, events: Sequence[GraphEvent]) -> None:
+        """Apply the graph's next events in place, as `fold` does one by one, but what turns say many at once."""
+        turns = list[TurnRecorded]()
+        for event in events:
+            if isinstance(event, TurnRecorded) and not (event.anchor or event.uncounted):
+                turns.append(event)
+                continue
+            self._fold_turns(turns)
+            turns = []
+            self.fold(event)
+        self._fold_turns(turns)
+
     def skip(self) -> None:
         """Skip the graph's next event: it was taken back, or takes others back (state/retraction.py)."""
+        self._skip(1)
+
+    def _skip(self, count: int) -> None:
         self._view = None
-        self.events += 1
+        self.events += count
         self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
 
     def settle(self) -> None:
@@ -236,26 +252,62 @@ class Graph(GraphTables):
     def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
             return False
-        self.clock = max(self.clock, event.at)
-        numbers = self.concepts.numbers_of(event.concepts, event.at)
-        passage = self.passages.add(event, self.events, numbers)
+        passage = len(self.passages)
+        numbers = self._note(passage, event)
+        self.passages.add(event, self.events, numbers)
+        self._count_fresh(event, self.turns)
         if event.uncounted:  # a gate set it aside: recall still finds it, behind the others
             self.passages.archive(passage)
             self.uncounted += 1
-        self.relations.add(passage, event.relations, self.concepts.numbers)
-        self.statements.add(event.id, event.speaker, event.statements)
-        self.people.add(event.id, event.speaker, event.facts)
-        if event.units:
-            self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
-        self._weights.extend([concept.weight for concept in event.concepts])
-        if self._deadlines and event.expires_at is not None:
-            self._deadlines.add(event.expires_at, event.id)
-        if len(self.passages) - self._counted >= WAITING:
-            self.settle()
-        self._count_fresh(event)
+        self._settle_if_many()
         if event.anchor:
             self._anchor(numbers, event.anchor.kind, event.at)
         return True
+
+    def _fold_turns(self, turns: Sequence[TurnRecorded]) -> None:
+        """Fold turns that come one behind the other, all of them counted, none with an anchor."""
+        if len(turns) < FEW:
+            for turn in turns:
+                self.fold(turn)
+            return
+        self.passages.unpack()  # before each is looked for: packed, that takes a few times as long
+        new: dict[str, tuple[int, TurnRecorded]] = {}
+        for ordinal, turn in enumerate(turns, self.events):
+            if not self.knows(turn.id):
+                new.setdefault(turn.id, (ordinal, turn))
+        self._add_turns(list(new.values()))
+        self._skip(len(turns))
+
+    def _add_turns(self, new: Sequence[tuple[int, TurnRecorded]]) -> None:
+        """Add turns whose ids are new, each with its ordinal."""
+        if not new:
+            return
+        ordinals, turns = zip(*new, strict=True)
+        numbers = [self._note(passage, turn) for passage, turn in enumerate(turns, len(self.passages))]
+        for ever, turn in enumerate(turns, self.turns + 1):
+            self._count_fresh(turn, ever)
+        self.passages.extend(turns, ordinals, numbers)
+        self._settle_if_many()
+
+    def _settle_if_many(self) -> None:
+        if len(self.passages) - self._counted >= WAITING:
+            self.settle()
+
+    def _note(self, passage: int, turn: TurnRecorded) -> list[int]:
+        """Note all that a turn says but its row, which is to be that of `passage`; return its concepts' numbers."""
+        numbers = self.concepts.numbers_of(turn.concepts, turn.at)
+        if turn.relations:
+            self.relations.add(passage, turn.relations, self.concepts.numbers)
+        if turn.statements:
+            self.statements.add(turn.id, turn.speaker, turn.statements)
+        if turn.facts:
+            self.people.add(turn.id, turn.speaker, turn.facts)
+        if turn.units:
+            self._units[passage] = [[numbers[place] for place in unit] for unit in turn.units]
+        self._weights.extend([concept.weight for concept in turn.concepts])
+        if self._deadlines and turn.expires_at is not None:
+            self._deadlines.add(turn.expires_at, turn.id)
+        return numbers
 
     def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
         """Strengthen what a turn of `at` (ms) says. Count it first, else the next mention fades differently."""
@@ -264,15 +316,17 @@ class Graph(GraphTables):
         if self._expiry_queue:
             self._expiry_queue.watch_anchored(self.concepts, numbers, self.settings)
 
-    def _count_fresh(self, event: TurnRecorded) -> None:
+    def _count_fresh(self, event: TurnRecorded, ever: int) -> None:
+        """Note that a turn came, the last of `ever` until then."""
+        self.clock = max(self.clock, event.at)
         self.fresh_turns += 1
         self.last_turn_at = max(self.last_turn_at, event.at)
         self.live = event.live
         if self.enough_at == NEVER:  # once they are enough, one more cannot make them too few
-            self._ask_if_enough()
+            self._ask_if_enough(ever)
 
-    def _ask_if_enough(self) -> None:
-        if self.fresh_turns < self.rhythm.enough_turns(self.turns):
+    def _ask_if_enough(self, ever: int) -> None:
+        if self.fresh_turns < self.rhythm.enough_turns(ever):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
@@ -371,7 +425,7 @@ class Graph(GraphTables):
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.live_by(event)
         self._expiry_queue = self._link_queue = None
-        self._ask_if_enough()
+        self._ask_if_enough(self.turns)
         return True
 
     @folds(Ticked)

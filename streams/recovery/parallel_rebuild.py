@@ -41,7 +41,7 @@ SHORT = 20_000  # records; fewer are folded in the parent
 
 
 class _StoppedError(Exception):
-    """Another child failed, or the parent was interrupted."""
+    """The parent was interrupted."""
 
 
 class Progress:
@@ -96,7 +96,8 @@ def rebuild_all(
 ) -> list[Rebuilt]:
     """Fold every partition of `plan` below `directory`, in at most `jobs` processes; return them in order of partition.
 
-    `show` is called now and then with how many records are read.  Raises as `replay.rebuild.rebuild`, TransportError.
+    `show` is called now and then with how many records are read.  One that fails stops no other: once all have ended,
+    what the first of those met is raised, as `replay.rebuild.rebuild` does, or TransportError.
     """
     work = [Job(settings, plan, partition, directory) for partition in range(len(plan.ends))]
     if jobs == 1 or sum(plan.ends) <= SHORT:
@@ -112,13 +113,11 @@ def rebuild_all(
 
 
 def _finished(running: Sequence[Future[Rebuilt]], look: Callable[[], None]) -> list[Rebuilt]:
-    """Wait for all, looking now and then; raise what the first of them raises."""
+    """Wait for all, looking now and then; then raise what the first of them that failed raises."""
     left: set[Future[Rebuilt]] = set(running)
     while left:
-        done, left = wait(left, LOOK_EVERY)
+        _, left = wait(left, LOOK_EVERY)
         look()
-        for each in done:
-            each.result()
     return [each.result() for each in running]
 
 
@@ -157,7 +156,15 @@ async def _fold_here(work: Sequence[Job], show: Callable[[int], None]) -> list[R
         reached[partition] = offset
         show(sum(reached))
 
-    return [await _fold_partition(job, partial(tell, job.partition)) for job in work]
+    rebuilt, failures = list[Rebuilt](), list[Exception]()
+    for job in work:
+        try:
+            rebuilt.append(await _fold_partition(job, partial(tell, job.partition)))
+        except Exception as error:  # noqa: BLE001 - whatever stops one stops no other
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return rebuilt
 
 
 async def _fold_partition(job: Job, tell: Callable[[int], None]) -> Rebuilt:

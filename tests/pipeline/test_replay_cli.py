@@ -16,6 +16,8 @@ import pytest
 
 from emgas.messages.operator import Checkpoint
 from emgas.messages.requests import Failure
+from state.partition import Partition
+from state.store.rocksdb import RocksStore
 from streams.cli.shared.live_state import graph_digests
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
@@ -139,16 +141,35 @@ def test_a_rebuild_in_processes_goes_on_after_its_parent_was_killed(memory: Path
     assert finished.stdout.split() == [emgas_here(memory, "replay", "rebuild", "--json").json["digest"]], finished
 
 
-def test_a_rebuild_in_processes_ends_with_the_error_of_one(copy: Path, tmp_path: Path) -> None:
+def test_a_rebuild_in_processes_ends_with_the_error_of_one_and_completes_the_others(copy: Path, tmp_path: Path) -> None:
     log = EmbeddedLog(home(copy).home)
     ends = [log.bounds("emgas.events", partition)[1] for partition in range(2)]
     log.close()
-    overwrite(home(copy).home, ("emgas.events", 1), 3, b"no event")
+    overwrite(home(copy).home, ("emgas.events", 0), 3, b"no event")
     (tmp_path / "rebuild.py").write_text(IN_PROCESSES)
     environment = {**os.environ, "EMGAS_DATA": str(copy), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, tmp_path / "rebuild.py", json.dumps(ends), tmp_path / "into", "1000000"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert "UnreadableEventError: partition 1, offset 3 " in done.stderr
+    assert "UnreadableEventError: partition 0, offset 3 " in done.stderr
+    assert folded_to(tmp_path / "into" / "1") == ends[1] - 1
+
+
+def test_a_rebuild_in_one_process_completes_the_partitions_behind_one_that_fails(copy: Path, tmp_path: Path) -> None:
+    log = EmbeddedLog(home(copy).home)
+    end = log.bounds("emgas.events", 1)[1]
+    log.close()
+    overwrite(home(copy).home, ("emgas.events", 0), 3, b"no event")
+    result = emgas_here(copy, "replay", "rebuild", "--jobs", "1", "--into", str(tmp_path / "into"), code=1)
+    assert "partition 0, offset 3 " in result.err
+    assert folded_to(tmp_path / "into" / "1") == end - 1
+
+
+def folded_to(store: Path) -> int:
+    """Read up to which offset a store is folded."""
+    state = Partition(RocksStore(store))
+    watermark = state.position.watermark
+    state.close()
+    return watermark
 
 
 def test_what_nobody_has_folded_yet_is_not_called_equal(copy: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
 from state.events.events import GraphEvent
-from state.graph.graph import Graph
+from state.events.extraction_types import Anchor, Relation
+from state.graph.graph import WAITING, Graph
 from tests.support.builders import concepts_recalled, folded, turn_recorded
-from tests.support.clocks import DAY
+from tests.support.clocks import DAY, NOON
 from tests.support.graphs import assert_same_view
 from tests.support.logs import events_of, fold
 from tests.support.strategies import Step, steps, written
@@ -37,6 +39,53 @@ def test_a_fold_may_be_packed_at_any_point_and_go_on(happened: list[Step], cut: 
     assert resumed.digest() == folded(*events).digest()
     assert resumed.pack() == folded(*events).pack()
     assert_same_view(resumed, folded(*events))
+
+
+@given(steps(), st.integers(1, 25), st.integers(1, 4))
+def test_folding_many_events_at_once_gives_what_folding_them_one_by_one_does(
+    happened: list[Step], at_once: int, few: int
+) -> None:
+    events, graph = events_of(written(happened), "ada"), Graph("ada")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("state.graph.graph.FEW", few)
+        for start in range(0, len(events), at_once):
+            graph.fold_all(events[start : start + at_once])
+    assert_same_fold(graph, folded(*events))
+
+
+def assert_same_fold(graph: Graph, expected: Graph) -> None:
+    """Check that two folds hold the same, in the same places."""
+    assert (graph.digest(), graph.pack()) == (expected.digest(), expected.pack())
+    assert_same_view(graph, expected)
+
+
+def test_turns_that_are_folded_at_once_depend_on_those_before_them_as_ever() -> None:
+    later_word = Relation(source="coffee", type="likes", target="word9", start=0, end=4)
+    special: dict[int, dict[str, Any]] = {
+        3: {"id": "t1", "text": "another text under a known id", "concepts": "unheard-of"},
+        4: {"relations": [later_word]},
+        12: {"relations": [later_word]},
+        14: {"anchor": Anchor(kind="forced", rule="test"), "importance": 0.9},
+        20: {"uncounted": "redundant"},
+        22: {"units": [[0, 1]]},
+        25: {"at": NOON - DAY, "live": False, "session": "other", "speaker": "Ben"},
+        26: {"expires_at": NOON + DAY, "origin": "web", "ahead": 60, "role": None, "question": True},
+    }
+    turns = [
+        turn_recorded(**{"id": f"t{n}", "at": NOON + n, "concepts": f"coffee word{n}", **special.get(n, {})})
+        for n in range(WAITING + 40)
+    ]
+    graph, expected = Graph("ada"), folded(*turns)
+    graph.deadlines()
+    graph.fold_all(turns)
+    assert_same_fold(graph, expected)
+    assert [each.passages for each in graph.relations.all()] == [(11,)], "the first came before the word that it names"
+    assert graph.expires_next == expected.expires_next == NOON + DAY
+    assert (graph.enough_at, graph.fresh_turns, graph.clock) == (
+        expected.enough_at,
+        expected.fresh_turns,
+        expected.clock,
+    )
 
 
 @given(steps(), st.lists(st.tuples(st.integers(0, 25), st.booleans(), st.randoms(use_true_random=False)), max_size=5))

@@ -45,7 +45,9 @@ MOST_WAITING = 8  # levels behind those that are being merged, which wait for th
 MANY = 1 << 18  # pairs, in both directions: from so many on, the store holds the number of neighbours of each concept
 SPILL_ABOVE = 1 << 20  # the same, which stay in the store until the first read
 LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
+SMALL_BITS = 16  # of a concept number, so that two of them are a number of 32 bits
 _LOW = np.int64(0xFFFFFFFF)
+_LOW_SMALL = np.int64((1 << SMALL_BITS) - 1)
 
 
 class PairCounts:
@@ -181,7 +183,7 @@ class PairCounts:
     def _only_count(self) -> None:
         """Count the queued windows, and leave them at that: as much work as there are."""
         if self._queued:
-            run = counted(_pair_keys(self._queue, self._sizes))
+            run = _count_pairs(self._queue, self._sizes)
             self._queue, self._sizes, self._queued = array("i"), array("i"), 0
             self._counted.append(run)
             if self._unstored is not None:
@@ -472,13 +474,25 @@ class _PairRun(NamedTuple):
     pairs: Sorted
 
 
-def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
-    """Make one key per pair of each window."""
+def _count_pairs(queue: Sequence[int], sizes: Sequence[int]) -> Sorted:
+    """Count the pairs of each window, at least one.
+
+    Where all concept numbers are small, a pair is sorted as one number of 32 bits: that takes half the time.
+    """
     concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
-    return np.concatenate([keys.ravel() for _, keys in _matrices(concepts, lengths)])
+    if concepts.max() >> SMALL_BITS:
+        return counted(_all_keys(concepts, lengths, 32))
+    run = counted(_all_keys(concepts.astype(np.uint32), lengths, SMALL_BITS))
+    keys = run.keys.astype(np.int64)
+    return Sorted(keys >> SMALL_BITS << 32 | keys & _LOW_SMALL, run.counts)
 
 
-def _matrices(concepts: Integers, lengths: Integers) -> Iterator[tuple[Integers, Integers]]:
+def _all_keys(concepts: Integers, lengths: Integers, bits: int) -> Integers:
+    """Make one key per pair of each window, a << bits | b."""
+    return np.concatenate([keys.ravel() for _, keys in _matrices(concepts, lengths, bits)])
+
+
+def _matrices(concepts: Integers, lengths: Integers, bits: int = 32) -> Iterator[tuple[Integers, Integers]]:
     """Lay out the pairs of windows of equal size as one matrix: which windows (w,), and a key for each pair (w, k)."""
     starts = np.cumsum(lengths) - lengths
     for size in np.unique(lengths).tolist():
@@ -486,7 +500,7 @@ def _matrices(concepts: Integers, lengths: Integers) -> Iterator[tuple[Integers,
         rows = concepts[starts[windows][:, None] + np.arange(size)]
         rows.sort(axis=1)
         left, right = _pairs(size)
-        yield windows, rows[:, left] << 32 | rows[:, right]
+        yield windows, rows[:, left] << bits | rows[:, right]
 
 
 def pairs_of(concepts: Integers, lengths: Integers) -> tuple[Integers, Integers]:

@@ -14,7 +14,7 @@ A table that was read from a store materialises a column, or another attribute, 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -75,6 +75,11 @@ def column(
     """Declare a column: see Column.  `Any`, as the attribute is an array in every table that is made."""
     blank = array(code, [default]).tobytes()
     return Column("", code, blank, per, in_digest, points, stored_in, stored_as or code, first, added_as)
+
+
+def append_all(rows: array[Any], values: Sequence[float]) -> None:
+    """Append many values: as `extend` does, which converts each of them a few times more slowly."""
+    rows.frombytes(np.array(values, rows.typecode).view(np.uint8).data)
 
 
 class LazyColumn(NamedTuple):

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import compress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, compress
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from emgas.limits import WINDOW_CONCEPTS
 from state.arrays import Counts, Integers, Mask
 from state.events.events import TurnRecorded
-from state.graph.tables.columns import ColumnTable, LazyColumn, column, lazy_attribute
+from state.graph.tables.columns import ColumnTable, LazyColumn, append_all, column, lazy_attribute
 from state.graph.tables.decay import HOLDS, NEVER
 from state.graph.tables.lists import stable_order
 from state.graph.tables.strings import Places, Strings
@@ -62,10 +61,6 @@ def _expiry(turn: TurnRecorded) -> int:
 
 def _is_kept_unasked(turn: TurnRecorded) -> bool:
     return turn.anchor is not None and turn.anchor.kind == "spontaneous"
-
-
-def _blank(default: int, _turn: TurnRecorded) -> int:
-    return default
 
 
 def fingerprint(text: str) -> int:
@@ -198,7 +193,7 @@ class PassageTable(ColumnTable):
             self._numbers = {turn: number for number, turn in enumerate(self._ids)}
         return self._numbers
 
-    def _unpack(self) -> None:
+    def unpack(self) -> None:
         """List ids, and lay out all else: turns are to be added, or to go."""
         if (packed := self._packed) is not None:
             self._ids, self._packed = packed.texts.listed(), None
@@ -218,7 +213,7 @@ class PassageTable(ColumnTable):
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; return its number."""
         if self._packed is not None:
-            self._unpack()
+            self.unpack()
         number = (self._numbers or self._by_id())[turn.id] = len(self._ids)
         self._ids.append(turn.id)
         self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
@@ -226,12 +221,37 @@ class PassageTable(ColumnTable):
         self.event.append(event)
         for name, first in _FIRST:
             getattr(self, name).append(first(turn))
+        for name, blank in _BLANK:
+            getattr(self, name).frombytes(blank)
         self.changed.append(0)
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
         self.posting_count.extend([concept.count for concept in turn.concepts])
         return number
+
+    def extend(self, turns: Sequence[TurnRecorded], events: Sequence[int], concepts: Sequence[Sequence[int]]) -> None:
+        """Append many passages, as `add` does one: column by column, which takes a third of the time."""
+        if self._packed is not None:
+            self.unpack()
+        first, ids = len(self._ids), [turn.id for turn in turns]
+        self._by_id().update(zip(ids, range(first, first + len(ids)), strict=True))
+        self._ids += ids
+        sessions, speakers = self.sessions, self.speakers
+        append_all(self.session, [sessions.setdefault(turn.session, len(sessions)) for turn in turns])
+        append_all(self.speaker, [speakers.setdefault(turn.speaker, len(speakers)) for turn in turns])
+        append_all(self.event, events)
+        for name, value_of in _FIRST:
+            append_all(getattr(self, name), [value_of(turn) for turn in turns])
+        for name, blank in _BLANK:
+            getattr(self, name).frombytes(blank * len(turns))
+        self.changed.frombytes(bytes(len(turns)))
+        for number in range(first, len(self._ids)):
+            self._follow(number)
+        lengths = [len(numbers) for numbers in concepts]
+        append_all(self.starts, list(accumulate(lengths[:-1], initial=len(self.posting_concept))))
+        append_all(self.posting_concept, list(chain.from_iterable(concepts)))
+        append_all(self.posting_count, [concept.count for turn in turns for concept in turn.concepts])
 
     def _follow(self, number: int) -> None:
         """Set a passage as the last one of its session."""
@@ -389,7 +409,7 @@ class PassageTable(ColumnTable):
 
     def remove(self, number: int) -> None:
         """Take a passage out for good; its id stays known."""
-        self._unpack()
+        self.unpack()
         turn, session = self._ids[number], self.session[number]
         self._go(turn, self.fingerprint[number])
         self.removed.append(self.event[number])
@@ -501,11 +521,9 @@ class PassageTable(ColumnTable):
 
 
 _BY_HAND = ("session", "speaker", "event")  # `add` fills them
-_FIRST: Final[tuple[tuple[str, Callable[[TurnRecorded], int]], ...]] = tuple(
-    (each.name, each.first or partial(_blank, each.default))
-    for each in PassageTable.columns
-    if each.per == "row" and each.name not in _BY_HAND
-)
+_ROWS: Final = [each for each in PassageTable.columns if each.per == "row" and each.name not in _BY_HAND]
+_FIRST: Final = [(each.name, each.first) for each in _ROWS if each.first is not None]
+_BLANK: Final = [(each.name, each.blank) for each in _ROWS if each.first is None]
 
 
 def _all_before(table: PassageTable) -> array[int]:
