@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,11 +50,24 @@ NO_KAFKA = (
 IN_THE_GATE, ELSEWHERE = 16, 90  # what is marked slow, and the gate leaves out, and whatever tries all its examples
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cap the examples of tests that ask for a number of their own, in the profile of the gate."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put long files first where files are shared out; cap examples that tests ask for, in the profile of the gate."""
+    if hasattr(config, "workerinput"):  # one of the processes of `-n`
+        long_first(items)
     if settings.get_current_profile_name() == "gate":
         for item in items:
             _cap_examples(getattr(item, "obj", None), settings.default.max_examples)
+
+
+def long_first(items: list[pytest.Item]) -> None:
+    """Sort files: those with tests that are slow or wait for a Kafka, and of those the ones with few: each is long.
+
+    Whoever takes a long file last works alone at the end; and who waits for a broker leaves the cores to others.
+    """
+    tests, long = Counter(item.path for item in items), Counter[Path]()
+    for item in items:
+        long[item.path] += any(item.get_closest_marker(name) for name in ("kafka", "slow"))
+    items.sort(key=lambda item: (0, tests[item.path]) if long[item.path] else (1, -tests[item.path]))  # it is stable
 
 
 def _cap_examples(test: object, most: int) -> None:

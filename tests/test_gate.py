@@ -73,6 +73,17 @@ def test_the_gate_caps_the_examples_of_each_property(tmp_path: Path, profile: st
     assert f"tried {examples}\n" in run(tmp_path, PROPERTIES, "--hypothesis-profile", profile)
 
 
+def test_files_with_tests_that_wait_or_are_slow_come_first_where_files_are_shared_out(tmp_path: Path) -> None:
+    tests = {"quick": "def test_1(): pass", "quicker": "def test_1(): pass\ndef test_2(): pass"}
+    tests |= {name: f"import pytest\n@pytest.mark.{name}\n{tests['quick']}" for name in ("slow", "kafka")}
+    tests["kafka"] += "\n" + tests["quicker"]
+    for name, text in tests.items():
+        (tmp_path / f"test_a_{name}.py").write_text(text)
+    printed = run(tmp_path, "", "-n", "1", "--dist", "loadfile", "--no-loadscope-reorder", "-v")
+    ran = [line.split("test_a_")[1] for line in printed.splitlines() if "PASSED" in line]
+    assert list(dict.fromkeys(each.partition(".")[0] for each in ran)) == ["slow", "kafka", "quicker", "quick"]
+
+
 ARROWS = {
     "state/decay.py": set[str](),
     "state/graph.py": {"state/decay.py"},

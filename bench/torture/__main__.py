@@ -2,6 +2,7 @@
 
     python -m bench.torture --minutes 20 --json
     python -m bench.torture --minutes 5 --seed 7 --kinds "worker killed,network cut"
+    python -m bench.torture --once --kinds "branched,memory repartitioned"
 
 Every kind of fault happens once before any happens twice; the seed decides the order and all random choices (but not
 the timing of the machine).  After each fault the liveness oracle runs, and its duration is reported: from the end of
@@ -33,6 +34,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import aclosing
+from itertools import islice
+from math import inf, isinf
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -66,9 +69,10 @@ class TortureRun:
         self.took: defaultdict[str, list[float]] = defaultdict(list)
 
     async def torture(self, seconds: float, kinds: list[str]) -> None:
-        """Cause faults until the time is up."""
+        """Cause faults until the time is up; where that is infinite, each kind once."""
         ends = time.monotonic() + seconds
-        for name in _dealt(kinds, self._scene.random):
+        dealt = _dealt(kinds, self._scene.random)
+        for name in islice(dealt, len(kinds)) if isinf(seconds) else dealt:
             if time.monotonic() > ends or len(self.stuck) > 3:
                 return
             await self._one(name)
@@ -157,7 +161,9 @@ async def _run(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
 def main() -> None:
     """Torture, and print what came of it; exit with 1 unless there is 0 of all that must be none."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=20.0)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, default=20.0)
+    length.add_argument("--once", action="store_const", const=inf, dest="minutes", help="each kind once")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--brokers", type=int, choices=(1, 3), default=1)
     parser.add_argument("--patience", type=float, default=90.0, help="seconds until a partition counts as wedged")

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from streams.transport import select
-from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.contracts.pipeline_contract import DOOMED, WORKER, PipelineContract
 from tests.support.clocks import eventually
 from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import kafka_transport
@@ -36,7 +36,7 @@ async def pipeline(kafka_address: str, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def doomed(kafka_address: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with on_kafka(kafka_address, tmp_path) as pipeline:
+    async with on_kafka(kafka_address, tmp_path, **DOOMED) as pipeline:
         yield pipeline
 
 

@@ -22,7 +22,7 @@ from streams.cli.operate.worker import NICER
 from streams.settings import WorkerSettings
 from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
-from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.contracts.pipeline_contract import DOOMED, WORKER, PipelineContract
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
 from tests.support.workers import PARTITIONS, PATIENCE, Worker, lives, mismatches, topics, until, verify, worker
@@ -57,7 +57,7 @@ async def pipeline(kafka_address: str, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def doomed(kafka_address: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with with_reader(kafka_address, tmp_path) as pipeline:
+    async with with_reader(kafka_address, tmp_path, **DOOMED) as pipeline:
         yield pipeline
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,10 @@ from bench.torture.moved import Home, MovedGraph
 from emgas.wire import partition_of
 from streams.cli.exchange.repartition import LARGE
 from streams.settings import WorkerSettings
-from streams.transport import select
 from streams.transport.failpoints import VARIABLE, MoveStep
 from tests.support.cli import COMMAND, ROOT, environment
 from tests.support.clocks import PATIENCE
-from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import kafka_transport
+from tests.support.pipeline import two_memories
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 PARTITIONS = 2
@@ -71,18 +68,8 @@ async def offered(graphs: list[MovedGraph]) -> None:
 async def test_a_repartition_that_is_killed_at_each_step_is_run_again_and_nothing_is_lost_or_twice(
     kafka_address: str, tmp_path: Path
 ) -> None:
-    def memory(name: str, partitions: int) -> WorkerSettings:
-        prefix, address = f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}"
-        return settings_for(tmp_path / name, prefix, address, partitions=partitions)
-
-    source, target = memory("source", PARTITIONS), memory("target", 3)
-    for settings in (source, target):
-        await select.create(settings)
-    async with (
-        kafka_transport(kafka_address) as transport,
-        Pipeline(source, transport) as here,
-        Pipeline(target, transport) as there,
-    ):
+    async with two_memories(kafka_address, tmp_path, PARTITIONS, 3) as (here, there):
+        source, target = here.settings, there.settings
         graphs = [MovedGraph((Home(source, here.memory, name), Home(target, there.memory, name))) for name in names()]
         for _ in range(2):
             await asyncio.gather(*(graph.speak(PATIENCE) for graph in graphs))

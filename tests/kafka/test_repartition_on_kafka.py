@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import subprocess
-import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from replay.transfer import folded, restamped, survey
 from streams.settings import WorkerSettings
 from streams.transport import select
 from tests.support.cli import COMMAND, ROOT, environment
-from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import kafka_transport
+from tests.support.pipeline import two_memories
 
 pytestmark = pytest.mark.kafka
 GRAPHS = int(os.environ.get("EMGAS_TEST_GRAPHS", "24"))
@@ -89,19 +87,9 @@ async def digests(settings: WorkerSettings, graphs: list[str]) -> dict[str, str]
 
 
 async def test_all_graphs_get_more_partitions_while_they_are_in_use(kafka_address: str, tmp_path: Path) -> None:
-    def memory(name: str, partitions: int) -> WorkerSettings:
-        prefix, address = f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}"
-        return settings_for(tmp_path / name, prefix, address, partitions=partitions)
-
-    source, target = memory("source", 8), memory("target", 16)
-    for settings in (source, target):
-        await select.create(settings)
     graphs = [f"graph-{number}" for number in range(GRAPHS)]
-    async with (
-        kafka_transport(kafka_address) as transport,
-        Pipeline(source, transport) as here,
-        Pipeline(target, transport) as there,
-    ):
+    async with two_memories(kafka_address, tmp_path, 8, 16) as (here, there):
+        source, target = here.settings, there.settings
         turns = [
             {"id": f"t{number}", "graph": graph, "speaker": "Ada", "text": f"The kettle number {number} is red."}
             for graph in graphs

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from pathlib import Path
 
 import pytest
 
 from emgas.client.client import MemoryClient
 from emgas.errors import QueryFailedError
-from streams.settings import WorkerSettings
-from streams.transport import select
 from tests.support.cli import emgas
-from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import kafka_transport
+from tests.support.pipeline import two_memories
 
 pytestmark = pytest.mark.kafka
 TURNS = 40
@@ -45,18 +41,8 @@ async def talk(
 async def test_nothing_is_lost_or_twice_when_a_graph_moves_while_it_is_written_to(
     kafka_address: str, tmp_path: Path
 ) -> None:
-    def memory(name: str, partitions: int) -> WorkerSettings:
-        prefix, address = f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}"
-        return settings_for(tmp_path / name, prefix, address, partitions=partitions)
-
-    source, target = memory("source", 2), memory("target", 5)
-    for settings in (source, target):
-        await select.create(settings)
-    async with (
-        kafka_transport(kafka_address) as transport,
-        Pipeline(source, transport) as here,
-        Pipeline(target, transport) as there,
-    ):
+    async with two_memories(kafka_address, tmp_path, 2, 5) as (here, there):
+        source, target = here.settings, there.settings
         begun, moved = asyncio.Event(), asyncio.Event()
         talking = asyncio.create_task(talk(here.memory, there.memory, target.prefix, begun, moved))
         await begun.wait()

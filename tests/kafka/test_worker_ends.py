@@ -71,7 +71,10 @@ async def test_a_worker_that_is_told_to_stop_while_the_broker_is_silent_exits_wi
 async def test_a_worker_that_opens_its_partitions_for_longer_than_a_session_is_not_taken_for_dead(
     kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
-    async with topics(kafka_address, prefix, tmp_path) as (settings, memory), Proxy(kafka_address.split(",")) as proxy:
+    async with (
+        topics(kafka_address, prefix, tmp_path, session_timeout=8.0) as (settings, memory),
+        Proxy(kafka_address.split(",")) as proxy,
+    ):
         behind = settings.model_copy(update={"broker": f"kafka://{proxy.address}"})
         proxy.delay(settings.session_timeout / 15)  # each way; to open one takes a dozen of both
         with worker(behind, tmp_path / "1") as first:

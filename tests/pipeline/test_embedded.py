@@ -19,7 +19,7 @@ from streams.errors import AppendFailedError
 from streams.ingest.partition_writer import PartitionWriter
 from streams.transport import select
 from streams.worker.service import now_ms
-from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.contracts.pipeline_contract import DOOMED, WORKER, PipelineContract
 from tests.support.clocks import PATIENCE, eventually
 from tests.support.fakes import arrival
 from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
@@ -44,7 +44,7 @@ async def pipeline(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pi
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def doomed(tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with embedded(tmp_path) as pipeline:
+    async with embedded(tmp_path, **DOOMED) as pipeline:
         yield pipeline
 
 

@@ -18,7 +18,7 @@ from faust.transport.consumer import Consumer
 from emgas.errors import QueryFailedError
 from streams.transport import select
 from streams.transport.keys.file_keys import FileKeys
-from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.contracts.pipeline_contract import DOOMED, WORKER, PipelineContract
 from tests.contracts.pipeline_erasure import Erases
 from tests.support.clocks import eventually
 from tests.support.keys import OutOfReach
@@ -45,7 +45,7 @@ async def pipeline(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pi
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def doomed(tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with with_reader(tmp_path) as pipeline:
+    async with with_reader(tmp_path, **DOOMED) as pipeline:
         yield pipeline
 
 

@@ -19,8 +19,8 @@ from bench.simulation.moving_faults import MOVING as MOVING_KINDS
 from bench.simulation.mutations import KEEPING, MOVING, WITHOUT, without
 from bench.simulation.run import run
 
-SEEDS, AT_ONCE, IN_THE_GATE = 500, 10, 100
-KEPT_SEEDS, KEPT_AT_ONCE = 40, 5  # of worlds that keep: each takes several times as long
+SEEDS, AT_ONCE = 100, 10  # and those of CATCHES; bench/simulation/README.md says how to run others
+KEPT_SEEDS, KEPT_AT_ONCE, KEPT_IN_THE_GATE = 40, 5, 10  # of worlds that keep: each takes twice as long
 MOVING_SEEDS, MOVING_AT_ONCE, MOVING_IN_THE_GATE = 40, 5, 10  # of worlds in which graphs move
 FAILING_SEEDS = (
     51700,
@@ -83,12 +83,19 @@ CATCHES: dict[str, int] = {
     "opened once it left": 1,
 }
 SEARCHED = 60  # seeds, for one that notices
+UNMENDED = 637  # complains with every protection on: what a follower holds of a log that lost its end is not the fold
+# What only a later seed would notice, once a protection is broken by mistake, is noticed all the same.
+FURTHER_SEEDS = {seed for name, seed in CATCHES.items() if name not in {*KEEPING, *MOVING} and seed >= SEEDS} - {
+    UNMENDED
+}
 
 
-@pytest.mark.parametrize(
-    "first",
-    [pytest.param(first, marks=[pytest.mark.slow][: first >= IN_THE_GATE]) for first in range(0, SEEDS, AT_ONCE)],
-)
+def some_slow(seeds: int, at_once: int, in_the_gate: int) -> list[Any]:
+    """Return the first seed of every run; those that the gate leaves out are marked so."""
+    return [pytest.param(first, marks=[pytest.mark.slow][: first >= in_the_gate]) for first in range(0, seeds, at_once)]
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a killed process leaves work that it never began
 def test_nothing_is_lost_doubled_or_wedged_whatever_goes_wrong(first: int) -> None:
     for seed in range(first, first + AT_ONCE):
@@ -98,7 +105,7 @@ def test_nothing_is_lost_doubled_or_wedged_whatever_goes_wrong(first: int) -> No
         _SEEN.update(result.faults)
 
 
-@pytest.mark.parametrize("first", range(0, KEPT_SEEDS, KEPT_AT_ONCE))
+@pytest.mark.parametrize("first", some_slow(KEPT_SEEDS, KEPT_AT_ONCE, KEPT_IN_THE_GATE))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_kept_and_erased_stays_the_fold_of_its_log_and_nobody_gets_rights(first: int) -> None:
     for seed in range(first, first + KEPT_AT_ONCE):
@@ -107,13 +114,7 @@ def test_what_is_kept_and_erased_stays_the_fold_of_its_log_and_nobody_gets_right
         _SEEN_KEEPING.update(result.faults)
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=[pytest.mark.slow][: first >= MOVING_IN_THE_GATE])
-        for first in range(0, MOVING_SEEDS, MOVING_AT_ONCE)
-    ],
-)
+@pytest.mark.parametrize("first", some_slow(MOVING_SEEDS, MOVING_AT_ONCE, MOVING_IN_THE_GATE))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_graph_that_moves_is_in_one_place_with_all_that_was_said(first: int) -> None:
     for seed in range(first, first + MOVING_AT_ONCE):
@@ -123,10 +124,14 @@ def test_a_graph_that_moves_is_in_one_place_with_all_that_was_said(first: int) -
 
 
 @pytest.mark.parametrize(
-    ("seed", "keeps"), [*((seed, False) for seed in FAILING_SEEDS), *((seed, True) for seed in FAILING_KEEPING_SEEDS)]
+    ("seed", "keeps"),
+    [
+        *((seed, False) for seed in sorted({*FAILING_SEEDS, *FURTHER_SEEDS})),
+        *((seed, True) for seed in FAILING_KEEPING_SEEDS),
+    ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_a_seed_found_is_mended(seed: int, keeps: bool) -> None:
+def test_what_a_seed_found_or_would_find_is_not_there(seed: int, keeps: bool) -> None:
     result = run(seed, keeps=keeps)
     assert not result.complaints, format_result(result)
 

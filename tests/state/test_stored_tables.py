@@ -306,9 +306,8 @@ def test_many_pairs_of_a_graph_that_was_never_closed_are_read_when_somebody_asks
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("version", VERSIONS)
-def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: int) -> None:
-    for records in golden(version):
+def test_everything_that_a_graph_ever_held_is_answered_from_the_store() -> None:
+    for records in golden(VERSIONS[-1]):  # older events are upcast before anything of them is stored
         partition, fresh = Partition(store := MemoryStore(), memory=1), Partition(MemoryStore())
         for number, record in enumerate(records):
             partition.fold(record.offset, record.value)

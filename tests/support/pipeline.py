@@ -16,6 +16,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from replay.verify.verify import Verification, verify_partition
 from state.events.events import AnyEvent, decode
 from state.graph.graph import Graph
 from streams.settings import WorkerSettings
+from streams.transport import select
 from streams.transport.dead_letters import DeadLetter, read_all
 from streams.transport.keys.key_store import KeyStore
 from streams.worker.answering_app import AnsweringApp
@@ -36,7 +38,7 @@ from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
 from tests.support.clocks import PATIENCE, now
 from tests.support.own_writes import OwnWrites
-from tests.support.transports import SqliteTransport, Transport
+from tests.support.transports import SqliteTransport, Transport, kafka_transport
 
 
 class Pipeline:
@@ -228,6 +230,19 @@ def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> 
     return WorkerSettings(
         **{"data": data, "prefix": prefix, "broker": broker, "partitions": 2, "session_timeout": 12.0, **changes}
     )
+
+
+@asynccontextmanager
+async def two_memories(address: str, home: Path, here: int, there: int) -> AsyncIterator[tuple[Pipeline, Pipeline]]:
+    """Start two memories on a Kafka, with so many partitions: graphs move from one to the other."""
+    async with kafka_transport(address) as transport, AsyncExitStack() as running:
+        started = []
+        for partitions in (here, there):
+            prefix = f"test-{uuid4().hex[:12]}"
+            settings = settings_for(home / prefix, prefix, f"kafka://{address}", partitions=partitions)
+            await select.create(settings)
+            started.append(await running.enter_async_context(Pipeline(settings, transport)))
+        yield started[0], started[1]
 
 
 def only(items: Sequence[Any]) -> Any:
