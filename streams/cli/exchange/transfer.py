@@ -133,8 +133,8 @@ async def outgoing(
     if exported is None:
         output.fail_unknown(graph)
     digest = await folded(restamped(log, exported, name), name or graph)
-    origin = forked(exported.origin) if forks else exported.origin
-    return exported, Transferred(name or graph, origin, exported.events, digest, exported.is_encrypted)
+    origin, hop = (forked(exported.origin), 0) if forks else (exported.origin, exported.hop)
+    return exported, Transferred(name or graph, origin, exported.events, digest, exported.is_encrypted, hop)
 
 
 async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
@@ -257,18 +257,23 @@ async def _arrived(
 
 
 async def _moved(transfer: _Transfer) -> dict[str, Any]:
-    """Copy most of the graph while it lives; fence it, copy the rest, let it leave, and open it there."""
+    """Copy most of the graph while it lives; fence it, copy the rest, let it leave, and open it there.
+
+    If it left in an earlier run, and what stayed here was erased since, that is sent as well: it must not open there.
+    """
     async with _connected(transfer) as (log, there):
         going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-        origin, sent = going[0].origin, NOTHING
+        sent = NOTHING
         if not going[0].has_left:
             sent = await _sent(transfer, log, there, going, lives_on=True)
-        await _fence(transfer, "begin", origin)
+        await _fence(transfer, "begin", going[1])
         if not going[0].has_left:
             going = await outgoing(log, transfer.graph, transfer.name, forks=False)
             rest = await _sent(transfer, log, there, going)
             sent = Delivered(sent.events + rest.events)
-            await _fence(transfer, "finish", origin, events=going[1].total)
+            await _fence(transfer, "finish", going[1])
+        elif going[0].has_grown:
+            sent = await _sent(transfer, log, there, going)
         sent = await opened(there, going[1], sent)
         return {**await _arrived(transfer, log, going, sent), "moved_to": transfer.address}
 
@@ -279,17 +284,24 @@ async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
 
 
 async def _fence(
-    transfer: _Transfer,
-    phase: Literal["begin", "finish", "cancel"],
-    origin: str | None = None,
-    events: int | None = None,
+    transfer: _Transfer, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None
 ) -> None:
     """Send a phase of the graph's move to its memory.  Raises EmgasError if it is rejected."""
-    from emgas.messages.transfer import Move  # here: --help needs none of it
-
-    move = Move(graph=transfer.graph, to=transfer.address, phase=phase, origin=origin, events=events)
+    move = phase_of(transfer.graph, transfer.address, phase, what)
     async with session(transfer.source, TIMEOUT, begins=False) as here:
         await fence(here.memory, move)
+
+
+def phase_of(
+    graph: str, to: str, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None
+) -> Move:
+    """Build the request of a phase; to finish, it names the events that arrived."""
+    from emgas.messages.transfer import Move  # here: --help needs none of it
+
+    if what is None:
+        return Move(graph=graph, to=to, phase=phase)
+    events = what.total if phase == "finish" else None
+    return Move(graph=graph, to=to, phase=phase, origin=what.origin, events=events, hop=what.hop)
 
 
 async def fence(memory: MemoryClient, move: Move) -> None:
