@@ -159,11 +159,18 @@ class _Found:
         self.events += 1
 
     def survey(self, partition: int, graph: str, end: int) -> Survey:
-        erased = erased_by(self.erasures)
         moves = self.moves
-        has_grown = moves.has_left and self.events > moves.events
         return Survey(
-            partition, graph, end, self.events, self.origin, self.is_encrypted, moves.has_left, moves.hop, has_grown, erased
+            partition=partition,
+            graph=graph,
+            end=end,
+            events=self.events,
+            origin=self.origin,
+            is_encrypted=self.is_encrypted,
+            has_left=moves.has_left,
+            hop=moves.hop,
+            has_grown=moves.has_left and self.events > moves.events,
+            erased=erased_by(self.erasures),
         )
 
 

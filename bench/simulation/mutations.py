@@ -207,15 +207,6 @@ def _opened_when_checked(request: Any, graph: Any, context: Any) -> Any:
     return _completed_unseen(request, graph, context) if decided is None else decided
 
 
-def _of_any_move(request: Any, placement: Any) -> None:
-    """Take a message of any move for one of the newest."""
-
-
-def _any_move(request: Any, placement: Any, *, is_under_way: bool) -> int:
-    """Take a request of any move for one of the newest."""
-    return int(request.hop)
-
-
 def _kept_whole(record: Record) -> int:
     return 0
 
@@ -307,7 +298,6 @@ WITHOUT: dict[str, list[Patch]] = {
     "names split": [(branch, "_naming", _named_at_once)],
     "moved graphs fenced": [(command_handler, "check_here", lambda command, placement: None)],
     "all of it received": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _completed_unseen})],
-    "moves counted": [(transfer, "_check_newest", _of_any_move), (transfer, "_hop", _any_move)],
     "opened once it left": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _opened_when_checked})],
 }
 KEEPING = {
@@ -317,7 +307,7 @@ KEEPING = {
     "names split",
 }  # only runs with erasures and rights can detect these
 # only runs in which graphs move can detect these
-MOVING = {"moved graphs fenced", "all of it received", "moves counted", "opened once it left"}
+MOVING = {"moved graphs fenced", "all of it received", "opened once it left"}
 
 
 @contextmanager

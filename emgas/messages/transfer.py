@@ -34,8 +34,8 @@ class Receive(
     """Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
 
     Until then the graph accepts and answers nothing else.  Events that are here already are passed over.  A move has
-    the digest checked first (`opens` false), and opens the graph here once it has left the other memory.  A message of a
-    move (`hop`) is refused once a later move of the graph is known here.
+    the digest checked first (`opens` false), and opens the graph here once it has left the other memory.  A message of
+    a move (`hop`) is refused once a later move of the graph is known here.
     """
 
     most_bytes: ClassVar[int] = limits.RECEIVED_BYTES

@@ -39,7 +39,9 @@ def request(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, "id": kind, "graph": "ada", **fields}
 
 
-async def exported(log: BoundedLog, name: str = "ada", *, hop: int = 0) -> tuple[Survey, Transferred, list[dict[str, Any]]]:
+async def exported(
+    log: BoundedLog, name: str = "ada", *, hop: int = 0
+) -> tuple[Survey, Transferred, list[dict[str, Any]]]:
     """Return what is received of the graph `ada` of a log, as messages."""
     known = await survey(log, HERE, "ada")
     assert known is not None
@@ -438,7 +440,7 @@ Requests = list[dict[str, Any]]
 
 
 class RoundTrip:
-    """All that both memories of a graph are sent while it moves away, grows or not, comes back, and begins to move again.
+    """All that both memories of a graph are sent: it moves away, grows or not, comes back, and begins to move again.
 
     late_*   the messages of the first move, from another run of it     back_*   where they may come: from there on
     """
@@ -508,3 +510,27 @@ def test_a_mover_that_does_not_count_moves_moves_no_graph_whose_moves_are_counte
     old = request("move", to="x", phase="begin")
     _, log = lived([*spoken(), begin, cancel, old], MemoryKeys(), is_encrypted=False)
     assert reasons(log) == [OVERTAKEN.format("ada", 1, 0)]
+
+
+def test_what_was_erased_between_leaving_and_opening_is_erased_where_it_went_before_it_opens() -> None:
+    happened = [turn("t0"), turn("t1", f"{SECRET} is green.")]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    known, _, came = asyncio.run(exported(log, hop=1))
+    check = {**came[-1], "id": "check", "opens": False}
+    leaves = [
+        request("move", to="there", phase=phase, origin=known.origin, hop=1, events=known.events)
+        for phase in ("begin", "finish")
+    ]
+    _, log = lived([*happened, *leaves, request("erase", whole=True)], MemoryKeys(), is_encrypted=True)
+    assert not reasons(log)
+    later, header, rest = asyncio.run(exported(log, hop=1))
+    assert (later.has_left, later.has_grown, later.hop) == (True, True, 1)
+    assert SECRET not in json.dumps(rest)
+    rest = [{**each, "origin": known.origin, "id": f"rest-{number}"} for number, each in enumerate(rest)]
+    there, log_there, keys = received([*came[:-1], check, *rest], is_encrypted=True)
+    assert not reasons(log_there)
+    assert all(key.is_destroyed for key in keys.every() if key.graph == "ada")
+    assert there.placement("ada") == Placement("received", known.origin, events=header.total, hop=1)
+    opened_first, log_there, keys = received([*came, *rest], is_encrypted=True)
+    assert set(reasons(log_there)) == {EARLIER.format("ada", known.events, header.total)}, "it lives: erase it there"
+    assert digest_of(opened_first) == came[-1]["digest"]

@@ -292,9 +292,7 @@ async def _fence(
         await fence(here.memory, move)
 
 
-def phase_of(
-    graph: str, to: str, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None
-) -> Move:
+def phase_of(graph: str, to: str, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None) -> Move:
     """Build the request of a phase; to finish, it names the events that arrived."""
     from emgas.messages.transfer import Move  # here: --help needs none of it
 

@@ -71,8 +71,8 @@ GREW = (
     "`emgas admin graph move` again"
 )
 OVERTAKEN = (
-    "graph {!r} is at its move {} here, and this is of move {}: another run has gone on since, or this emgas is too old. "
-    "To move the graph, run `emgas admin graph move` again"
+    "graph {!r} is at its move {} here, and this is of move {}: another run has gone on since, or this emgas is too "
+    "old. To move the graph, run `emgas admin graph move` again"
 )
 CLEAR_HERE = (
     "graph {!r} was encrypted where it comes from, and what stayed here is in clear: import under another name "
