@@ -229,10 +229,6 @@ class SortedPartition:
         """List the graphs that left for a place."""
         return sorted(graph for graph, to in self._left.items() if to == place)
 
-    def events(self, graph: str) -> int:
-        """Count the events of a graph."""
-        return len(self._records[graph])
-
     def forget(self, graph: str) -> None:
         """Forget the events of a graph, which has left."""
         self._elsewhere.add(graph)
@@ -352,15 +348,25 @@ class GraphLog:
 
 
 async def messages(
-    records: AsyncIterator[Record], header: Transferred, *, opens: bool = True
+    records: AsyncIterator[Record], header: Transferred, *, opens: bool = True, known: int = 0
 ) -> AsyncIterator[Receive]:
-    """Yield the messages by which an export is received; the last one, once all events came, checks or opens it."""
-    first = 0
-    async for events in _portions(records):
+    """Yield the messages by which an export is received; the last one, once all events came, checks or opens it.
+
+    known  how many events the receiver has: they are left out
+    """
+    first = known
+    async for events in _portions(_behind(records, known)):
         yield header.message(first, events)
         first += len(events)
     if first == header.total:
         yield header.message(first, [], opens=opens)
+
+
+async def _behind(records: AsyncIterator[Record], known: int) -> AsyncIterator[Record]:
+    """Yield the records of an export without its first `known` events."""
+    async for record in records:
+        if record.offset > known:  # the claim is at offset 0
+            yield record
 
 
 async def _portions(records: AsyncIterator[Record]) -> AsyncIterator[list[str]]:

@@ -181,6 +181,24 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     assert list(graph.passages.numbers) == ["t0", "t1", "t3", "t9"]
 
 
+def test_what_the_receiver_has_already_need_not_be_sent_again() -> None:
+    happened = [*spoken(), request("erase", turn="t1"), request("forget", turns=["t2"])]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    known, header, sent = asyncio.run(exported(log))
+
+    async def rest(count: int) -> list[dict[str, Any]]:
+        behind = messages(restamped(log, known), header, known=count)
+        return [json.loads(encode(each)) | {"id": f"rest-{count}"} async for each in behind]
+
+    for count in range(header.total + 1):
+        behind = asyncio.run(rest(count))
+        assert sum(len(each["events"]) for each in behind) == header.total - count
+        begun = [{**sent[0], "events": sent[0]["events"][:count], "id": "begun"}] if 0 < count <= 4 else sent[:-1]
+        there, log_there, _ = received([*begun, *behind], is_encrypted=True)
+        assert not reasons(log_there)
+        assert digest_of(there) == header.digest
+
+
 def test_a_graph_that_exists_takes_no_events_of_another() -> None:
     _, log = lived(spoken(), MemoryKeys(), is_encrypted=False)
     _, _, sent = asyncio.run(exported(log))

@@ -1,7 +1,7 @@
 """`emgas admin topics repartition`: move all graphs to topics with another count of partitions, while they are in use.
 
-Each partition is read once, sorted by graph, and read on as it grows.  A few graphs at a time are fenced, sent and let
-go, as `emgas admin graph move` does with one; a large one is sent while it lives on, before it is fenced.
+Each partition is read once, sorted by graph, and read on as it grows.  A few graphs at a time are sent while they live
+on; then they are fenced, the rest follows, and they are let go, as `emgas admin graph move` does with one.
 
 If it is killed, run it again: graphs that live there are passed over, those that have left are opened there, and others
 go on where they stood.
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from streams.settings import WorkerSettings
 
 AT_ONCE = 16  # graphs that are fenced together
-LARGE = 500  # events; a graph with more is sent before it is fenced as well
 
 
 @dataclass
@@ -93,6 +92,7 @@ class _Moving:
     def __init__(self, graphs: SortedPartition, here: MemoryClient, there: MemoryClient, report: Repartitioned) -> None:
         self._graphs, self._here, self._there, self._report = graphs, here, there, report
         self._fenced: dict[str, float] = {}  # graph → since when
+        self._copied: dict[str, int] = {}  # graph → how many of its events were sent before it was fenced
 
     async def all(self, name: str) -> None:
         """Move all graphs, a few at a time."""
@@ -138,12 +138,11 @@ class _Moving:
         return Transferred(graph, exported.origin, exported.events, digest, exported.is_encrypted, exported.hop)
 
     async def _copy(self, graph: str) -> None:
-        if self._graphs.events(graph) > LARGE:
-            await self._send(graph, lives_on=True)
+        self._copied[graph] = (await self._send(graph, lives_on=True)).total
 
     async def _send(self, graph: str, *, lives_on: bool) -> Transferred:
-        what = await self._going(graph)
-        await send(self._there, self._graphs.restamped(self._graphs.survey(graph)), what, lives_on=lives_on)
+        what, records = await self._going(graph), self._graphs.restamped(self._graphs.survey(graph))
+        await send(self._there, records, what, lives_on=lives_on, known=self._copied.pop(graph, 0))
         return what
 
     async def _fence(self, graph: str) -> None:

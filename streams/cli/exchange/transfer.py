@@ -174,20 +174,23 @@ NOTHING = Delivered()
 
 
 async def send(
-    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False
+    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False, known: int = 0
 ) -> Delivered:
     """Send an export, and have it checked unless it lives on.  Raises EmgasError if a message is rejected.
 
-    Events that the receiver has already may be sent again, and count as sent only if it took some of a message.
+    Events that the receiver has already may be sent again, and count as sent only if it took some of a message; the
+    first `known` ones are not.
     """
     from replay.transfer import messages  # here: --help needs none of it
 
-    count = 0
-    async for message in messages(records, what, opens=False):
+    count, sends = 0, MoveStep.COPY if lives_on else MoveStep.IMPORT
+    if known == what.total:  # none is left to send: this is where that step would be
+        passing(sends)
+        passing(sends)
+    async for message in messages(records, what, opens=False, known=known):
         if not message.events and lives_on:
             break
-        step = (MoveStep.COPY if lives_on else MoveStep.IMPORT) if message.events else MoveStep.VERIFY
-        outcome = await _delivered(memory, message, step)
+        outcome = await _delivered(memory, message, sends if message.events else MoveStep.VERIFY)
         if outcome.status == "rejected":
             raise EmgasError(f"the receiver rejected the rest: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
@@ -238,11 +241,12 @@ async def _sent(
     going: tuple[Survey, Transferred],
     *,
     lives_on: bool = False,
+    known: int = 0,
 ) -> Delivered:
-    """Send what the log holds of the graph by now."""
+    """Send what the log holds of the graph by now, without its first `known` events."""
     from replay.transfer import restamped  # here: --help needs none of it
 
-    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on)
+    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on, known=known)
 
 
 async def _arrived(
@@ -268,8 +272,8 @@ async def _moved(transfer: _Transfer) -> dict[str, Any]:
             sent = await _sent(transfer, log, there, going, lives_on=True)
         await _fence(transfer, "begin", going[1])
         if not going[0].has_left:
-            going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-            rest = await _sent(transfer, log, there, going)
+            known, going = going[1].total, await outgoing(log, transfer.graph, transfer.name, forks=False)
+            rest = await _sent(transfer, log, there, going, known=known)
             sent = Delivered(sent.events + rest.events)
             await _fence(transfer, "finish", going[1])
         elif going[0].has_grown:
