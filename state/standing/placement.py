@@ -7,7 +7,7 @@
     GraphMoved {stayed}         stayed      a graph like any other again
 
 A graph counts its moves: the number of the newest one, its hop, goes with it.  So a mover that stood still while the
-graph moved on is told from the one that moves it now (streams/ingest/verbs/transfer.py).
+graph moved on is recognised by its older number (streams/ingest/verbs/transfer.py).
 
 These are control events: they are no events of the graph, so it has the same digest wherever it is.
 """

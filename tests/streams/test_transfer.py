@@ -21,7 +21,7 @@ from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
-from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS, GREW, LEFT, OVERTAKEN, STAYED
+from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, ERASED_THERE, EXISTS, GREW, LEFT, OVERTAKEN, STAYED
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -550,5 +550,5 @@ def test_what_was_erased_between_leaving_and_opening_is_erased_where_it_went_bef
     assert all(key.is_destroyed for key in keys.every() if key.graph == "ada")
     assert there.placement("ada") == Placement("received", known.origin, events=header.total, hop=1)
     opened_first, log_there, keys = received([*came, *rest], is_encrypted=True)
-    assert set(reasons(log_there)) == {EARLIER.format("ada", known.events, header.total)}, "it lives: erase it there"
+    assert set(reasons(log_there)) == {ERASED_THERE.format("ada", known.events)}
     assert digest_of(opened_first) == came[-1]["digest"]

@@ -9,7 +9,7 @@ A move is decided where the graph leaves: there, `finish` and `cancel` exclude e
 graph first, and opens it once the move is finished.  What a cancelled move brought stays closed; a later one goes on.
 
 A mover may stand still while another run of its move ends, and the graph moves on, even back.  So a graph's moves are
-counted, and each message says of which it is (`hop`): one of an earlier move than is known here is refused.
+counted, and each message has the number of its move (`hop`): one of an earlier move than is known here is refused.
 
 An erasure destroys the graph's keys here.  So it is sent in a message of its own: its key must exist when it is
 decided, and the events after it may need another key.
@@ -53,6 +53,10 @@ EARLIER = (
     "graph {0!r} was received here with {1} events, and comes with {2} now: events of both may differ by now. Import "
     "under another name (`--graph NAME`, of a copy `--as NAME`), or move the graph instead of copying it"
 )
+ERASED_THERE = (
+    "graph {0!r} lives here since it was received with {1} events, and what stayed where it left was erased since: "
+    "erase it here as well if all of it is to go"
+)
 IN_CLEAR = (
     "graph {!r} was encrypted where it comes from, and new graphs are not encrypted here: set EMGAS_ENCRYPTION=on for "
     "this memory"
@@ -88,7 +92,8 @@ def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[Da
         _check_newest(request, placement)
     if placement is not None and (placement.status, placement.place) == ("received", request.origin):
         if placement.events != request.total:
-            raise RejectedError(EARLIER.format(request.graph, placement.events, request.total))
+            why = ERASED_THERE if request.hop else EARLIER
+            raise RejectedError(why.format(request.graph, placement.events, request.total))
         raise AlreadyDoneError(f"graph {request.graph!r} is already complete here")
     begun = _begun(request, graph, placement, context)
     count = graph.events if graph is not None else 0
