@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Final, TypeVar
 
 import orjson
@@ -65,6 +65,8 @@ class Survey:
     end     offset in the log before which its events are       events   how many they are
     origin    tells the graph's history from any other: the hash of its first event, where it was born
     has_left  whether it lives elsewhere now
+    hop       number of its move that is under way, or would be next
+    has_grown    whether it has left, and more happened to it since: what stayed was erased
     erased    what was erased of it
     """
 
@@ -75,24 +77,31 @@ class Survey:
     origin: str
     is_encrypted: bool
     has_left: bool
+    hop: int
+    has_grown: bool
     erased: Erased = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Transferred:
-    """A graph that goes elsewhere: its name there, and what its receiver checks."""
+    """A graph that goes elsewhere: its name there, what its receiver checks, and the number of the move (0: a copy)."""
 
     graph: str
     origin: str
     total: int
     digest: str
     is_encrypted: bool
+    hop: int = 0
+
+    def fields(self) -> dict[str, object]:
+        """Return what `of` reads: a file belongs to no move."""
+        return {name: value for name, value in asdict(self).items() if name != "hop"}
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> Transferred:
-        """Read what `asdict` wrote.  Raises TypeError for anything else."""
+        """Read what `fields` wrote.  Raises TypeError for anything else."""
         made = cls(**fields)  # type: ignore[arg-type]  # checked right below
-        if [type(value) for value in astuple(made)] != [str, str, int, str, bool]:
+        if [type(value) for value in astuple(made)] != [str, str, int, str, bool, int]:
             raise TypeError
         return made
 
@@ -108,6 +117,7 @@ class Transferred:
             encrypted=self.is_encrypted,
             events=events,
             opens=opens,
+            hop=self.hop,
         )
 
 
@@ -117,13 +127,28 @@ def forked(origin: str) -> str:
 
 
 @dataclass
+class _Moves:
+    """The moves of a graph so far: whether it has left, with how many events, and the number of the next message."""
+
+    has_left: bool = False
+    events: int = 0
+    hop: int = 1
+
+    def note(self, event: GraphReceived | GraphMoved) -> None:
+        is_under_way = isinstance(event, GraphMoved) and event.phase != "stayed"
+        self.has_left = isinstance(event, GraphMoved) and event.phase == "left"
+        self.events = event.events
+        self.hop = event.hop if is_under_way else event.hop + 1
+
+
+@dataclass
 class _Found:
     """What was found of a graph so far, by its events in their order."""
 
     origin: str = ""
     events: int = 0
     is_encrypted: bool = False
-    has_left: bool = False
+    moves: _Moves = field(default_factory=_Moves)
     erasures: dict[int, SubjectErased] = field(default_factory=dict)
 
     def add(self, event: GraphEvent, record: Record) -> None:
@@ -134,8 +159,19 @@ class _Found:
         self.events += 1
 
     def survey(self, partition: int, graph: str, end: int) -> Survey:
-        erased = erased_by(self.erasures)
-        return Survey(partition, graph, end, self.events, self.origin, self.is_encrypted, self.has_left, erased)
+        moves = self.moves
+        return Survey(
+            partition=partition,
+            graph=graph,
+            end=end,
+            events=self.events,
+            origin=self.origin,
+            is_encrypted=self.is_encrypted,
+            has_left=moves.has_left,
+            hop=moves.hop,
+            has_grown=moves.has_left and self.events > moves.events,
+            erased=erased_by(self.erasures),
+        )
 
 
 async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
@@ -146,7 +182,7 @@ async def survey(log: LogReader, partition: int, graph: str) -> Survey | None:
     def note_place(event: AnyEvent) -> None:
         if isinstance(event, GraphReceived | GraphMoved) and event.graph == graph:
             found.origin = event.origin if isinstance(event, GraphReceived) else found.origin
-            found.has_left = isinstance(event, GraphMoved) and event.phase == "left"
+            found.moves.note(event)
 
     async for event, record in AcceptedEvents(on_control=note_place).read(log, partition, end, of=graph):
         if event.graph == graph:
@@ -167,11 +203,13 @@ class SortedPartition:
         self._origins: dict[str, str] = {}
         self._elsewhere: set[str] = set()  # graphs that have left, or are not all here yet
         self._left: dict[str, str] = {}  # graph → where it went
+        self._moves: dict[str, _Moves] = {}
 
     def _note(self, event: AnyEvent) -> None:
         if isinstance(event, GraphReceived):
             self._origins[event.graph] = event.origin
         if isinstance(event, GraphReceived | GraphMoved):
+            self._moves.setdefault(event.graph, _Moves()).note(event)
             is_here = event.complete if isinstance(event, GraphReceived) else event.phase != "left"
             (self._elsewhere.discard if is_here else self._elsewhere.add)(event.graph)
             self._left.pop(event.graph, None)
@@ -191,10 +229,6 @@ class SortedPartition:
         """List the graphs that left for a place."""
         return sorted(graph for graph, to in self._left.items() if to == place)
 
-    def events(self, graph: str) -> int:
-        """Count the events of a graph."""
-        return len(self._records[graph])
-
     def forget(self, graph: str) -> None:
         """Forget the events of a graph, which has left."""
         self._elsewhere.add(graph)
@@ -202,7 +236,7 @@ class SortedPartition:
 
     def survey(self, graph: str) -> Survey:
         """Find what there is of a graph.  Raises KeysError where a key is missing."""
-        found = _Found(self._origins.get(graph, ""), has_left=graph in self._left)
+        found = _Found(self._origins.get(graph, ""), moves=self._moves.get(graph, _Moves()))
         for record in self._records[graph]:
             found.add(graph_event(record.value, self._keys), record)
         return found.survey(self._partition, graph, self._accepted.position.watermark + 1)
@@ -314,15 +348,25 @@ class GraphLog:
 
 
 async def messages(
-    records: AsyncIterator[Record], header: Transferred, *, opens: bool = True
+    records: AsyncIterator[Record], header: Transferred, *, opens: bool = True, known: int = 0
 ) -> AsyncIterator[Receive]:
-    """Yield the messages by which an export is received; the last one, once all events came, checks or opens it."""
-    first = 0
-    async for events in _portions(records):
+    """Yield the messages by which an export is received; the last one, once all events came, checks or opens it.
+
+    known  how many events the receiver has: they are left out
+    """
+    first = known
+    async for events in _portions(_behind(records, known)):
         yield header.message(first, events)
         first += len(events)
     if first == header.total:
         yield header.message(first, [], opens=opens)
+
+
+async def _behind(records: AsyncIterator[Record], known: int) -> AsyncIterator[Record]:
+    """Yield the records of an export without its first `known` events."""
+    async for record in records:
+        if record.offset > known:  # the claim is at offset 0
+            yield record
 
 
 async def _portions(records: AsyncIterator[Record]) -> AsyncIterator[list[str]]:

@@ -76,7 +76,7 @@ async def mover_killed(run: MovingRun) -> None:
 
 
 async def mover_stalled(run: MovingRun) -> None:
-    """Let movers stand still, while some moves are cancelled and others begin."""
+    """Let movers stand still, while some moves are cancelled and others begin; some graphs move on, and back."""
     await _move_all(run, 4.0)
     for route in run.traveller.routes:
         run.traveller.stall(route)
@@ -85,8 +85,9 @@ async def mover_stalled(run: MovingRun) -> None:
         for route in run.traveller.routes:
             if run.moving.random() < 0.6:
                 run.traveller.cancel(route)
-        await asyncio.sleep(run.moving.uniform(0.5, 3.0))
-        await _move_all(run, 3.0)
+        for _ in range(run.moving.choice([1, 1, 3])):
+            await asyncio.sleep(run.moving.uniform(0.5, 3.0))
+            await _move_all(run, 3.0)
     finally:
         run.traveller.go_on()
 

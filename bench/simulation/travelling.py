@@ -173,7 +173,7 @@ class Traveller(Client):
                 await self._move(source, route.other(source))
             except MoveRefusedError as error:
                 self._note(f"the mover of {source} gets: {error}")
-                if "did not begin first" in str(error) or "was moved to" in str(error):
+                if any(each in str(error) for each in ("did not begin first", "was moved to", "another run has gone")):
                     break  # another one moved it, or cancelled
             except EmgasError as error:  # the log cannot be read now, or has nothing of it yet
                 self._note(f"the mover of {source} waits: {error}")
@@ -189,12 +189,12 @@ class Traveller(Client):
         log, exported, what = await self._outgoing(source, target)
         if not exported.has_left:
             await self._send_all(messages(restamped(log, exported, target), what, opens=False), lives_on=True)
-            await self._request(Move(graph=source, to=target, phase="begin", origin=exported.origin))
+            await self._request(Move(graph=source, to=target, phase="begin", origin=exported.origin, hop=what.hop))
             log, exported, what = await self._outgoing(source, target)
             if self._chance.random() >= OVERTAKEN or not await self._takes(what.message(what.total, [], opens=False)):
                 await self._send_all(messages(restamped(log, exported, target), what, opens=False), lives_on=False)
-            finished = Move(graph=source, to=target, phase="finish", origin=exported.origin, events=what.total)
-            await self._request(finished)
+            fields = {"origin": exported.origin, "events": what.total, "hop": what.hop}
+            await self._request(Move.model_validate({"graph": source, "to": target, "phase": "finish", **fields}))
         await self._request(what.message(what.total, []))
 
     async def _outgoing(self, source: str, target: str) -> tuple[WholeLog, Survey, Transferred]:
@@ -203,7 +203,8 @@ class Traveller(Client):
         if exported is None:
             raise EmgasError("nothing to move yet")
         digest = await folded(restamped(log, exported, target), target)
-        return log, exported, Transferred(target, exported.origin, exported.events, digest, exported.is_encrypted)
+        fields = (exported.origin, exported.events, digest, exported.is_encrypted, exported.hop)
+        return log, exported, Transferred(target, *fields)
 
     def log(self, graph: str) -> WholeLog:
         """Return the log of a graph's partition, with the keys that there are by now."""

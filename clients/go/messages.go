@@ -1031,6 +1031,8 @@ type Move struct {
 	Origin string `json:"origin,omitempty"`
 	// how many events of it arrived: with another number here, it does not leave
 	Events *int64 `json:"events,omitempty"`
+	// number of this move, one more than of the move before; another one is refused
+	Hop *int64 `json:"hop,omitempty"`
 }
 
 // Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
@@ -1061,7 +1063,8 @@ type Quota struct {
 // digest.
 //
 // Until then the graph accepts and answers nothing else. Events that are here already are passed over. A move has
-// the digest checked first (opens false), and opens the graph here once it has left the other memory.
+// the digest checked first (opens false), and opens the graph here once it has left the other memory. A message of
+// a move (hop) is refused once a later move of the graph is known here.
 type Receive struct {
 	ID    string `json:"id"`
 	Graph string `json:"graph"`
@@ -1080,6 +1083,8 @@ type Receive struct {
 	Events []string `json:"events"`
 	// of the last message: whether the graph lives here from then on, or is only checked
 	Opens *bool `json:"opens,omitempty"`
+	// number of the move that sends it; 0 for a copy
+	Hop *int64 `json:"hop,omitempty"`
 }
 
 // Reinforce: what a question with reinforce activated, reported by the reader that answered it: readers write no
@@ -1411,7 +1416,7 @@ type Outcome struct {
 	Turn     *string `json:"turn"`
 	Reason   *string `json:"reason"`
 	Redacted int64   `json:"redacted"`
-	// of a request to forget: what remains
+	// of a request to forget or erase: what remains
 	Remains  *string  `json:"remains"`
 	MovedTo  *string  `json:"moved_to"`
 	Position Position `json:"position"`

@@ -50,7 +50,7 @@ class Outcome(AnswerMessage):
     reason: str | None = None
     redacted: int = Field(0, ge=0, exclude_if=lambda redacted: not redacted)
     remains: str | None = Field(
-        None, description="of a request to forget: what remains", exclude_if=lambda remains: remains is None
+        None, description="of a request to forget or erase: what remains", exclude_if=lambda remains: remains is None
     )
     moved_to: str | None = Field(None, exclude_if=lambda moved_to: moved_to is None)
     position: Position

@@ -34,7 +34,8 @@ class Receive(
     """Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
 
     Until then the graph accepts and answers nothing else.  Events that are here already are passed over.  A move has
-    the digest checked first (`opens` false), and opens the graph here once it has left the other memory.
+    the digest checked first (`opens` false), and opens the graph here once it has left the other memory.  A message of
+    a move (`hop`) is refused once a later move of the graph is known here.
     """
 
     most_bytes: ClassVar[int] = limits.RECEIVED_BYTES
@@ -47,6 +48,9 @@ class Receive(
     events: list[str] = Field(max_length=limits.RECEIVED_EVENTS, description="record values, JSON")
     opens: bool = Field(
         default=True, description="of the last message: whether the graph lives here from then on, or is only checked"
+    )
+    hop: int = Field(
+        default=0, ge=0, description="number of the move that sends it; 0 for a copy", exclude_if=lambda hop: not hop
     )
 
 
@@ -62,4 +66,10 @@ class Move(Request, right="admin", example={"id": "m1", "to": "kafka://eu.exampl
     origin: Sha256 | None = Field(default=None, description="of the graph's history, as its receiver knows it")
     events: int | None = Field(
         default=None, ge=1, description="how many events of it arrived: with another number here, it does not leave"
+    )
+    hop: int = Field(
+        default=0,
+        ge=0,
+        description="number of this move, one more than of the move before; another one is refused",
+        exclude_if=lambda hop: not hop,
     )

@@ -22,7 +22,6 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import orjson
@@ -82,7 +81,7 @@ def header_line(header: Header) -> bytes:
         "bounds": header.bounds,
         "version": header.version,
     }
-    data |= {} if header.exact is None else {"exact": asdict(header.exact)}
+    data |= {} if header.exact is None else {"exact": header.exact.fields()}
     identity = f"{header.prefix}/backup/{header.began}"
     return orjson.dumps({**_envelope(header, identity, HEADER), "time": _time(header.began), "data": data})[:-1]
 

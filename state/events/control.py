@@ -110,6 +110,7 @@ class GraphReceived(DataEvent, frozen=True, kw_only=True):
 
     origin  what tells its history from others (replay/transfer.py)
     events  of it that were here already, where it left before; if it is complete: all that came
+    hop     number of the move that brings it; 0 for a copy
     """
 
     src: Ordinal | None = None
@@ -117,6 +118,7 @@ class GraphReceived(DataEvent, frozen=True, kw_only=True):
     origin: Sha256
     complete: bool = False
     events: Ordinal = 0
+    hop: Ordinal = 0
 
 
 @control_event
@@ -126,6 +128,7 @@ class GraphMoved(DataEvent, frozen=True, kw_only=True):
     phase   leaving: it still answers; left: it answers nothing; stayed: it does not go after all
     origin  what tells its history from others, so that it can come back
     events  of it that stay here
+    hop     number of this move: how many of the graph's moves had begun by then, wherever; those cancelled count
     """
 
     src: Ordinal
@@ -134,3 +137,4 @@ class GraphMoved(DataEvent, frozen=True, kw_only=True):
     phase: Literal["leaving", "left", "stayed"]
     origin: Sha256 | None = None
     events: Ordinal = 0
+    hop: Ordinal = 0

@@ -4,7 +4,10 @@
     GraphReceived {complete}    received    a graph like any other; repeated events of its origin are skipped
     GraphMoved {leaving}        leaving     accepts nothing, and still answers
     GraphMoved {left}           left        accepts and answers nothing: it is elsewhere; it may come back
-    GraphMoved {stayed}         -           a graph like any other again
+    GraphMoved {stayed}         stayed      a graph like any other again
+
+A graph counts its moves: the number of the newest one, its hop, goes with it.  So a mover that stood still while the
+graph moved on is recognised by its older number (streams/ingest/verbs/transfer.py).
 
 These are control events: they are no events of the graph, so it has the same digest wherever it is.
 """
@@ -27,22 +30,24 @@ class Placement(msgspec.Struct, frozen=True):
 
     place   the origin of a received graph, or the destination of a leaving one
     origin  of what leaves                  events  of it that were here as it began to come, came, or stay here
+    hop     number of its newest move, as far as it is known here
     """
 
-    status: Literal["receiving", "received", "leaving", "left"]
+    status: Literal["receiving", "received", "leaving", "left", "stayed"]
     place: str
     origin: str | None = None
     events: int = 0
+    hop: int = 0
 
     @property
     def answers(self) -> bool:
         """Return whether the graph answers questions here."""
-        return self.status in ("received", "leaving")
+        return self.status in ("received", "leaving", "stayed")
 
     @property
     def accepts(self) -> bool:
         """Return whether the graph takes turns and requests here, and its time moves on."""
-        return self.status == "received"
+        return self.status in ("received", "stayed")
 
 
 class Placements:
@@ -69,10 +74,18 @@ class Placements:
 
     def lines(self) -> list[str]:
         """List all of them, for a digest."""
-        return [f"{name} {each.status} {each.place}\n" for name, each in sorted(self._by_graph.items())]
+        return [_line(name, each) for name, each in sorted(self._by_graph.items())]
 
 
 def _placement(event: GraphReceived | GraphMoved) -> Placement | None:
     if isinstance(event, GraphReceived):
-        return Placement("received" if event.complete else "receiving", event.origin, events=event.events)
-    return None if event.phase == "stayed" else Placement(event.phase, event.to, event.origin, event.events)
+        status: Literal["received", "receiving"] = "received" if event.complete else "receiving"
+        return Placement(status, event.origin, events=event.events, hop=event.hop)
+    if event.phase == "stayed" and not event.hop:
+        return None  # of a log from before moves were counted
+    return Placement(event.phase, event.to, event.origin, event.events, event.hop)
+
+
+def _line(name: str, placement: Placement) -> str:
+    hop = f" {placement.hop}" if placement.hop else ""
+    return f"{name} {placement.status} {placement.place}{hop}\n"

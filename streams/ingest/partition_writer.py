@@ -294,8 +294,12 @@ class PartitionWriter:
 
     async def until_source(self, offset: int) -> None:
         """Wait until the turn at `offset` of `turns` is folded."""
+        await self.until(lambda: self.state.position.source >= offset)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until, once more events are folded, `holds` returns true."""
         async with self._folded:
-            await self._folded.wait_for(lambda: self.state.position.source >= offset)
+            await self._folded.wait_for(holds)
 
 
 def _stamped(

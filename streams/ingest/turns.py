@@ -67,7 +67,7 @@ LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of its event time be
 class Decision:
     """One record, the events it becomes, and the outcome that its sender gets.
 
-    remains    what remains after a request to forget
+    remains    what remains after a request to forget or erase
     discarded  nothing of it is kept, not even as a dead letter
     in_clear   its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
     drafts     the events but for their stamps, if they are written already

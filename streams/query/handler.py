@@ -238,6 +238,7 @@ class QueryHandler:
         """Wait until the state has seen enough, check the rights as they are then, and answer."""
         context = self._answer_context(question, partition)
         await self._waiter.until_folded(request.after, partition, question)
+        await self._waiter.until_arrived(request.graph, partition, question)
         check_answers(request.graph, partition.state.placement(request.graph))
         try:
             check_question(request, question.record, partition.state.graph(request.graph))

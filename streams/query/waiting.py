@@ -1,14 +1,17 @@
-"""Wait before answering a question: for the turn that it names, and for the pairs of a large graph."""
+"""Wait before answering a question: for the turn that it names, a graph that arrives, and the pairs of a large one."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from emgas.errors import TransportError
 from streams.errors import RefusedError
 from streams.query.answers.context import QueryablePartition
 from streams.query.scheduling import PART_FOR_A_TURN, AnswerSchedule, PendingQuestion
+
+ARRIVAL_SECONDS = 2.0  # for a graph that moves here: it opens a moment after it left, unless its move was interrupted
 
 
 class StateWaiter:
@@ -31,6 +34,18 @@ class StateWaiter:
         except TimeoutError:
             source = partition.state.position.source
             raise RefusedError("not-yet", f"turn {after} is not folded yet, the state is at {source}") from None
+
+    async def until_arrived(self, graph_id: str, partition: QueryablePartition, question: PendingQuestion) -> None:
+        """Wait a moment for a graph that is being moved here; a copy may take long, and is not waited for."""
+
+        def is_arriving() -> bool:
+            placement = partition.state.placement(graph_id)
+            return placement is not None and placement.status == "receiving" and placement.hop > 0
+
+        if is_arriving():
+            with suppress(TimeoutError):
+                async with self._schedule.time_limit(question), asyncio.timeout(ARRIVAL_SECONDS):
+                    await partition.until(lambda: not is_arriving())
 
     async def _end(self, partition: int) -> int:
         """Ask the log where the turns of a partition end, as of now or later; concurrent questions ask once."""

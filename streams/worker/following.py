@@ -42,8 +42,12 @@ class Followed:
 
     async def until_source(self, offset: int) -> None:
         """Wait until the turn at `offset` of `turns` is folded."""
+        await self.until(lambda: self.state.position.source >= offset)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until, once more events are folded, `holds` returns true."""
         async with self._grown:
-            await self._grown.wait_for(lambda: self.state.position.source >= offset)
+            await self._grown.wait_for(holds)
 
     async def tell(self) -> None:
         """Notify all waiting tasks that more events are folded."""

@@ -12,7 +12,6 @@ import pytest
 
 from bench.torture.moved import Home, MovedGraph
 from emgas.wire import partition_of
-from streams.cli.exchange.repartition import LARGE
 from streams.settings import WorkerSettings
 from streams.transport.failpoints import VARIABLE, MoveStep
 from tests.support.cli import COMMAND, ROOT, environment
@@ -22,7 +21,8 @@ from tests.support.pipeline import two_memories
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 PARTITIONS = 2
 EACH = 4  # graphs of each partition: they go together, so that at the fifth passage of a step one of them is behind it
-DEATHS = [  # COPY is only of a large graph; a graph passes FENCE twice before it is fenced, and twice until it leaves
+LARGE = 500  # turns of one of them
+DEATHS = [  # a graph passes FENCE twice before it is fenced, and twice until it leaves
     f"{MoveStep.COPY}:1",
     f"{MoveStep.COPY}:2",
     f"{MoveStep.FENCE}:1",

@@ -113,11 +113,11 @@ def test_a_copy_that_grew_since_is_refused_and_a_move_does_not_take_it_for_what_
     assert emgas_here(memory, "query", "ada", "which kettle?", "--json").json["passages"]
 
 
-def killed_at(where: str, memory: Path, other: Path) -> None:
+def killed_at(where: str, memory: Path, other: Path, **settings: str) -> None:
     """Begin to move the graph, and die at a step."""
     killed = subprocess.run(
         [*COMMAND, "graph", "move", "ada", "--to", str(other)],
-        env=environment(memory) | {VARIABLE: where},
+        env=environment(memory, **settings) | {VARIABLE: where},
         capture_output=True,
         timeout=PATIENCE,
     )
@@ -138,6 +138,19 @@ def test_a_move_that_is_cancelled_leaves_a_closed_copy_and_a_later_one_goes_on_w
     report = moved(memory, other)
     assert report["digest"] == report["digest_before"] == digest(other)
     assert emgas_here(other, "query", "ada", "kettle number 7", "--json").json["passages"]
+
+
+def test_what_was_erased_while_its_move_was_interrupted_is_erased_where_it_goes(tmp_path: Path) -> None:
+    memory, other, encrypted = tmp_path / "memory", tmp_path / "other", {"encryption": "on"}
+    lived(memory, **encrypted)
+    killed_at(f"{MoveStep.FENCE}:4", memory, other, **encrypted)
+    erased = emgas_here(memory, "erase", "ada", "--yes", **encrypted)
+    assert f"graph 'ada' was moved to embedded:{other}, erase it there as well" in erased.out
+    report = moved(memory, other, **encrypted)
+    assert report["digest"] == report["digest_before"] == digest(other, **encrypted)
+    assert not emgas_here(other, "query", "ada", "which kettle?", "--json", code=3, **encrypted).json["passages"]
+    again = emgas_here(other, "erase", "ada", "--yes", "--json", **encrypted).json
+    assert (again["erased_before"], again["log"]["opens_now"]) == (True, 0)
 
 
 @pytest.mark.parametrize(

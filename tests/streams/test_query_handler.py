@@ -20,6 +20,7 @@ from state.events.events import (
     UNSTAMPED,
     ConceptsRecalled,
     ConsolidationWindowClosed,
+    GraphReceived,
     MemoryArchived,
     MemoryRestored,
     WindowEvent,
@@ -27,6 +28,7 @@ from state.events.events import (
 )
 from state.graph.graph import Graph
 from streams.errors import AppendFailedError
+from streams.query import waiting
 from streams.query.admission import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOW, PATIENCE, eventually
@@ -171,6 +173,36 @@ async def test_what_is_not_folded_in_time_is_told_before_the_deadline(worker: An
     (failure,) = await worker.answers()
     assert (failure["kind"], failure["code"]) == ("failure", "not-yet")
     assert failure["message"] == "turn 1 is not folded yet, the state is at 0"
+
+
+def came(*, complete: bool, hop: int = 1) -> GraphReceived:
+    return GraphReceived(graph="ada", origin="0" * 64, complete=complete, hop=hop, **UNSTAMPED)
+
+
+async def test_a_question_that_comes_between_leaving_and_opening_is_answered_once_the_graph_is_open(
+    worker: Answering,
+) -> None:
+    await worker.writer.append([came(complete=False)])
+    await worker.ask()
+    await asyncio.sleep(0)
+    assert worker.sent.all == []
+    await worker.writer.append([came(complete=True)])
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+
+
+async def test_a_question_to_a_graph_whose_move_was_interrupted_is_refused_in_time(worker: Answering) -> None:
+    await worker.writer.append([came(complete=False)])
+    await worker.ask(deadline=b"%d" % (NOW + 20))
+    assert [answer["code"] for answer in await worker.answers()] == ["unavailable"]
+
+
+async def test_a_question_to_a_graph_that_is_being_copied_is_refused_at_once(
+    worker: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "ARRIVAL_SECONDS", 10**6)
+    await worker.writer.append([came(complete=False, hop=0)])
+    await worker.ask(deadline=b"%d" % (NOW + 600_000))
+    assert [answer["code"] for answer in await worker.answers()] == ["unavailable"]
 
 
 async def test_who_waits_for_a_turn_that_is_not_in_the_log_is_told_at_once(worker: Answering) -> None:

@@ -21,7 +21,7 @@ from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
 from streams.ingest.sealing import Sealer
-from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, EXISTS, GREW, LEFT, STAYED
+from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, ERASED_THERE, EXISTS, GREW, LEFT, OVERTAKEN, STAYED
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -39,12 +39,14 @@ def request(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, "id": kind, "graph": "ada", **fields}
 
 
-async def exported(log: BoundedLog, name: str = "ada") -> tuple[Survey, Transferred, list[dict[str, Any]]]:
+async def exported(
+    log: BoundedLog, name: str = "ada", *, hop: int = 0
+) -> tuple[Survey, Transferred, list[dict[str, Any]]]:
     """Return what is received of the graph `ada` of a log, as messages."""
     known = await survey(log, HERE, "ada")
     assert known is not None
     digest = await folded(restamped(log, known, name), name)
-    header = Transferred(name, known.origin, known.events, digest, known.is_encrypted)
+    header = Transferred(name, known.origin, known.events, digest, known.is_encrypted, hop)
     sent = [each async for each in messages(restamped(log, known, name), header)]
     return known, header, [json.loads(encode(each)) for each in sent]
 
@@ -177,6 +179,24 @@ def test_until_all_is_here_a_graph_takes_nothing_else_and_the_rest_may_come_in_a
     graph = there.graph("ada")
     assert graph is not None
     assert list(graph.passages.numbers) == ["t0", "t1", "t3", "t9"]
+
+
+def test_what_the_receiver_has_already_need_not_be_sent_again() -> None:
+    happened = [*spoken(), request("erase", turn="t1"), request("forget", turns=["t2"])]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    known, header, sent = asyncio.run(exported(log))
+
+    async def rest(count: int) -> list[dict[str, Any]]:
+        behind = messages(restamped(log, known), header, known=count)
+        return [json.loads(encode(each)) | {"id": f"rest-{count}"} async for each in behind]
+
+    for count in range(header.total + 1):
+        behind = asyncio.run(rest(count))
+        assert sum(len(each["events"]) for each in behind) == header.total - count
+        begun = [{**sent[0], "events": sent[0]["events"][:count], "id": "begun"}] if 0 < count <= 4 else sent[:-1]
+        there, log_there, _ = received([*begun, *behind], is_encrypted=True)
+        assert not reasons(log_there)
+        assert digest_of(there) == header.digest
 
 
 def test_a_graph_that_exists_takes_no_events_of_another() -> None:
@@ -432,3 +452,103 @@ def test_a_part_may_end_with_the_end_of_a_window_which_no_request_led_to() -> No
     assert event_count(there) == len(first["events"])
     kinds = [type(decode(value)).__name__ for _, value in log_there.values(HERE)]
     assert kinds[-3:] == ["ConsolidationWindowClosed", "TurnDuplicated", "TurnDuplicated"]
+
+
+Requests = list[dict[str, Any]]
+
+
+class RoundTrip:
+    """All that both memories of a graph are sent: it moves away, grows or not, comes back, and begins to move again.
+
+    late_*   the messages of the first move, from another run of it     back_*   where they may come: from there on
+    """
+
+    def __init__(self, later: Requests) -> None:
+        _, log = lived(LIVED, MemoryKeys(), is_encrypted=True)
+        known, _, away = asyncio.run(exported(log, hop=1))
+        away = [*away[:-1], {**away[-1], "id": "check", "opens": False}, away[-1]]
+        leaves = [self._move("there", phase, known, 1) for phase in ("begin", "finish")]
+        _, log_there, _ = received([*away, *later], is_encrypted=True)
+        grown, _, back = asyncio.run(exported(log_there, hop=2))
+        back = [*back[:-1], {**back[-1], "id": "check", "opens": False}, back[-1]]
+        returns = [self._move("here", phase, grown, 2) for phase in ("begin", "finish")]
+        _, log_here, _ = received([*LIVED, *leaves, *back], is_encrypted=True)
+        whole, _, again = asyncio.run(exported(log_here, hop=3))
+        check = {**again[-1], "id": "check", "opens": False}
+        self.late_here, self.late_there = leaves, away
+        self.here = [*LIVED, *leaves, *back, self._move("there", "begin", whole, 3)]
+        self.there = [*away, *later, *returns, *again[:-1], check]
+        self.back_here, self.back_there = len(LIVED) + 2 + len(back), len(away) + len(later) + 2
+
+    def _move(self, to: str, phase: str, known: Survey, hop: int) -> dict[str, Any]:
+        events = {"events": known.events} if phase == "finish" else {}
+        return request("move", to=to, phase=phase, origin=known.origin, hop=hop, **events)
+
+
+@pytest.mark.parametrize("later", [[], LATER], ids=["same", "more"])
+@pytest.mark.parametrize("side", ["here", "there"])
+def test_a_mover_that_stood_still_while_its_graph_came_back_changes_nothing(side: str, later: Requests) -> None:
+    trip = RoundTrip(later)
+    sent, late, back = (getattr(trip, name.format(side)) for name in ("{}", "late_{}", "back_{}"))
+    for end in range(back, len(sent) + 1):
+        undisturbed, log, _ = received(sent[:end], is_encrypted=True)
+        assert not reasons(log)
+        disturbed, log, _ = received([*sent[:end], *late], is_encrypted=True)
+        assert disturbed.placement("ada") == undisturbed.placement("ada")
+        assert digest_of(disturbed) == digest_of(undisturbed)
+        assert len(reasons(log)) == len(late), "each is refused"
+
+
+def test_a_late_opening_that_comes_once_a_later_move_was_checked_opens_no_second_graph() -> None:
+    trip = RoundTrip([])
+    there, log, _ = received([*trip.there, trip.late_there[-1]], is_encrypted=True)
+    assert reasons(log) == [OVERTAKEN.format("ada", 3, 1)]
+    assert there.graph_ids_with_content() == []
+    here, log, _ = received([*trip.here, request("move", to="there", phase="cancel")], is_encrypted=True)
+    assert not reasons(log)
+    assert here.graph_ids_with_content() == ["ada"], "it stays here after all, and here alone"
+
+
+def test_each_move_has_a_number_of_its_own_even_if_the_one_before_was_cancelled() -> None:
+    begin, cancel = request("move", to="x", phase="begin", hop=1), request("move", to="x", phase="cancel")
+    again = request("move", to="x", phase="begin", hop=2)
+    late = request("move", to="x", phase="finish", hop=1)
+    there, log = lived([*spoken(), begin, cancel, turn("more"), begin, again, late], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [OVERTAKEN.format("ada", 1, 1), OVERTAKEN.format("ada", 2, 1)]
+    assert there.placement("ada") == Placement("leaving", "x", events=event_count(there), hop=2)
+    known, *_ = asyncio.run(exported(log))
+    assert known.hop == 2
+    stayed, log = lived([*spoken(), begin, cancel], MemoryKeys(), is_encrypted=False)
+    assert asyncio.run(exported(log))[0].hop == 2
+    assert stayed.graph_ids_with_content() == ["ada"]
+
+
+def test_a_mover_that_does_not_count_moves_moves_no_graph_whose_moves_are_counted() -> None:
+    begin, cancel = request("move", to="x", phase="begin", hop=1), request("move", to="x", phase="cancel")
+    old = request("move", to="x", phase="begin")
+    _, log = lived([*spoken(), begin, cancel, old], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [OVERTAKEN.format("ada", 1, 0)]
+
+
+def test_what_was_erased_between_leaving_and_opening_is_erased_where_it_went_before_it_opens() -> None:
+    happened = [turn("t0"), turn("t1", f"{SECRET} is green.")]
+    _, log = lived(happened, MemoryKeys(), is_encrypted=True)
+    known, _, came = asyncio.run(exported(log, hop=1))
+    check = {**came[-1], "id": "check", "opens": False}
+    leaves = [
+        request("move", to="there", phase=phase, origin=known.origin, hop=1, events=known.events)
+        for phase in ("begin", "finish")
+    ]
+    _, log = lived([*happened, *leaves, request("erase", whole=True)], MemoryKeys(), is_encrypted=True)
+    assert not reasons(log)
+    later, header, rest = asyncio.run(exported(log, hop=1))
+    assert (later.has_left, later.has_grown, later.hop) == (True, True, 1)
+    assert SECRET not in json.dumps(rest)
+    rest = [{**each, "origin": known.origin, "id": f"rest-{number}"} for number, each in enumerate(rest)]
+    there, log_there, keys = received([*came[:-1], check, *rest], is_encrypted=True)
+    assert not reasons(log_there)
+    assert all(key.is_destroyed for key in keys.every() if key.graph == "ada")
+    assert there.placement("ada") == Placement("received", known.origin, events=header.total, hop=1)
+    opened_first, log_there, keys = received([*came, *rest], is_encrypted=True)
+    assert set(reasons(log_there)) == {ERASED_THERE.format("ada", known.events)}
+    assert digest_of(opened_first) == came[-1]["digest"]

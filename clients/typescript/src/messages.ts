@@ -1445,6 +1445,10 @@ export interface Move {
    * how many events of it arrived: with another number here, it does not leave
    */
   events?: number | null;
+  /**
+   * number of this move, one more than of the move before; another one is refused
+   */
+  hop?: number;
 }
 /**
  * Pin concepts and turns: they do not fade, and are not archived, until they are unpinned.
@@ -1488,7 +1492,8 @@ export interface Quota {
  * Take over events of a graph that is not here, in their order; the last message has none, and checks the digest.
  *
  * Until then the graph accepts and answers nothing else.  Events that are here already are passed over.  A move has
- * the digest checked first (`opens` false), and opens the graph here once it has left the other memory.
+ * the digest checked first (`opens` false), and opens the graph here once it has left the other memory.  A message of
+ * a move (`hop`) is refused once a later move of the graph is known here.
  */
 export interface Receive {
   id: string;
@@ -1524,6 +1529,10 @@ export interface Receive {
    * of the last message: whether the graph lives here from then on, or is only checked
    */
   opens?: boolean;
+  /**
+   * number of the move that sends it; 0 for a copy
+   */
+  hop?: number;
 }
 /**
  * What a question with `reinforce` activated, reported by the reader that answered it: readers write no events.
@@ -2079,7 +2088,7 @@ export interface Outcome {
   reason: string | null;
   redacted?: number;
   /**
-   * of a request to forget: what remains
+   * of a request to forget or erase: what remains
    */
   remains?: string | null;
   moved_to?: string | null;

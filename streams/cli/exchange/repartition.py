@@ -1,7 +1,7 @@
 """`emgas admin topics repartition`: move all graphs to topics with another count of partitions, while they are in use.
 
-Each partition is read once, sorted by graph, and read on as it grows.  A few graphs at a time are fenced, sent and let
-go, as `emgas admin graph move` does with one; a large one is sent while it lives on, before it is fenced.
+Each partition is read once, sorted by graph, and read on as it grows.  A few graphs at a time are sent while they live
+on; then they are fenced, the rest follows, and they are let go, as `emgas admin graph move` does with one.
 
 If it is killed, run it again: graphs that live there are passed over, those that have left are opened there, and others
 go on where they stood.
@@ -13,12 +13,12 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from emgas.errors import EmgasError, TransportError
-from streams.cli.exchange.transfer import TIMEOUT, address_of, fence, is_same, opened, send, target_of
+from streams.cli.exchange.transfer import TIMEOUT, address_of, fence, is_same, opened, phase_of, send, target_of
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from streams.settings import WorkerSettings
 
 AT_ONCE = 16  # graphs that are fenced together
-LARGE = 500  # events; a graph with more is sent before it is fenced as well
 
 
 @dataclass
@@ -93,6 +92,7 @@ class _Moving:
     def __init__(self, graphs: SortedPartition, here: MemoryClient, there: MemoryClient, report: Repartitioned) -> None:
         self._graphs, self._here, self._there, self._report = graphs, here, there, report
         self._fenced: dict[str, float] = {}  # graph → since when
+        self._copied: dict[str, int] = {}  # graph → how many of its events were sent before it was fenced
 
     async def all(self, name: str) -> None:
         """Move all graphs, a few at a time."""
@@ -126,31 +126,32 @@ class _Moving:
                 await self._each(batch, self._open)
 
     async def _open(self, graph: str) -> None:
-        await opened(self._there, await self._going(graph))
+        has_grown = self._graphs.survey(graph).has_grown  # what stayed was erased since: it must not open there
+        what = await (self._send(graph, lives_on=False) if has_grown else self._going(graph))
+        await opened(self._there, what)
 
     async def _going(self, graph: str) -> Transferred:
         from replay.transfer import Transferred, folded  # here: --help needs none of it
 
         exported = self._graphs.survey(graph)
         digest = await folded(self._graphs.restamped(exported), graph)
-        return Transferred(graph, exported.origin, exported.events, digest, exported.is_encrypted)
+        return Transferred(graph, exported.origin, exported.events, digest, exported.is_encrypted, exported.hop)
 
     async def _copy(self, graph: str) -> None:
-        if self._graphs.events(graph) > LARGE:
-            await self._send(graph, lives_on=True)
+        self._copied[graph] = (await self._send(graph, lives_on=True)).total
 
     async def _send(self, graph: str, *, lives_on: bool) -> Transferred:
-        what = await self._going(graph)
-        await send(self._there, self._graphs.restamped(self._graphs.survey(graph)), what, lives_on=lives_on)
+        what, records = await self._going(graph), self._graphs.restamped(self._graphs.survey(graph))
+        await send(self._there, records, what, lives_on=lives_on, known=self._copied.pop(graph, 0))
         return what
 
     async def _fence(self, graph: str) -> None:
         self._fenced[graph] = monotonic()
-        await self._phase(graph, "begin", origin=self._graphs.survey(graph).origin)
+        await self._phase(graph, "begin", await self._going(graph))
 
     async def _rest(self, graph: str) -> None:
         what = await self._send(graph, lives_on=False)
-        await self._phase(graph, "finish", origin=what.origin, events=what.total)
+        await self._phase(graph, "finish", what)
         since = self._fenced.pop(graph)
         await opened(self._there, what)
         self._report.graphs += 1
@@ -164,11 +165,10 @@ class _Moving:
         if self._fenced.pop(graph, None) is not None:
             await self._phase(graph, "cancel")
 
-    async def _phase(self, graph: str, phase: str, **fields: object) -> None:
-        from emgas.messages.transfer import Move  # here: --help needs none of it
-
-        move = {"graph": graph, "to": self._report.moved_to, "phase": phase, **fields}
-        await fence(self._here, Move.model_validate(move))
+    async def _phase(
+        self, graph: str, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None
+    ) -> None:
+        await fence(self._here, phase_of(graph, self._report.moved_to, phase, what))
 
 
 def _batches(graphs: list[str]) -> Iterator[list[str]]:

@@ -133,8 +133,8 @@ async def outgoing(
     if exported is None:
         output.fail_unknown(graph)
     digest = await folded(restamped(log, exported, name), name or graph)
-    origin = forked(exported.origin) if forks else exported.origin
-    return exported, Transferred(name or graph, origin, exported.events, digest, exported.is_encrypted)
+    origin, hop = (forked(exported.origin), 0) if forks else (exported.origin, exported.hop)
+    return exported, Transferred(name or graph, origin, exported.events, digest, exported.is_encrypted, hop)
 
 
 async def received(stream: IO[bytes], what: Transferred, name: str, *, dry_run: bool) -> dict[str, Any]:
@@ -174,20 +174,23 @@ NOTHING = Delivered()
 
 
 async def send(
-    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False
+    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False, known: int = 0
 ) -> Delivered:
     """Send an export, and have it checked unless it lives on.  Raises EmgasError if a message is rejected.
 
-    Events that the receiver has already may be sent again, and count as sent only if it took some of a message.
+    Events that the receiver has already may be sent again, and count as sent only if it took some of a message; the
+    first `known` ones are not.
     """
     from replay.transfer import messages  # here: --help needs none of it
 
-    count = 0
-    async for message in messages(records, what, opens=False):
+    count, sends = 0, MoveStep.COPY if lives_on else MoveStep.IMPORT
+    if known == what.total:  # none is left to send: this is where that step would be
+        passing(sends)
+        passing(sends)
+    async for message in messages(records, what, opens=False, known=known):
         if not message.events and lives_on:
             break
-        step = (MoveStep.COPY if lives_on else MoveStep.IMPORT) if message.events else MoveStep.VERIFY
-        outcome = await _delivered(memory, message, step)
+        outcome = await _delivered(memory, message, sends if message.events else MoveStep.VERIFY)
         if outcome.status == "rejected":
             raise EmgasError(f"the receiver rejected the rest: {outcome.reason}")
         count += len(message.events) if outcome.status == "accepted" else 0
@@ -238,11 +241,12 @@ async def _sent(
     going: tuple[Survey, Transferred],
     *,
     lives_on: bool = False,
+    known: int = 0,
 ) -> Delivered:
-    """Send what the log holds of the graph by now."""
+    """Send what the log holds of the graph by now, without its first `known` events."""
     from replay.transfer import restamped  # here: --help needs none of it
 
-    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on)
+    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on, known=known)
 
 
 async def _arrived(
@@ -257,18 +261,23 @@ async def _arrived(
 
 
 async def _moved(transfer: _Transfer) -> dict[str, Any]:
-    """Copy most of the graph while it lives; fence it, copy the rest, let it leave, and open it there."""
+    """Copy most of the graph while it lives; fence it, copy the rest, let it leave, and open it there.
+
+    If it left in an earlier run, and what stayed here was erased since, that is sent as well: it must not open there.
+    """
     async with _connected(transfer) as (log, there):
         going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-        origin, sent = going[0].origin, NOTHING
+        sent = NOTHING
         if not going[0].has_left:
             sent = await _sent(transfer, log, there, going, lives_on=True)
-        await _fence(transfer, "begin", origin)
+        await _fence(transfer, "begin", going[1])
         if not going[0].has_left:
-            going = await outgoing(log, transfer.graph, transfer.name, forks=False)
-            rest = await _sent(transfer, log, there, going)
+            known, going = going[1].total, await outgoing(log, transfer.graph, transfer.name, forks=False)
+            rest = await _sent(transfer, log, there, going, known=known)
             sent = Delivered(sent.events + rest.events)
-            await _fence(transfer, "finish", origin, events=going[1].total)
+            await _fence(transfer, "finish", going[1])
+        elif going[0].has_grown:
+            sent = await _sent(transfer, log, there, going)
         sent = await opened(there, going[1], sent)
         return {**await _arrived(transfer, log, going, sent), "moved_to": transfer.address}
 
@@ -279,17 +288,22 @@ async def _cancelled(transfer: _Transfer) -> dict[str, Any]:
 
 
 async def _fence(
-    transfer: _Transfer,
-    phase: Literal["begin", "finish", "cancel"],
-    origin: str | None = None,
-    events: int | None = None,
+    transfer: _Transfer, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None
 ) -> None:
     """Send a phase of the graph's move to its memory.  Raises EmgasError if it is rejected."""
-    from emgas.messages.transfer import Move  # here: --help needs none of it
-
-    move = Move(graph=transfer.graph, to=transfer.address, phase=phase, origin=origin, events=events)
+    move = phase_of(transfer.graph, transfer.address, phase, what)
     async with session(transfer.source, TIMEOUT, begins=False) as here:
         await fence(here.memory, move)
+
+
+def phase_of(graph: str, to: str, phase: Literal["begin", "finish", "cancel"], what: Transferred | None = None) -> Move:
+    """Build the request of a phase; to finish, it names the events that arrived."""
+    from emgas.messages.transfer import Move  # here: --help needs none of it
+
+    if what is None:
+        return Move(graph=graph, to=to, phase=phase)
+    events = what.total if phase == "finish" else None
+    return Move(graph=graph, to=to, phase=phase, origin=what.origin, events=events, hop=what.hop)
 
 
 async def fence(memory: MemoryClient, move: Move) -> None:

@@ -110,6 +110,7 @@ async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict
         "log": log,
         "digests": _digest_report(graph, digests, digests_after),
         "in_clear": await _in_clear(settings),
+        **({"remains": outcome.remains} if outcome.remains else {}),
     }
 
 
@@ -228,5 +229,6 @@ def _show(result: Mapping[str, Any]) -> None:
         f"{others}: {len(digests['others_changed'])} changed.",
         *(f"Plain text may remain {_place(where)}: {until}." for where, until in result["in_clear"].items()),
     ]
+    lines += [f"But {result['remains']}."] if "remains" in result else []
     for line in lines:
         output.out.print(line, highlight=False, soft_wrap=True, markup=False)

@@ -45,7 +45,17 @@ def erase(request: Erase, graph: Graph | None, context: Deciding) -> list[DataEv
     else:
         parts = _parts(request, existing(request, graph), context)
     context.unfolded.births.discard(request.graph)
+    if elsewhere := _elsewhere(request.graph, context.state):
+        context.notes.append(elsewhere)
     return [*parts]
+
+
+def _elsewhere(graph_id: str, state: Partition) -> str:
+    """Write where a graph lives that left: only what stayed of it is erased here."""
+    placement = state.placement(graph_id)
+    if placement is None or placement.status != "left":
+        return ""
+    return f"only what stayed here is erased: graph {graph_id!r} was moved to {placement.place}, erase it there as well"
 
 
 def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErased]:
@@ -65,7 +75,8 @@ def _parts(request: Erase, graph: Graph, context: Deciding) -> list[SubjectErase
     dark = {at: event.key for at, event in enumerate(events) if isinstance(event, Sealed) and not erased.takes(at)}
     is_known = request.turn is not None and graph.passages.knows(request.turn) == ERASED
     if not dark and (not living or is_known):
-        raise AlreadyDoneError(f"this is already erased permanently; digest of the graph: {graph.digest()}")
+        done = f"this is already erased permanently; digest of the graph: {graph.digest()}"
+        raise AlreadyDoneError("; ".join(filter(None, [done, _elsewhere(graph_id, context.state)])))
     if request.whole or not living:
         names, everything = sorted({*living, *dark.values()}), Erasure([], [], [])
         return [SubjectErased(graph=graph_id, whole=True, keys=names, **everything._asdict(), **UNSTAMPED)]

@@ -8,6 +8,9 @@ A graph that left may come back: what it was here is the beginning of what it is
 A move is decided where the graph leaves: there, `finish` and `cancel` exclude each other.  So its receiver checks the
 graph first, and opens it once the move is finished.  What a cancelled move brought stays closed; a later one goes on.
 
+A mover may stand still while another run of its move ends, and the graph moves on, even back.  So a graph's moves are
+counted, and each message has the number of its move (`hop`): one of an earlier move than is known here is refused.
+
 An erasure destroys the graph's keys here.  So it is sent in a message of its own: its key must exist when it is
 decided, and the events after it may need another key.
 """
@@ -50,6 +53,10 @@ EARLIER = (
     "graph {0!r} was received here with {1} events, and comes with {2} now: events of both may differ by now. Import "
     "under another name (`--graph NAME`, of a copy `--as NAME`), or move the graph instead of copying it"
 )
+ERASED_THERE = (
+    "graph {0!r} lives here since it was received with {1} events, and what stayed where it left was erased since: "
+    "erase it here as well if all of it is to go"
+)
 IN_CLEAR = (
     "graph {!r} was encrypted where it comes from, and new graphs are not encrypted here: set EMGAS_ENCRYPTION=on for "
     "this memory"
@@ -67,6 +74,10 @@ GREW = (
     "graph {!r} has {} events here, and {} arrived: its move was cancelled and began again meanwhile. Run "
     "`emgas admin graph move` again"
 )
+OVERTAKEN = (
+    "graph {!r} is at its move {} here, and this is of move {}: another run has gone on since, or this emgas is too "
+    "old. To move the graph, run `emgas admin graph move` again"
+)
 CLEAR_HERE = (
     "graph {!r} was encrypted where it comes from, and what stayed here is in clear: import under another name "
     "(`--graph NAME`, of a copy or move `--as NAME`)"
@@ -77,9 +88,12 @@ CLEAR_HERE = (
 def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[DataEvent]:
     """Take over the next events of a graph; without any, check that all are here, and let the graph live if it may."""
     placement = context.state.placement(request.graph)
+    if placement is not None:
+        _check_newest(request, placement)
     if placement is not None and (placement.status, placement.place) == ("received", request.origin):
         if placement.events != request.total:
-            raise RejectedError(EARLIER.format(request.graph, placement.events, request.total))
+            why = ERASED_THERE if request.hop else EARLIER
+            raise RejectedError(why.format(request.graph, placement.events, request.total))
         raise AlreadyDoneError(f"graph {request.graph!r} is already complete here")
     begun = _begun(request, graph, placement, context)
     count = graph.events if graph is not None else 0
@@ -93,12 +107,25 @@ def receive(request: Receive, graph: Graph | None, context: Deciding) -> list[Da
     return [*begun, *events]
 
 
+def _check_newest(request: Receive, placement: Placement) -> None:
+    """Raise RejectedError for a message of an earlier move of the graph than the newest one that is known here."""
+    if request.origin not in (placement.place, placement.origin) or not placement.hop:
+        return  # another history, or one whose moves are not counted
+    if placement.status == "left" and request.hop <= placement.hop:
+        raise ElsewhereError(moved(request.graph, placement.place), placement.place)
+    if request.hop < placement.hop:
+        raise RejectedError(OVERTAKEN.format(request.graph, placement.hop, request.hop))
+
+
 def _begun(
     request: Receive, graph: Graph | None, placement: Placement | None, context: Deciding
 ) -> list[GraphReceived]:
-    """Begin to receive a graph that is not here.  Raises RejectedError where another one is."""
+    """Begin to receive a graph that is not here, or by a later move.  Raises RejectedError where another one is."""
     if placement is not None and (placement.status, placement.place) == ("receiving", request.origin):
-        return []
+        later = GraphReceived(
+            graph=request.graph, origin=request.origin, events=placement.events, hop=request.hop, **UNSTAMPED
+        )
+        return [later] if request.hop > placement.hop else []
     returns = placement is not None and (placement.status, placement.origin) == ("left", request.origin)
     if not returns and (graph is not None or placement is not None):
         raise RejectedError(EXISTS.format(request.graph))
@@ -107,7 +134,7 @@ def _begun(
         raise RejectedError(ERASED_HERE.format(request.graph))
     if request.encrypted and not (context.keys.of(request.graph) if here else context.shared.encrypts):
         raise RejectedError((CLEAR_HERE if here else IN_CLEAR).format(request.graph))
-    return [GraphReceived(graph=request.graph, origin=request.origin, events=here, **UNSTAMPED)]
+    return [GraphReceived(graph=request.graph, origin=request.origin, events=here, hop=request.hop, **UNSTAMPED)]
 
 
 def _received(request: Receive, value: str, context: Deciding) -> GraphEvent:
@@ -134,11 +161,11 @@ def _checked(
 ) -> Sequence[DataEvent]:
     """Complete a graph if it is what was sent, unless it is only to be checked.  Raises RejectedError if it is not.
 
-    A graph that left is opened only after a check, which notes that it comes back.  An opening without one is late: the
-    graph came and moved on meanwhile.
+    A graph that left is opened only after a check, which notes that it comes back.  An opening without one, by a move
+    that does not count, is late: the graph came and moved on meanwhile.
     """
     placement = context.state.placement(request.graph)
-    if begun and request.opens and placement is not None:
+    if begun and request.opens and placement is not None and not request.hop:
         raise ElsewhereError(moved(request.graph, placement.place), placement.place)
     completed = _complete(request, graph, placement, context)
     if request.opens:
@@ -160,7 +187,13 @@ def _complete(request: Receive, graph: Graph | None, placement: Placement | None
     if request.opens and placement is not None and placement.events:
         context.notes.append(f"it came back: {placement.events} of its events were here from before it left")
     return GraphReceived(
-        src=context.source, graph=request.graph, origin=request.origin, complete=True, events=count, **UNSTAMPED
+        src=context.source,
+        graph=request.graph,
+        origin=request.origin,
+        complete=True,
+        events=count,
+        hop=request.hop,
+        **UNSTAMPED,
     )
 
 
@@ -176,6 +209,7 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
         raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
     if request.phase == "finish" and leaving is None:
         raise RejectedError(STAYED.format(request.graph))
+    hop = _hop(request, placement, is_under_way=leaving is not None)
     if request.phase == "finish" and request.events not in {None, leaves.events}:
         raise RejectedError(GREW.format(request.graph, leaves.events, request.events))
     if request.phase == "cancel" and leaving is not None and leaving.status == "left":
@@ -184,4 +218,15 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
     if status == {"cancel": None, "begin": status or "", "finish": "left"}[request.phase]:
         raise AlreadyDoneError(f"graph {request.graph!r}: this is done already")
     fields = {"src": context.source, "graph": request.graph, "to": request.to, "phase": PHASES[request.phase]}
-    return [GraphMoved(**fields, origin=request.origin, events=leaves.events, **UNSTAMPED)]
+    return [GraphMoved(**fields, origin=request.origin, events=leaves.events, hop=hop, **UNSTAMPED)]
+
+
+def _hop(request: Move, placement: Placement | None, *, is_under_way: bool) -> int:
+    """Return the number of a move.  Raises RejectedError for a request of another one than is under way, or is next."""
+    newest = placement.hop if placement is not None else 0
+    if request.phase == "cancel":
+        return newest
+    awaited = newest if is_under_way else newest + 1
+    if request.hop not in ((awaited,) if newest else (awaited, 0)):
+        raise RejectedError(OVERTAKEN.format(request.graph, newest, request.hop))
+    return request.hop

@@ -42,6 +42,9 @@ class QueryablePartition(Protocol):
     async def until_source(self, offset: int) -> None:
         """Wait until the turn at `offset` of `turns` is folded."""
 
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until, once more events are folded, `holds` returns true."""
+
 
 class QueryWorker(Protocol):
     """The worker around a query handler: AnsweringApp (streams/worker/answering_app.py)."""
