@@ -335,7 +335,7 @@ def _print_rejection(outcome: Outcome) -> None:
 
 
 def _print_rejected(reason: str) -> None:
-    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    output.err.print(f"[yellow]rejected[/] {escape(reason)}")
 
 
 @contextmanager
@@ -361,9 +361,9 @@ def _show(report: dict[str, Any], *, dry_run: bool) -> None:
     results = results if report["waited"] else f"stored, not waited for; {report['rejected']} rejected"
     results = f"nothing sent; {report['rejected']} would be rejected" if dry_run else results
     rate, turns = report["published"] / (report["seconds"] or 1), output.counted(report["published"], "turn")
-    output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}")
     if report["graphs"]:
-        output.out.print(_graphs(report["graphs"]), highlight=False, soft_wrap=True, markup=False)
+        output.out.print(_graphs(report["graphs"]), markup=False)
 
 
 def _graphs(graphs: dict[str, int]) -> str:

@@ -61,7 +61,7 @@ def branch(
     if json:
         output.print_json(report | {"unavailable": unavailable})
     else:
-        output.out.print(", ".join(f"{count} {name}" for name, count in report.items()), highlight=False)
+        output.out.print(", ".join(f"{count} {name}" for name, count in report.items()))
     output.fail_without(unavailable, "once their keys are restored, make another branch, or leave them out (--without)")
 
 
