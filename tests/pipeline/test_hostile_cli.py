@@ -148,7 +148,6 @@ WRITING = [
     ["export", "--out"],
     ["export", "--graph", "ada", "--out"],
     ["export", "--graph", "ada", "--format", "json", "--out"],
-    ["timeline", "ada", "--svg"],
     ["replay", "rebuild", "--into"],
     ["replay", "branch", "--into"],
     ["snapshot", "create", "--to"],
