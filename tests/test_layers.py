@@ -118,7 +118,7 @@ IMPURE_FILES = (
     "evaluation/__main__.py",
     "evaluation/acceptance.py",
     "evaluation/command.py",
-    "evaluation/dialogre.py",
+    "evaluation/measures/dialogre.py",
     "evaluation/fit_known.py",
     "evaluation/folders.py",
     "evaluation/logged_memory.py",

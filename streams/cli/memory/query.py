@@ -16,9 +16,9 @@ from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
+    from emgas.client.several import Merged
     from emgas.messages.queries import Query, RecalledPassage, Reply
     from emgas.messages.settings.modes import How
-    from emgas.messages.several import Merged
 
 Names = list[str]
 
