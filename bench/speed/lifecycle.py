@@ -1,6 +1,7 @@
 """Measure a memory over a year: its growth, what stays, and the cost of windows.  No worker, no broker.
 
     python -m bench.speed.lifecycle                  synthetic: 200,000 turns of 1,000 graphs, forgetful and elephant
+    python -m bench.speed.lifecycle --plot FILE.svg  the same, drawn
     python -m bench.speed.lifecycle DATA             conversations in LoCoMo's format, stretched over a year, with one
                                                      sentence every week: what is left of them under forgetful?
     python -m bench.speed.lifecycle DATA --costs     the same conversations at their own times: the cost of a turn
@@ -53,6 +54,7 @@ from state.log_position import stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
+from streams.cli.shared.line_chart import Series, line_chart
 
 BEGIN = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 YEAR = 366 * DAY
@@ -207,20 +209,35 @@ def count_contents(worker: LifecycleWorker, store: RocksStore, at: int, graphs: 
 
 
 def report_growth(options: argparse.Namespace) -> None:
-    """Print how much there is under each preset, and what it cost."""
+    """Print, and draw, how much there is under each preset, and what it cost."""
+    grown = {}
     for preset in options.presets.split(","):
-        points, worker = measure(preset, options.turns, options.graphs, options.seed)
+        grown[preset], worker = measure(preset, options.turns, options.graphs, options.seed)
         print(f"\n{preset}\n{'':12}" + "".join(f"{name:>19}" for name in COUNTED) + f"{'RocksDB MB':>12}")
-        for point in points:
+        for point in grown[preset]:
             day = (point["at"] - BEGIN) // DAY
             print(f"day {day:<8}" + "".join(f"{point[name]:>19}" for name in COUNTED), end="")
-            print(f"{point['bytes'] / 1e6:>12.1f}{'  compacted' if point is points[-1] else ''}")
+            print(f"{point['bytes'] / 1e6:>12.1f}{'  compacted' if point is grown[preset][-1] else ''}")
         print(f"rows before compression: {worker.rows}")
         for what, seconds in worker.seconds.most_common():
             times = worker.folded.get(what)
             each = f"{1e6 * seconds / times:8.1f} µs each of {times}" if times else ""
             print(f"{what:28}{seconds:8.2f} s  {each}")
         print(f"windows: {100 * worker.share():.0f} % of folding the turns")
+    if options.plot:
+        options.plot.write_text(drawn(grown, options.turns, options.graphs))
+
+
+def drawn(grown: dict[str, list[dict[str, int]]], turns: int, graphs: int) -> str:
+    """Draw a chart of nodes, passages and bytes under each preset."""
+    times = [BEGIN, *(point["at"] for point in next(iter(grown.values()))[:POINTS])]
+    units = {"nodes": ("thousand nodes", 1e3), "passages": ("thousand turns", 1e3), "bytes": ("RocksDB, MB", 1e6)}
+    series = [
+        Series(f"{preset}: {label}", [0.0, *(point[what] / unit for point in points[:POINTS])])
+        for preset, points in grown.items()
+        for what, (label, unit) in units.items()
+    ]
+    return line_chart(f"A year, {turns:,} turns, {graphs:,} graphs: what is held", times, series)
 
 
 # What becomes long-term
@@ -319,6 +336,7 @@ def main() -> None:
     arguments.add_argument("--turns", type=int, default=200_000)
     arguments.add_argument("--graphs", type=int, default=1000)
     arguments.add_argument("--seed", type=int, default=7)
+    arguments.add_argument("--plot", type=Path, help="an SVG file to draw the growth into")
     arguments.add_argument("--costs", action="store_true", help="of the conversations: what a turn of them costs")
     options: Any = arguments.parse_args()
     if options.data:

@@ -148,6 +148,7 @@ WRITING = [
     ["export", "--out"],
     ["export", "--graph", "ada", "--out"],
     ["export", "--graph", "ada", "--format", "json", "--out"],
+    ["timeline", "ada", "--svg"],
     ["replay", "rebuild", "--into"],
     ["replay", "branch", "--into"],
     ["snapshot", "create", "--to"],

@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from state.events.memory_settings import MemorySettings
 from streams.cli.shared.durations import milliseconds, spoken
+from streams.cli.shared.line_chart import Series, line_chart
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
@@ -53,10 +55,14 @@ def test_the_timeline_shows_how_a_concept_faded_until_a_window_forgot_it(data: P
     assert there[-1] < there[3]
 
 
-def test_the_timeline_is_drawn_for_people_as_a_table(data: Path) -> None:
-    result = emgas_here(data, "timeline", "ada")
+def test_the_timeline_is_drawn_for_people_as_a_table_and_as_svg(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "ada.svg"
+    result = emgas_here(data, "timeline", "ada", "--svg", str(file))
     assert re.search(r"ginger +│ [▁▂▃▄▅▆▇█]+ +│", result.out)
     assert "2023-05-08" in result.out
+    drawn = ElementTree.fromstring(file.read_text(encoding="utf-8"))  # noqa: S314 - we have just written it
+    words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"ginger", "2023-05-08"} <= set(words)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +81,21 @@ def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -
     kinds = [json.loads(record.value or b"").get("kind", "turn") for record in records if record.key == b"new"]
     assert kinds[:2] == ["configure", "turn"]
     assert set(kinds[1:]) == {"turn"}
+
+
+def test_a_drawing_holds_any_label_as_text_and_leaves_gaps_open() -> None:
+    hostile = "</text><script>x</script>&\x01\ud800"
+    values = [0.5, 0.6, None, 0.4, None, 0.1, 0.2]
+    drawn = ElementTree.fromstring(line_chart(hostile, range(7), [Series(hostile, values)]))  # noqa: S314 - ours
+    names = [element.tag.rpartition("}")[2] for element in drawn.iter()]
+    assert "script" not in names
+    assert (names.count("polyline"), names.count("circle")) == (2, 1)
+    assert drawn[0].text == "</text><script>x</script>&\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("values", [[], [Series("tea", [0.0])], [Series("tea", [None])], [Series("tea", [1e-9])]])
+def test_a_drawing_of_next_to_nothing_is_a_drawing(values: list[Series]) -> None:
+    assert line_chart("ada", [NOON], values).startswith("<svg ")
 
 
 @pytest.mark.parametrize(

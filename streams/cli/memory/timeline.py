@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.text import Text
 
 from emgas.times import format_utc
@@ -29,6 +31,7 @@ def timeline(
     points: Annotated[
         int, typer.Option(min=2, max=2000, help="Number of samples from the first event to the last.")
     ] = 60,
+    svg: Annotated[Path | None, typer.Option(help="Also write the chart to this SVG file.", dir_okay=False)] = None,
     json: output.Json = False,
 ) -> None:
     """Chart the strength of concepts over time.
@@ -40,6 +43,8 @@ def timeline(
         output.fail_unknown(graph)
     if traced.unknown:
         output.fail(f"graph {graph} has never contained {', '.join(traced.unknown)}", output.MISSING)
+    if svg is not None:
+        _draw(traced, svg)
     if json:
         lines = [{"id": line.id, "label": line.label, "strength": line.strengths} for line in traced.lines]
         output.print_json({"graph": graph, "times": traced.times, "concepts": lines})
@@ -55,6 +60,18 @@ async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | No
     async with readable(settings) as log:
         partition = partition_of(graph, log.partitions)
         return await trace(log.reader(settings.topics.events), partition, graph, points=points, named=named)
+
+
+def _draw(traced: Timeline, file: Path) -> None:
+    from streams.cli.shared.line_chart import Series, line_chart  # here: --help needs none of it
+
+    series = [Series(line.label, line.strengths) for line in traced.lines]
+    drawn = line_chart(f"{traced.graph}: strength of concepts", traced.times, series)
+    try:
+        file.write_text(drawn, encoding="utf-8")
+    except OSError as error:
+        output.fail_path("write", file, error)
+    output.err.print(f"chart written to {escape(str(file))}")
 
 
 def _show(traced: Timeline) -> None:
