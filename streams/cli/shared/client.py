@@ -82,7 +82,7 @@ def accepted(outcome: Outcome) -> Outcome:
 
 async def _check_there(settings: WorkerSettings, timeout: float) -> None:
     """Raise NoMemoryError where the embedded memory does not exist, NoWorkerError where no worker runs on Kafka."""
-    from streams.transport.embedded.announcement import announcement_in  # here: --help needs none of it
+    from streams.transport.embedded.lock import announcement_in  # here: --help needs none of it
 
     if settings.is_embedded and announcement_in(settings.home) is not None:
         return  # a server has announced it: what reads a log need not be imported
